@@ -1,0 +1,218 @@
+//! The features of a pool: a checked view of a row-major matrix, f32 or f64.
+//!
+//! One row per item. All values are finite: what reaches the graph needs no further checks. Distances are always
+//! computed in f64, in the order of the columns, whatever the storage.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// How far apart two rows are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// |x - y|.
+    #[default]
+    Euclidean,
+    /// |x/|x| - y/|y||, the Euclidean distance between unit vectors; its square is 2 (1 - cos).
+    Cosine,
+}
+
+/// Row-major values in the precision they came in.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// 32-bit floats.
+    F32(&'a [f32]),
+    /// 64-bit floats.
+    F64(&'a [f64]),
+}
+
+impl Values<'_> {
+    /// The value at a position, as f64 (exact).
+    #[inline]
+    pub fn get(&self, position: usize) -> f64 {
+        match self {
+            Values::F32(values) => f64::from(values[position]),
+            Values::F64(values) => values[position],
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Values::F32(values) => values.len(),
+            Values::F64(values) => values.len(),
+        }
+    }
+}
+
+/// A view of n finite feature vectors of d numbers each.
+///
+/// ```
+/// use dial::{Error, Features};
+/// let x = Features::f32(&[0.0, 0.0, 3.0, 4.0], 2, 2)?;
+/// assert_eq!(x.squared_distance(0, 1), 25.0);
+/// assert!(matches!(Features::f64(&[0.0, f64::NAN], 1, 2), Err(Error::NonFinite { column: 1, .. })));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Features<'a> {
+    values: Values<'a>,
+    n: usize,
+    dim: usize,
+}
+
+impl<'a> Features<'a> {
+    /// A view of n rows of d 32-bit floats.
+    pub fn f32(values: &'a [f32], n: usize, dim: usize) -> Result<Features<'a>> {
+        Features::new(Values::F32(values), n, dim)
+    }
+
+    /// A view of n rows of d 64-bit floats.
+    pub fn f64(values: &'a [f64], n: usize, dim: usize) -> Result<Features<'a>> {
+        Features::new(Values::F64(values), n, dim)
+    }
+
+    /// A view of n rows of d values, checked: rectangular, not empty, finite.
+    pub fn new(values: Values<'a>, n: usize, dim: usize) -> Result<Features<'a>> {
+        if n == 0 {
+            return Err(Error::Shape("no rows".into()));
+        }
+        if dim == 0 {
+            return Err(Error::Shape("no columns".into()));
+        }
+        if n.checked_mul(dim) != Some(values.len()) {
+            return Err(Error::Shape(format!("{} values do not make {n} rows of {dim}", values.len())));
+        }
+        if u32::try_from(n).is_err() {
+            return Err(Error::TooManyItems(n));
+        }
+        let features = Features { values, n, dim };
+        features.check_finite()?;
+        Ok(features)
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of columns.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The value at a row and column.
+    #[inline]
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        self.values.get(row * self.dim + column)
+    }
+
+    /// |x_i - x_j|^2 in f64, summed over the columns in order.
+    pub fn squared_distance(&self, i: usize, j: usize) -> f64 {
+        let (a, b) = (i * self.dim, j * self.dim);
+        match self.values {
+            Values::F32(v) => {
+                sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| f64::from(x) - f64::from(y))
+            }
+            Values::F64(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| x - y),
+        }
+    }
+
+    /// |s_i x_i - s_j x_j|^2 in f64, for the cosine metric with s the reciprocal norms.
+    pub fn squared_distance_scaled(&self, i: usize, j: usize, s_i: f64, s_j: f64) -> f64 {
+        let (a, b) = (i * self.dim, j * self.dim);
+        match self.values {
+            Values::F32(v) => {
+                sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| f64::from(x) * s_i - f64::from(y) * s_j)
+            }
+            Values::F64(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| x * s_i - y * s_j),
+        }
+    }
+
+    /// |x_i| in f64, scaled by the largest entry so that tiny and huge rows neither vanish nor overflow.
+    pub fn norm(&self, row: usize) -> f64 {
+        let largest = (0..self.dim).map(|c| self.get(row, c).abs()).fold(0.0, f64::max);
+        if largest == 0.0 {
+            return 0.0;
+        }
+        let sum = (0..self.dim).map(|c| self.get(row, c) / largest).fold(0.0, |sum, x| sum + x * x);
+        largest * sum.sqrt()
+    }
+
+    fn check_finite(&self) -> Result<()> {
+        let mut bad = (0..self.n * self.dim).filter(|&p| !self.values.get(p).is_finite());
+        let Some(first) = bad.next() else { return Ok(()) };
+        let (mut count, mut rows, mut last_row) = (1, 1, first / self.dim);
+        for position in bad {
+            count += 1;
+            if position / self.dim != last_row {
+                last_row = position / self.dim;
+                rows += 1;
+            }
+        }
+        let (row, column) = (first / self.dim, first % self.dim);
+        Err(Error::NonFinite { count, rows, row, column, value: self.values.get(first) })
+    }
+}
+
+/// Four running sums over columns 0, 4, 8, ..; 1, 5, ..; and so on, added at the end: a fixed order that the compiler
+/// may vectorise without changing a bit.
+#[inline]
+fn sum_of_squares<T: Copy>(x: &[T], y: &[T], difference: impl Fn(T, T) -> f64) -> f64 {
+    let mut sums = [0.0; 4];
+    let (x4, y4) = (x.chunks_exact(4), y.chunks_exact(4));
+    for (lane, (&a, &b)) in x4.remainder().iter().zip(y4.remainder()).enumerate() {
+        let d = difference(a, b);
+        sums[lane] = d * d;
+    }
+    for (a, b) in x4.zip(y4) {
+        for lane in 0..4 {
+            let d = difference(a[lane], b[lane]);
+            sums[lane] += d * d;
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_non_finite_position_is_named() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for position in 0..6 {
+                let mut x = [1.0; 6];
+                x[position] = value;
+                match Features::f64(&x, 3, 2).unwrap_err() {
+                    Error::NonFinite { count: 1, rows: 1, row, column, .. } => {
+                        assert_eq!((row, column), (position / 2, position % 2))
+                    }
+                    other => panic!("{other}"),
+                }
+                let narrow = x.map(|v| v as f32);
+                assert!(matches!(Features::f32(&narrow, 3, 2), Err(Error::NonFinite { .. })));
+            }
+        }
+        let all = Features::f64(&[f64::NAN; 6], 3, 2).unwrap_err();
+        assert!(matches!(all, Error::NonFinite { count: 6, rows: 3, row: 0, column: 0, .. }));
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused() {
+        for (n, dim) in [(0, 2), (2, 0), (2, 2), (usize::MAX, 2)] {
+            assert!(matches!(Features::f64(&[1.0; 6], n, dim), Err(Error::Shape(_))), "{n} x {dim}");
+        }
+    }
+
+    #[test]
+    fn distances_by_hand() {
+        // (1,2,3,4,5) and (5,4,3,2,1): 16 + 4 + 0 + 4 + 16 = 40.
+        let x = [1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 2.0, 1.0];
+        let view = Features::f64(&x, 2, 5).unwrap();
+        assert_eq!(view.squared_distance(0, 1), 40.0);
+        let huge = Features::f64(&[3e200, 4e200], 1, 2).unwrap().norm(0);
+        assert!((huge / 5e200 - 1.0).abs() < 1e-15);
+        assert_eq!(Features::f64(&[0.0, 0.0], 1, 2).unwrap().norm(0), 0.0);
+    }
+}
