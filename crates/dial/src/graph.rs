@@ -1,0 +1,269 @@
+//! The similarity graph: symmetric weights in compressed rows, degrees, connected components.
+//!
+//! ```text
+//! A_ij = kernel(|x_i - x_j|²)  for the k neighbours j of i,    W = (A + Aᵀ)/2,    d_i = Σ_j W_ij
+//!
+//! self-tuning   A_ij = exp(-4 |x_i - x_j|² / d_k(x_i)²)      d_k(x_i): distance to the k-th neighbour (the default)
+//! Gaussian      A_ij = exp(-4 |x_i - x_j|² / s²)             s: the mean of d_k over the nodes
+//! uniform       A_ij = 1
+//! ```
+//!
+//! Where d_k is 0 (k or more copies of the point) all k weights are 1. A weight that underflows is no edge: a node may
+//! end up isolated and is reported as such (fault N5). There are no loops: they would not change the Laplacian.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::ids::NodeId;
+use crate::neighbours::Neighbours;
+
+/// How a distance becomes a similarity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// Width from each node's own k-th neighbour.
+    #[default]
+    SelfTuning,
+    /// One width for all nodes.
+    Gaussian,
+    /// Every neighbour counts the same.
+    Uniform,
+}
+
+/// A symmetric weighted graph without loops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph {
+    starts: Vec<usize>,
+    neighbours: Vec<u32>,
+    weights: Vec<f64>,
+    degrees: Vec<f64>,
+    component: Vec<u32>,
+    component_sizes: Vec<usize>,
+}
+
+impl Graph {
+    /// The graph of a neighbour search.
+    pub fn new(found: &Neighbours, kernel: Kernel) -> Graph {
+        let width = match kernel {
+            Kernel::Gaussian => mean_reach(found),
+            Kernel::SelfTuning | Kernel::Uniform => 0.0,
+        };
+        let mut edges = Vec::with_capacity(found.n() * found.k());
+        for node in (0..found.n() as u32).map(NodeId) {
+            let reach = found.of(node).last().map_or(0.0, |(_, squared)| squared);
+            for (other, squared) in found.of(node) {
+                let weight = match kernel {
+                    Kernel::SelfTuning => gaussian(squared, reach),
+                    Kernel::Gaussian => gaussian(squared, width * width),
+                    Kernel::Uniform => 1.0,
+                };
+                edges.push((node.0, other.0, 0.5 * weight));
+            }
+        }
+        Graph::symmetric(found.n(), &edges)
+    }
+
+    /// A graph from undirected edges (i, j, weight), each given once.
+    ///
+    /// # Errors
+    /// Weights that are not finite and positive, loops and node ids out of range.
+    pub fn from_edges(n: usize, edges: &[(u32, u32, f64)]) -> Result<Graph> {
+        for &(i, j, weight) in edges {
+            let inside = (i as usize) < n && (j as usize) < n && i != j;
+            if !inside || !(weight.is_finite() && weight > 0.0) {
+                let edge = format!("the edge {i}-{j} of weight {weight} is not possible among {n} nodes");
+                return Err(Error::Shape(edge));
+            }
+        }
+        Ok(Graph::symmetric(n, edges))
+    }
+
+    /// W = E + Eᵀ for directed entries E, each pair added once per direction; zero weights are dropped.
+    fn symmetric(n: usize, entries: &[(u32, u32, f64)]) -> Graph {
+        let mut starts = vec![0usize; n + 1];
+        for &(i, j, _) in entries {
+            starts[i as usize + 1] += 1;
+            starts[j as usize + 1] += 1;
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut slots = vec![(0u32, 0.0f64); 2 * entries.len()];
+        for &(i, j, weight) in entries {
+            for (from, to) in [(i, j), (j, i)] {
+                slots[next[from as usize]] = (to, weight);
+                next[from as usize] += 1;
+            }
+        }
+        Graph::from_slots(n, &starts, slots)
+    }
+
+    /// Sorts each row, adds what stands twice, and takes stock of degrees and components.
+    fn from_slots(n: usize, starts: &[usize], mut slots: Vec<(u32, f64)>) -> Graph {
+        let mut graph = Graph {
+            starts: Vec::with_capacity(n + 1),
+            neighbours: Vec::with_capacity(slots.len()),
+            weights: Vec::with_capacity(slots.len()),
+            degrees: Vec::with_capacity(n),
+            component: Vec::new(),
+            component_sizes: Vec::new(),
+        };
+        graph.starts.push(0);
+        for row in 0..n {
+            let slots = &mut slots[starts[row]..starts[row + 1]];
+            // At most two entries stand for a pair, so their sum does not depend on their order.
+            slots.sort_unstable_by_key(|&(to, _)| to);
+            for pair in slots.chunk_by(|a, b| a.0 == b.0) {
+                let weight: f64 = pair.iter().map(|&(_, weight)| weight).sum();
+                if weight > 0.0 {
+                    graph.neighbours.push(pair[0].0);
+                    graph.weights.push(weight);
+                }
+            }
+            let row = *graph.starts.last().expect("one start was pushed")..graph.weights.len();
+            graph.degrees.push(graph.weights[row].iter().fold(0.0, |sum, weight| sum + weight));
+            graph.starts.push(graph.weights.len());
+        }
+        graph.find_components();
+        graph
+    }
+
+    /// Numbers the components by their smallest node.
+    fn find_components(&mut self) {
+        let n = self.n();
+        self.component = vec![u32::MAX; n];
+        let mut stack = Vec::new();
+        for root in 0..n {
+            if self.component[root] != u32::MAX {
+                continue;
+            }
+            let number = self.component_sizes.len() as u32;
+            let mut size = 0;
+            self.component[root] = number;
+            stack.push(root);
+            while let Some(node) = stack.pop() {
+                size += 1;
+                for slot in self.starts[node]..self.starts[node + 1] {
+                    let other = self.neighbours[slot] as usize;
+                    if self.component[other] == u32::MAX {
+                        self.component[other] = number;
+                        stack.push(other);
+                    }
+                }
+            }
+            self.component_sizes.push(size);
+        }
+    }
+
+    /// Number of nodes.
+    pub fn n(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of stored entries of W: twice the number of edges.
+    pub fn entries(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The neighbours of a node in ascending order, with their weights.
+    pub fn row(&self, node: NodeId) -> (&[u32], &[f64]) {
+        let slots = self.starts[node.index()]..self.starts[node.index() + 1];
+        (&self.neighbours[slots.clone()], &self.weights[slots])
+    }
+
+    /// Whether two nodes are joined by an edge.
+    pub fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
+        self.row(a).0.binary_search(&b.0).is_ok()
+    }
+
+    /// The weighted degrees.
+    pub fn degrees(&self) -> &[f64] {
+        &self.degrees
+    }
+
+    /// The component of a node, numbered by smallest node.
+    pub fn component(&self, node: NodeId) -> usize {
+        self.component[node.index()] as usize
+    }
+
+    /// The sizes of the components.
+    pub fn component_sizes(&self) -> &[usize] {
+        &self.component_sizes
+    }
+
+    /// The compressed rows as plain arrays: row starts, column numbers, weights.
+    pub fn csr(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.starts, &self.neighbours, &self.weights)
+    }
+}
+
+fn gaussian(squared: f64, squared_width: f64) -> f64 {
+    if squared_width == 0.0 { 1.0 } else { libm::exp(-4.0 * squared / squared_width) }
+}
+
+/// The mean distance to the k-th neighbour.
+fn mean_reach(found: &Neighbours) -> f64 {
+    let reaches: Vec<f64> =
+        (0..found.n() as u32).filter_map(|i| found.of(NodeId(i)).last()).map(|(_, squared)| squared.sqrt()).collect();
+    reaches.iter().fold(0.0, |sum, reach| sum + reach) / reaches.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Control, Features, Metric, ZeroVectors};
+
+    fn graph(x: &[f64], k: usize, kernel: Kernel) -> Graph {
+        let features = Features::f64(x, x.len(), 1).unwrap();
+        let found = Neighbours::exact(features, k, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+        Graph::new(&found, kernel)
+    }
+
+    #[test]
+    fn three_points_by_hand() {
+        // Points 0, 1, 3 with k = 1: 0 -> 1 at distance 1, 1 -> 0 at 1, 3 -> 1 at 2. Each k-th neighbour gets e^-4.
+        let g = graph(&[0.0, 1.0, 3.0], 1, Kernel::SelfTuning);
+        let e4 = libm::exp(-4.0);
+        assert_eq!(g.row(NodeId(0)), (&[1][..], &[e4][..]));
+        assert_eq!(g.row(NodeId(1)), (&[0, 2][..], &[e4, 0.5 * e4][..]));
+        assert_eq!(g.degrees(), [e4, 1.5 * e4, 0.5 * e4]);
+        // Uniform: the mutual edge counts 1, the one-sided edge 1/2.
+        assert_eq!(graph(&[0.0, 1.0, 3.0], 1, Kernel::Uniform).degrees(), [1.0, 1.5, 0.5]);
+        // Gaussian: s = (1 + 1 + 2)/3.
+        let gaussian = graph(&[0.0, 1.0, 3.0], 1, Kernel::Gaussian);
+        let expected = libm::exp(-4.0 * 9.0 / 16.0);
+        assert!((gaussian.row(NodeId(0)).1[0] - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn copies_weigh_one_and_everything_is_finite() {
+        let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, Kernel::SelfTuning);
+        assert_eq!(g.row(NodeId(3)).1[0], 0.5 * 1.0, "node 3 counts 0 among its copies, 0 counts 1 and 2");
+        assert!(g.csr().2.iter().all(|w| *w > 0.0 && *w <= 1.0));
+    }
+
+    #[test]
+    fn an_outlier_whose_weights_underflow_is_isolated() {
+        let mut x: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-3).collect();
+        x.push(1e6);
+        let g = graph(&x, 3, Kernel::Gaussian);
+        assert_eq!(g.row(NodeId(50)), (&[][..], &[][..]));
+        assert_eq!(g.component_sizes(), [50, 1]);
+    }
+
+    #[test]
+    fn components_are_numbered_by_smallest_node() {
+        let g = Graph::from_edges(5, &[(0, 3, 1.0), (1, 4, 2.0)]).unwrap();
+        assert_eq!(g.component_sizes(), [2, 2, 1]);
+        assert_eq!((0..5).map(|i| g.component(NodeId(i))).collect::<Vec<_>>(), [0, 1, 2, 0, 1]);
+        assert!(g.adjacent(NodeId(4), NodeId(1)) && !g.adjacent(NodeId(0), NodeId(1)));
+    }
+
+    #[test]
+    fn impossible_edges_are_refused() {
+        for edge in [(0, 0, 1.0), (0, 2, 1.0), (0, 1, 0.0), (0, 1, -1.0), (0, 1, f64::NAN), (0, 1, f64::INFINITY)] {
+            assert!(Graph::from_edges(2, &[edge]).is_err(), "{edge:?}");
+        }
+    }
+}

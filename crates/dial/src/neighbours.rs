@@ -1,0 +1,412 @@
+//! Exact k nearest neighbours, by blocked matrix products that screen and f64 distances that decide.
+//!
+//! For x, y centred and scaled, |x - y|² = |x|² - 2 H(x, y) with H(x, y) = x·y - |y|²/2, so the nearest y have the
+//! largest H. One f32 matrix product per block of 128 queries and 1024 candidates gives h ≈ H with
+//!
+//! ```text
+//! |h - H| <= E(x, y) = 1.1 u (d + 8) |y| (|x| + |y|),    u = 2^-24
+//! ```
+//!
+//! (conversion to f32, d + 1 products and sums, the rounding of |y|²/2). A candidate stays while h + E reaches the k-th
+//! largest h - E seen so far, so no true neighbour is ever lost. What stays is ranked by the distance recomputed in f64
+//! in the order of the columns, ties by node id: the same bits for every CPU, block size and number of threads.
+//!
+//! Memory: one f32 copy of the features, a tile of 512 KiB per thread, and the result; nothing grows with n².
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::features::{Features, Metric};
+use crate::ids::NodeId;
+use crate::screen::{self, Screen};
+
+/// What to do with rows of length zero under the cosine metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ZeroVectors {
+    /// Refuse the pool (fault I9).
+    #[default]
+    Error,
+    /// Keep them as items without neighbours.
+    Isolate,
+}
+
+/// The k nearest neighbours of every node, nearest first, ties by node id; the node itself does not count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbours {
+    k: usize,
+    ids: Vec<u32>,
+    squared: Vec<f64>,
+    isolated: Vec<bool>,
+}
+
+const QUERIES: usize = 128;
+const CANDIDATES: usize = 1024;
+
+impl Neighbours {
+    /// Finds the k nearest neighbours of every row.
+    ///
+    /// # Errors
+    /// Too few rows for k (I8), zero rows under cosine (I9), all rows identical (I10), distances out of range (I11),
+    /// or cancelled.
+    ///
+    /// # Complexity
+    /// 2 n² d floating-point operations in f32, O(n (k + d)) memory.
+    pub fn exact(
+        features: Features<'_>,
+        k: usize,
+        metric: Metric,
+        zero_vectors: ZeroVectors,
+        control: &Control,
+    ) -> Result<Neighbours> {
+        check_k(k, features.n())?;
+        check_scale(features)?;
+        let space = Space::new(features, metric, zero_vectors)?;
+        check_k(k, space.isolated.iter().filter(|&&alone| !alone).count())?;
+        let screen = space.screen();
+
+        let n = features.n();
+        let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f64::INFINITY; n * k]);
+        control.start("finding neighbours", n);
+        ids.par_chunks_mut(QUERIES * k).zip(squared.par_chunks_mut(QUERIES * k)).enumerate().try_for_each_init(
+            screen::Tile::new,
+            |tile, (block, (ids, squared))| {
+                let first = block * QUERIES;
+                let rows = ids.len() / k;
+                search_block(&space, &screen, first..first + rows, k, tile, (ids, squared));
+                control.advance(rows)
+            },
+        )?;
+        control.finish();
+        Ok(Neighbours { k, ids, squared, isolated: space.isolated })
+    }
+
+    /// Number of neighbours of each node.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Number of nodes.
+    pub fn n(&self) -> usize {
+        self.isolated.len()
+    }
+
+    /// The neighbours of a node with their squared distances, nearest first; empty for an isolated zero vector.
+    pub fn of(&self, node: NodeId) -> impl Iterator<Item = (NodeId, f64)> + '_ {
+        let row = node.index() * self.k..if self.isolated[node.index()] {
+            node.index() * self.k
+        } else {
+            (node.index() + 1) * self.k
+        };
+        self.ids[row.clone()].iter().zip(&self.squared[row]).map(|(&id, &d)| (NodeId(id), d))
+    }
+}
+
+/// The features under a metric: exact distances, and which rows take no part.
+struct Space<'a> {
+    features: Features<'a>,
+    /// Reciprocal norms for the cosine metric.
+    scales: Option<Vec<f64>>,
+    isolated: Vec<bool>,
+}
+
+impl<'a> Space<'a> {
+    fn new(features: Features<'a>, metric: Metric, zero_vectors: ZeroVectors) -> Result<Space<'a>> {
+        let n = features.n();
+        if metric == Metric::Euclidean {
+            return Ok(Space { features, scales: None, isolated: vec![false; n] });
+        }
+        let norms: Vec<f64> = (0..n).into_par_iter().map(|row| features.norm(row)).collect();
+        // A norm whose reciprocal overflows is zero for every purpose here.
+        let isolated: Vec<bool> = norms.iter().map(|norm| !(1.0 / norm).is_finite()).collect();
+        if let (Some(first), ZeroVectors::Error) = (isolated.iter().position(|&zero| zero), zero_vectors) {
+            return Err(Error::ZeroVectors { count: isolated.iter().filter(|&&zero| zero).count(), first });
+        }
+        Ok(Space { features, scales: Some(norms.iter().map(|norm| 1.0 / norm).collect()), isolated })
+    }
+
+    fn value(&self, row: usize, column: usize) -> f64 {
+        let value = self.features.get(row, column);
+        self.scales.as_ref().map_or(value, |scales| if self.isolated[row] { 0.0 } else { value * scales[row] })
+    }
+
+    fn squared_distance(&self, i: usize, j: usize) -> f64 {
+        match &self.scales {
+            Some(scales) => self.features.squared_distance_scaled(i, j, scales[i], scales[j]),
+            None => self.features.squared_distance(i, j),
+        }
+    }
+
+    fn screen(&self) -> Screen {
+        Screen::new(self.features.n(), self.features.dim(), |row, column| self.value(row, column))
+    }
+}
+
+/// Searches a block of rows: screens every block of candidates, then ranks the survivors exactly.
+fn search_block(
+    space: &Space<'_>,
+    screen: &Screen,
+    rows: std::ops::Range<usize>,
+    k: usize,
+    tile: &mut screen::Tile,
+    (ids, squared): (&mut [u32], &mut [f64]),
+) {
+    let mut shortlists: Vec<Shortlist> = rows.clone().map(|row| Shortlist::new(row, k)).collect();
+    let n = space.features.n();
+    for start in (0..n).step_by(CANDIDATES) {
+        let candidates = start..(start + CANDIDATES).min(n);
+        screen.multiply(rows.clone(), candidates.clone(), tile);
+        for (list, products) in shortlists.iter_mut().zip(tile.rows(candidates.len())) {
+            if !space.isolated[list.row] {
+                list.take(space, screen, candidates.clone(), products);
+            }
+        }
+    }
+    for (list, (ids, squared)) in shortlists.iter_mut().zip(ids.chunks_mut(k).zip(squared.chunks_mut(k))) {
+        for (slot, (distance, id)) in list.exact(space).into_iter().enumerate() {
+            (ids[slot], squared[slot]) = (id, distance);
+        }
+    }
+}
+
+/// The candidates of one row that may still be among its k nearest.
+struct Shortlist {
+    row: usize,
+    k: usize,
+    /// The k-th largest lower bound of H so far.
+    bar: f64,
+    kept: Vec<Candidate>,
+    room: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Candidate {
+    lower: f64,
+    upper: f64,
+    id: u32,
+}
+
+/// Above this many undecided candidates (ties, duplicates) a row is decided exactly at once.
+const CROWD: usize = 8192;
+
+impl Shortlist {
+    fn new(row: usize, k: usize) -> Shortlist {
+        let room = 4 * k + 64;
+        Shortlist { row, k, bar: f64::NEG_INFINITY, kept: Vec::with_capacity(room), room }
+    }
+
+    /// Looks through the products of this row with a block of candidates.
+    fn take(&mut self, space: &Space<'_>, screen: &Screen, block: std::ops::Range<usize>, products: &[f32]) {
+        let reach = screen.bound(self.row, screen.largest_norm(block.clone()));
+        let mut threshold = screen::below(self.bar - reach);
+        for (offset, chunk) in (0..).step_by(screen::LANES).zip(products.chunks(screen::LANES)) {
+            if !screen::any_reaches(chunk, threshold) {
+                continue;
+            }
+            for (lane, &h) in chunk.iter().enumerate() {
+                let id = block.start + offset + lane;
+                if h >= threshold && id != self.row && !space.isolated[id] {
+                    self.offer(space, screen, f64::from(h), id);
+                }
+            }
+            threshold = screen::below(self.bar - reach);
+        }
+    }
+
+    fn offer(&mut self, space: &Space<'_>, screen: &Screen, h: f64, id: usize) {
+        let bound = screen.bound(self.row, screen.norm(id));
+        if h + bound < self.bar {
+            return;
+        }
+        self.kept.push(Candidate { lower: h - bound, upper: h + bound, id: id as u32 });
+        if self.kept.len() >= self.room {
+            self.compress(space, screen);
+        }
+    }
+
+    /// Raises the bar to the k-th largest lower bound and drops whatever cannot reach it.
+    fn compress(&mut self, space: &Space<'_>, screen: &Screen) {
+        let (_, kth, _) = self.kept.select_nth_unstable_by(self.k - 1, |a, b| b.lower.total_cmp(&a.lower));
+        self.bar = self.bar.max(kth.lower);
+        let bar = self.bar;
+        self.kept.retain(|candidate| candidate.upper >= bar);
+        if 2 * self.kept.len() > self.room {
+            self.room *= 2;
+        }
+        if self.kept.len() > CROWD {
+            self.decide(space, screen);
+        }
+    }
+
+    /// Keeps the k nearest by exact distance, where the screen cannot tell.
+    fn decide(&mut self, space: &Space<'_>, screen: &Screen) {
+        let nearest = self.exact(space);
+        self.kept = nearest
+            .into_iter()
+            .map(|(distance, id)| {
+                let h = screen.from_distance(self.row, distance);
+                let slack = screen.bound(self.row, screen.norm(id as usize));
+                Candidate { lower: h - slack, upper: h + slack, id }
+            })
+            .collect();
+        self.room = 4 * self.k + 64;
+    }
+
+    /// The k nearest among the kept, by squared distance in f64 and node id.
+    fn exact(&self, space: &Space<'_>) -> Vec<(f64, u32)> {
+        let mut ranked: Vec<(f64, u32)> =
+            self.kept.iter().map(|c| (space.squared_distance(self.row, c.id as usize), c.id)).collect();
+        let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        if ranked.len() > self.k {
+            ranked.select_nth_unstable_by(self.k - 1, order);
+            ranked.truncate(self.k);
+        }
+        ranked.sort_unstable_by(order);
+        ranked
+    }
+}
+
+fn check_k(k: usize, n: usize) -> Result<()> {
+    if k == 0 {
+        return Err(Error::BadSetting { name: "k", want: "at least 1", got: "0".into() });
+    }
+    if n < k + 1 { Err(Error::TooFewItems { k, n }) } else { Ok(()) }
+}
+
+/// Refuses pools without structure (I10) and pools whose squared distances leave the range of f64 (I11).
+fn check_scale(features: Features<'_>) -> Result<()> {
+    let (n, dim) = (features.n(), features.dim());
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); dim];
+    for row in 0..n {
+        for (column, (low, high)) in ranges.iter_mut().enumerate() {
+            let value = features.get(row, column);
+            (*low, *high) = (low.min(value), high.max(value));
+        }
+    }
+    let extreme = |column: usize| {
+        let (low, high) = ranges[column];
+        if high.abs() > low.abs() { high } else { low }
+    };
+    if let Some(column) = (0..dim).find(|&column| extreme(column).abs() > 1e150) {
+        return Err(Error::ExtremeScale { column, value: extreme(column) });
+    }
+    let width = |column: usize| ranges[column].1 - ranges[column].0;
+    let widest = (0..dim).max_by(|&a, &b| width(a).total_cmp(&width(b))).expect("features have columns");
+    match width(widest) {
+        0.0 => Err(Error::AllIdentical { n }),
+        small if small < 1e-150 => Err(Error::ExtremeScale { column: widest, value: extreme(widest) }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Purpose, Random};
+    use proptest::prelude::*;
+
+    /// The slow twin: every distance, sorted.
+    fn brute(features: Features<'_>, k: usize, metric: Metric) -> Vec<Vec<(NodeId, f64)>> {
+        let norms: Vec<f64> = (0..features.n()).map(|i| 1.0 / features.norm(i)).collect();
+        (0..features.n())
+            .map(|i| {
+                let mut all: Vec<(f64, u32)> = (0..features.n())
+                    .filter(|&j| j != i)
+                    .map(|j| match metric {
+                        Metric::Euclidean => (features.squared_distance(i, j), j as u32),
+                        Metric::Cosine => (features.squared_distance_scaled(i, j, norms[i], norms[j]), j as u32),
+                    })
+                    .collect();
+                all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                all.truncate(k);
+                all.into_iter().map(|(d, j)| (NodeId(j), d)).collect()
+            })
+            .collect()
+    }
+
+    fn assert_equals_brute(x: &[f64], n: usize, dim: usize, k: usize, metric: Metric) {
+        let features = Features::f64(x, n, dim).unwrap();
+        let found = Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
+        for (i, expected) in brute(features, k, metric).into_iter().enumerate() {
+            let row: Vec<_> = found.of(NodeId(i as u32)).collect();
+            assert_eq!(row, expected, "row {i}");
+        }
+    }
+
+    #[test]
+    fn equals_brute_force_across_block_borders() {
+        let mut random = Random::new(3, Purpose::User, 0);
+        let (n, dim) = (1300, 7);
+        let x: Vec<f64> = (0..n * dim).map(|_| random.normal() + 100.0).collect();
+        assert_equals_brute(&x, n, dim, 10, Metric::Euclidean);
+        assert_equals_brute(&x, n, dim, 10, Metric::Cosine);
+    }
+
+    #[test]
+    fn crowds_of_duplicates_are_decided_exactly_by_node_id() {
+        // More copies of one point than a shortlist may hold, and one point apart.
+        let n = CROWD + 2000;
+        let mut x = vec![0.25; n];
+        x[17] = 1.0;
+        let features = Features::f64(&x, n, 1).unwrap();
+        let found = Neighbours::exact(features, 2, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+        let ids = |i| found.of(NodeId(i)).map(|(id, _)| id.0).collect::<Vec<_>>();
+        assert_eq!(ids(0), [1, 2]);
+        assert_eq!(ids(9000), [0, 1]);
+        assert_eq!(ids(17), [0, 1]);
+    }
+
+    #[test]
+    fn outliers_do_not_hide_neighbours() {
+        let mut random = Random::new(4, Purpose::User, 0);
+        let mut x: Vec<f64> = (0..600 * 3).map(|_| random.normal() * 1e-3).collect();
+        x[0] = 1e9;
+        x[900] = -1e12;
+        assert_equals_brute(&x, 600, 3, 5, Metric::Euclidean);
+    }
+
+    #[test]
+    fn settings_and_pools_that_cannot_work_say_why() {
+        let find = |x: &[f64], n, dim, k, metric, zero| {
+            Neighbours::exact(Features::f64(x, n, dim).unwrap(), k, metric, zero, &Control::new()).unwrap_err()
+        };
+        let (euclidean, cosine) = (Metric::Euclidean, Metric::Cosine);
+        let refuse = ZeroVectors::Error;
+        assert_eq!(find(&[1., 2., 3.], 3, 1, 3, euclidean, refuse), Error::TooFewItems { k: 3, n: 3 });
+        assert_eq!(find(&[1., 1., 1.], 3, 1, 1, euclidean, refuse), Error::AllIdentical { n: 3 });
+        assert_eq!(find(&[0., 1., 0.], 3, 1, 1, cosine, refuse), Error::ZeroVectors { count: 2, first: 0 });
+        assert_eq!(find(&[0., 1., 0.], 3, 1, 1, cosine, ZeroVectors::Isolate), Error::TooFewItems { k: 1, n: 1 });
+        assert!(matches!(find(&[1., 1e300, 1.], 3, 1, 1, euclidean, refuse), Error::ExtremeScale { column: 0, .. }));
+        assert!(matches!(find(&[0., 1e-300, 0.], 3, 1, 1, euclidean, refuse), Error::ExtremeScale { .. }));
+        assert!(matches!(find(&[0., 1., 2.], 3, 1, 0, euclidean, refuse), Error::BadSetting { .. }));
+    }
+
+    #[test]
+    fn isolated_zero_vectors_have_no_neighbours_and_are_nobodys() {
+        let x = [1., 0., 0., 0., 0., 1., 1., 1.];
+        let features = Features::f64(&x, 4, 2).unwrap();
+        let found = Neighbours::exact(features, 2, Metric::Cosine, ZeroVectors::Isolate, &Control::new()).unwrap();
+        assert_eq!(found.of(NodeId(1)).count(), 0);
+        assert!([0, 2, 3].iter().all(|&i| found.of(NodeId(i)).all(|(j, _)| j != NodeId(1))));
+    }
+
+    #[test]
+    fn cancelling_stops_the_search() {
+        let control = Control::new();
+        control.cancel();
+        let features = Features::f64(&[0., 1., 2.], 3, 1).unwrap();
+        let stopped = Neighbours::exact(features, 1, Metric::Euclidean, ZeroVectors::Error, &control);
+        assert_eq!(stopped.unwrap_err(), Error::Cancelled);
+    }
+
+    proptest! {
+        #[test]
+        fn equals_brute_force_on_grids_full_of_ties(cells in prop::collection::vec((0i32..4, 0i32..4), 12..60), k in 1usize..8) {
+            let x: Vec<f64> = cells.iter().flat_map(|&(a, b)| [f64::from(a), f64::from(b)]).collect();
+            prop_assume!(cells.iter().any(|cell| cell != &cells[0]));
+            assert_equals_brute(&x, cells.len(), 2, k, Metric::Euclidean);
+        }
+    }
+}
