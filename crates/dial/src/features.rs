@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::words::words;
 
 /// How far apart two rows are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,8 @@ pub enum Metric {
     /// |x/|x| - y/|y||, the Euclidean distance between unit vectors; its square is 2 (1 - cos).
     Cosine,
 }
+
+words!(Metric, "metric", { Euclidean => "euclidean", Cosine => "cosine" });
 
 /// Row-major values in the precision they came in.
 #[derive(Clone, Copy, Debug)]

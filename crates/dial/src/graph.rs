@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::neighbours::Neighbours;
+use crate::words::words;
 
 /// How a distance becomes a similarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub enum Kernel {
     /// Every neighbour counts the same.
     Uniform,
 }
+
+words!(Kernel, "kernel", { SelfTuning => "self-tuning", Gaussian => "gaussian", Uniform => "uniform" });
 
 /// A symmetric weighted graph without loops.
 #[derive(Clone, Debug, PartialEq)]

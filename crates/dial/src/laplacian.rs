@@ -130,7 +130,7 @@ impl LinearOperator for RandomWalk<'_> {
 fn weighted_sum<const W: usize>(graph: &Graph, row: usize, x: &[f64], scale: impl Fn(usize) -> f64) -> [f64; W] {
     let (neighbours, weights) = graph.row(NodeId(row as u32));
     let (mut even, mut odd) = ([0.0; W], [0.0; W]);
-    let mut add = |sums: &mut [f64; W], j: u32, w: f64| {
+    let add = |sums: &mut [f64; W], j: u32, w: f64| {
         let j = j as usize;
         let (w, values) = (w * scale(j), &x[j * W..(j + 1) * W]);
         for (sum, value) in sums.iter_mut().zip(values) {

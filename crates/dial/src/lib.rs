@@ -1,20 +1,75 @@
-//! Dirichlet Active Learning.
-#![warn(missing_docs)]
-pub mod columns;
-pub mod control;
-pub mod error;
-pub mod features;
-pub mod graph;
-pub mod ids;
-pub mod laplacian;
-pub mod neighbours;
-mod screen;
-pub mod seed;
-pub mod solve;
+//! Dirichlet Active Learning: label a pool of items with as few questions as possible.
+//!
+//! ```text
+//! features -> neighbours -> graph -> propagation -> column K(., l) -> Dirichlet field -> scores -> policy -> ask
+//!     ^                                                                                                   |
+//!     '------------ tell(item, class): one event appended to the log; the state is its replay <-----------'
+//! ```
+//!
+//! The method of Miller and Murray, *Dirichlet Active Learning* (arXiv 2311.05501), as plain data and pure functions:
+//! no files, no clock, no printing, no globals. Labels such as `eq:var` are those of the paper's LaTeX.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use dial::{Control, Features, Graph, Kernel, Metric, Neighbours, Poisson, Session, Setting, ZeroVectors};
+//!
+//! // Two groups of points on a line; any n x d matrix will do.
+//! let x: Vec<f64> = (0..40).map(|i| f64::from(i) + if i < 20 { 0.0 } else { 100.0 }).collect();
+//! let features = Features::f64(&x, 40, 1)?;
+//! let control = Control::new();
+//!
+//! let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control)?;
+//! let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+//! let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1)?);
+//! let setting = Setting { kernel, graph: Some(graph), items: dial::Items::rows(40) };
+//! let mut session = Session::new(setting, dial::Options::default(), &["low".into(), "high".into()], &control)?;
+//!
+//! for _ in 0..4 {
+//!     let question = session.ask(1)?.questions.remove(0);
+//!     let answer = if question.node.index() < 20 { "low" } else { "high" };
+//!     let class = session.labels().class_named(answer)?;
+//!     session.tell(&question.item, class, &control)?;
+//! }
+//! let prediction = session.prediction(dial::NodeId(39));
+//! assert_eq!(session.labels().schema()[prediction.class.index()].name, "high");
+//! # Ok::<(), dial::Error>(())
+//! ```
 
+// In dependency order: a file uses only files above it (tests/house.rs checks that).
+pub mod error;
+mod words;
+pub mod ids;
+pub mod seed;
+pub mod control;
+pub mod features;
+pub mod columns;
+mod screen;
+pub mod neighbours;
+pub mod graph;
+pub mod laplacian;
+pub mod solve;
+pub mod propagate;
+pub mod field;
+pub mod prior;
+pub mod labels;
+pub mod acquire;
+pub mod policy;
+pub mod session;
+pub mod simulate;
+
+pub use acquire::{Acquisition, Score, Situation};
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use features::{Features, Metric, Values};
+pub use field::DirichletField;
 pub use graph::{Graph, Kernel};
 pub use ids::{ClassId, Items, NodeId};
+pub use labels::{Change, Event, Labels};
 pub use neighbours::{Neighbours, ZeroVectors};
+pub use policy::{Policy, Sharpness};
+pub use prior::Prior;
+pub use propagate::{Column, Poisson, Propagation, Radial, Shape};
+pub use session::{Ask, Options, Prediction, Question, Session, Setting};
+
+/// The version of the method: what is asked from a given log may only change together with this number.
+pub const METHOD_VERSION: u32 = 1;

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
 use crate::ids::NodeId;
 use crate::screen::{self, Screen};
+use crate::words::words;
 
 /// What to do with rows of length zero under the cosine metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub enum ZeroVectors {
     /// Keep them as items without neighbours.
     Isolate,
 }
+
+words!(ZeroVectors, "zero-vectors", { Error => "error", Isolate => "isolate" });
 
 /// The k nearest neighbours of every node, nearest first, ties by node id; the node itself does not count.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,193 @@
+//! Acquisition functions: how much each node's label would tell (`sec:query-point-selection`). Larger = ask sooner.
+//!
+//! ```text
+//! variance          (β² - Σ α_c²) / (β² (β + 1))      eq:dirichlet-variance-af: little evidence or torn evidence
+//! margin            -(p₁ - p₂), the two largest        torn evidence only
+//! margin-range      -(max p - min p)                   the paper's multi-class margin; equals margin for two classes
+//! entropy           -Σ p_c ln p_c
+//! least-confidence  1 - max p
+//! norm              -|p|₂
+//! random            uniform numbers
+//! ```
+//!
+//! with p the Dirichlet mean. An acquisition sees the field, not the mean alone. Cost: each of these is O(K) per node and
+//! question and keeps nothing between questions (`table:comp_comparison`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::field::DirichletField;
+use crate::ids::NodeId;
+use crate::seed::{Purpose, Random};
+use crate::words::words;
+
+/// What an acquisition may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The belief about every node.
+    pub field: &'a DirichletField,
+    /// The nodes with a label that counts, ascending.
+    pub labelled: &'a [NodeId],
+    /// The seed of the session.
+    pub seed: u64,
+    /// Number of nodes labelled so far.
+    pub round: u64,
+}
+
+/// Scores every node by how much its label would tell.
+///
+/// ```
+/// use dial::{Acquisition, Situation};
+///
+/// /// Ask where there is least evidence, whatever the classes.
+/// struct LeastEvidence;
+///
+/// impl Acquisition for LeastEvidence {
+///     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
+///         now.field.map(out, |alpha| -alpha.iter().sum::<f64>());
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait Acquisition: Send + Sync {
+    /// Writes the score of every node; larger means ask sooner. Must not depend on anything but the situation.
+    fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
+}
+
+/// The acquisitions of this crate, by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// Dirichlet variance, the paper's.
+    #[default]
+    Variance,
+    /// Smallest margin between the two most probable classes.
+    Margin,
+    /// Smallest range between the most and the least probable class.
+    MarginRange,
+    /// Largest entropy of the mean.
+    Entropy,
+    /// Smallest probability of the most probable class.
+    LeastConfidence,
+    /// Smallest Euclidean norm of the mean.
+    Norm,
+    /// No preference.
+    Random,
+}
+
+words!(Score, "acquisition", {
+    Variance => "variance",
+    Margin => "margin",
+    MarginRange => "margin-range",
+    Entropy => "entropy",
+    LeastConfidence => "least-confidence",
+    Norm => "norm",
+    Random => "random",
+});
+
+impl Acquisition for Score {
+    fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
+        match self {
+            Score::Variance => now.field.variances(out),
+            Score::Margin => now.field.map(out, |alpha| -margin(alpha)),
+            Score::MarginRange => now.field.map(out, |alpha| (least(alpha) - most(alpha)) / total(alpha)),
+            Score::Entropy => now.field.map(out, entropy),
+            Score::LeastConfidence => now.field.map(out, |alpha| 1.0 - most(alpha) / total(alpha)),
+            Score::Norm => {
+                now.field.map(out, |alpha| -alpha.iter().fold(0.0, |sum, a| sum + a * a).sqrt() / total(alpha))
+            }
+            Score::Random => {
+                let mut random = Random::new(now.seed, Purpose::Scores, now.round);
+                out.iter_mut().for_each(|score| *score = random.uniform());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn total(alpha: &[f64]) -> f64 {
+    alpha.iter().fold(0.0, |sum, a| sum + a)
+}
+
+fn most(alpha: &[f64]) -> f64 {
+    alpha.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn least(alpha: &[f64]) -> f64 {
+    alpha.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// The difference of the two largest probabilities.
+fn margin(alpha: &[f64]) -> f64 {
+    let (mut first, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for &a in alpha {
+        if a > first {
+            (first, second) = (a, first);
+        } else if a > second {
+            second = a;
+        }
+    }
+    (first - second) / total(alpha)
+}
+
+fn entropy(alpha: &[f64]) -> f64 {
+    let total = total(alpha);
+    -alpha.iter().map(|a| a / total).fold(0.0, |sum, p| sum + p * libm::log(p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(score: Score, field: &DirichletField) -> Vec<f64> {
+        let mut out = vec![f64::NAN; field.n()];
+        score.scores(&Situation { field, labelled: &[], seed: 1, round: 0 }, &mut out).unwrap();
+        out
+    }
+
+    /// Node 0: alpha (4, 2, 2), so p = (1/2, 1/4, 1/4). Node 1: the prior (2, 2, 2).
+    fn field() -> DirichletField {
+        let mut field = DirichletField::new(2, 3, 2.0);
+        field.add(0, 1.0, &[2.0, 0.0]);
+        field
+    }
+
+    #[test]
+    fn scores_by_hand() {
+        let at_node_0 = |score| scores(score, &field())[0];
+        assert_eq!(at_node_0(Score::Variance), (64.0 - 24.0) / (64.0 * 9.0));
+        assert_eq!(at_node_0(Score::Margin), -0.25);
+        assert_eq!(at_node_0(Score::MarginRange), -0.25);
+        assert!((at_node_0(Score::Entropy) - 1.5 * std::f64::consts::LN_2).abs() < 1e-15);
+        assert_eq!(at_node_0(Score::LeastConfidence), 0.5);
+        assert!((at_node_0(Score::Norm) + 0.375f64.sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn every_score_prefers_the_node_without_evidence() {
+        for &score in Score::ALL.iter().filter(|&&score| score != Score::Random) {
+            let [known, unknown] = scores(score, &field())[..] else { panic!("two nodes") };
+            assert!(unknown > known, "{score}");
+        }
+    }
+
+    #[test]
+    fn random_scores_repeat_for_a_round_and_differ_between_rounds() {
+        let field = field();
+        let draw = |round| {
+            let mut out = vec![0.0; 2];
+            Score::Random.scores(&Situation { field: &field, labelled: &[], seed: 1, round }, &mut out).unwrap();
+            out
+        };
+        assert_eq!(draw(3), draw(3));
+        assert_ne!(draw(3), draw(4));
+    }
+
+    #[test]
+    fn words_read_back() {
+        for &score in Score::ALL {
+            assert_eq!(score.word().parse::<Score>().unwrap(), score);
+        }
+        assert!("maximum".parse::<Score>().is_err());
+    }
+}

@@ -1,0 +1,395 @@
+//! Propagation: how far a label at one node speaks for another.
+//!
+//! A kernel K(l, x) >= 0 with K(l, l) = T (Normalization) and K(l, x) <= T (Maximum Principle); T = 1 counts a label as
+//! one observation. A column is K(l, ·) for one source l.
+//!
+//! Poisson on the graph (`eq:poisson-prop`, `eq:poisson-prop-shift`), the default:
+//!
+//! ```text
+//! (L + τ I) g = e_l,      K_P(l, x) = T (g(x) - min g) / (g(l) - min g)
+//! ```
+//!
+//! How we solve it: with C the component of l and c its size, g vanishes off C, and on C it is g₀ + 1/(c τ), where g₀
+//! solves the same system for e_l - 1/c. That right-hand side has no constant part, so small τ costs little, and τ = 0 is
+//! well posed (g₀ is then the zero-mean solution, the column of the pseudo-inverse). The minimum is over all nodes: on a
+//! connected graph the constant cancels; on a disconnected one min g = 0. With τ = 0 there is no g off C to compare
+//! with, and the minimum is over C. A source without neighbours reaches only itself.
+//!
+//! Radial kernels of the features, without a graph: RBF exp(-|x - x'|² / (2σ²)) (with 2σ², as in the paper's text), and
+//! the compactly supported (1 - r/R)₊⁴ (4 r/R + 1) of Wendland.
+
+use std::sync::{Arc, Mutex};
+
+use rayon::prelude::*;
+
+use crate::columns::CHUNK;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::graph::Graph;
+use crate::ids::NodeId;
+use crate::laplacian::Combinatorial;
+use crate::solve::{Stop, Workspace, conjugate_gradients};
+
+/// K(l, ·) for one source l: a value for every node. Shared, because it is only ever read.
+pub type Column = Arc<Vec<f64>>;
+
+/// A way of spreading labels over the nodes. The bits of a column depend on the settings and its source only, so that
+/// columns may be dropped and made again at will.
+pub trait Propagation: Send + Sync {
+    /// Number of nodes.
+    fn n(&self) -> usize;
+
+    /// The columns of some sources.
+    fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>>;
+
+    /// The columns before they are normalised to T at the source, for the authors' variant of the calibrated prior.
+    fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
+        self.columns(sources, control)
+    }
+
+    /// Whether a label at the source can say anything about the node.
+    fn reaches(&self, source: NodeId, node: NodeId) -> bool;
+}
+
+/// Poisson propagation on a graph.
+#[derive(Debug)]
+pub struct Poisson {
+    graph: Arc<Graph>,
+    tau: f64,
+    source_value: f64,
+    stop: Stop,
+    /// Workspaces that no solve is using just now.
+    spare: Mutex<Vec<Workspace>>,
+}
+
+/// Sources are solved together in blocks of this width.
+const BLOCK: usize = 8;
+
+impl Poisson {
+    /// Poisson propagation with T = 1 and faithful precision (true residual at most 1e-9).
+    ///
+    /// # Errors
+    /// A tau that is not a finite number at least 0 (N7).
+    pub fn new(graph: Arc<Graph>, tau: f64) -> Result<Poisson> {
+        if !(tau.is_finite() && tau >= 0.0) {
+            return Err(Error::BadTau(tau));
+        }
+        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), spare: Mutex::default() })
+    }
+
+    /// Counts every label as T observations.
+    ///
+    /// # Errors
+    /// A T that is not a finite number above 0.
+    pub fn with_source_value(mut self, source_value: f64) -> Result<Poisson> {
+        if !(source_value.is_finite() && source_value > 0.0) {
+            let got = source_value.to_string();
+            return Err(Error::BadSetting { name: "source-value", want: "a finite number above 0", got });
+        }
+        self.source_value = source_value;
+        Ok(self)
+    }
+
+    /// Changes when the solver stops.
+    pub fn with_stop(mut self, stop: Stop) -> Poisson {
+        self.stop = stop;
+        self
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Solves for all sources and turns each g₀ into a column with `finish`.
+    fn solve(
+        &self,
+        sources: &[NodeId],
+        finish: impl Fn(NodeId, &dyn Fn(usize) -> f64) -> Vec<f64> + Copy,
+        control: &Control,
+    ) -> Result<Vec<Column>> {
+        let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let mut columns = Vec::with_capacity(sources.len());
+        let mut rest = sources;
+        while !rest.is_empty() {
+            // A block costs about as much as three single solves.
+            let width = if rest.len() > 3 { BLOCK.min(rest.len()) } else { 1 };
+            let (block, later) = rest.split_at(width);
+            match width {
+                1 => self.solve_block::<1>(block, &mut workspace, finish, control, &mut columns)?,
+                _ => self.solve_block::<BLOCK>(block, &mut workspace, finish, control, &mut columns)?,
+            }
+            rest = later;
+        }
+        self.spare.lock().expect("no holder panics").push(workspace);
+        Ok(columns)
+    }
+
+    fn solve_block<const W: usize>(
+        &self,
+        sources: &[NodeId],
+        workspace: &mut Workspace,
+        finish: impl Fn(NodeId, &dyn Fn(usize) -> f64) -> Vec<f64>,
+        control: &Control,
+        columns: &mut Vec<Column>,
+    ) -> Result<()> {
+        let graph = &*self.graph;
+        // For each column of the block: source, its component, 1/c. Empty columns have no right-hand side.
+        let targets: [Option<(usize, usize, f64)>; W] = std::array::from_fn(|c| {
+            let source = *sources.get(c)?;
+            let component = graph.component(source);
+            Some((source.index(), component, 1.0 / graph.component_sizes()[component] as f64))
+        });
+        let connected = graph.component_sizes().len() == 1;
+        let b = |row: usize, c: usize| match targets[c] {
+            Some((source, component, share)) if connected || graph.component(NodeId(row as u32)) == component => {
+                if row == source { 1.0 - share } else { -share }
+            }
+            _ => 0.0,
+        };
+        conjugate_gradients::<W>(&Combinatorial::new(graph, self.tau), b, self.stop, workspace, control)?;
+        let g = workspace.solution();
+        for (c, &source) in sources.iter().enumerate() {
+            columns.push(Arc::new(finish(source, &|node| g[node * W + c])));
+        }
+        Ok(())
+    }
+
+    fn inside(&self, source: NodeId) -> impl Fn(usize) -> bool + '_ {
+        let component = self.graph.component(source);
+        let connected = self.graph.component_sizes().len() == 1;
+        move |node| connected || self.graph.component(NodeId(node as u32)) == component
+    }
+
+    /// What to add to g₀ on the component: g on it is g₀ + 1/(c τ) for τ > 0, and g₀ - min g₀ otherwise.
+    fn constant(&self, source: NodeId, lowest: f64) -> f64 {
+        let size = self.graph.component_sizes()[self.graph.component(source)];
+        if self.tau > 0.0 { 1.0 / (size as f64 * self.tau) } else { -lowest }
+    }
+
+    /// T (g - min g) / (g(l) - min g) from g₀.
+    fn normalized(&self, source: NodeId, g: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        let n = self.graph.n();
+        let inside = self.inside(source);
+        let size = self.graph.component_sizes()[self.graph.component(source)];
+        let mut column = vec![0.0; n];
+        if size == 1 {
+            column[source.index()] = self.source_value;
+            return column;
+        }
+        let lowest = (0..n).filter(|&node| inside(node)).map(g).fold(f64::INFINITY, f64::min);
+        // On a connected graph the minimum of g is the lowest; otherwise it is 0, somewhere off the component.
+        let shift = if size == n { -lowest } else { self.constant(source, lowest) };
+        let top = g(source.index()) + shift;
+        for (node, value) in column.iter_mut().enumerate().filter(|(node, _)| inside(*node)) {
+            // Rounding may step outside what the maximum principle promises.
+            *value = (self.source_value * (g(node) + shift) / top).clamp(0.0, self.source_value);
+        }
+        column
+    }
+
+    /// g itself, from g₀.
+    fn unnormalized(&self, source: NodeId, g: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        let inside = self.inside(source);
+        let lowest = (0..self.graph.n()).filter(|&node| inside(node)).map(g).fold(f64::INFINITY, f64::min);
+        let constant = self.constant(source, lowest);
+        (0..self.graph.n()).map(|node| if inside(node) { g(node) + constant } else { 0.0 }).collect()
+    }
+}
+
+impl Propagation for Poisson {
+    fn n(&self) -> usize {
+        self.graph.n()
+    }
+
+    fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
+        self.solve(sources, |source, g| self.normalized(source, g), control)
+    }
+
+    fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
+        self.solve(sources, |source, g| self.unnormalized(source, g), control)
+    }
+
+    fn reaches(&self, source: NodeId, node: NodeId) -> bool {
+        self.graph.component(source) == self.graph.component(node)
+    }
+}
+
+/// The shape of a radial kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// exp(-r² / (2σ²)).
+    Rbf {
+        /// σ.
+        sigma: f64,
+    },
+    /// (1 - r/R)₊⁴ (4 r/R + 1), zero from R on.
+    Compact {
+        /// R.
+        radius: f64,
+    },
+}
+
+/// A radial kernel of the Euclidean distance between features; needs no graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Radial<'a> {
+    features: Features<'a>,
+    shape: Shape,
+}
+
+impl<'a> Radial<'a> {
+    /// A radial kernel on the given features.
+    ///
+    /// # Errors
+    /// A width that is not a finite number above 0.
+    pub fn new(features: Features<'a>, shape: Shape) -> Result<Radial<'a>> {
+        let (Shape::Rbf { sigma: width } | Shape::Compact { radius: width }) = shape;
+        if !(width.is_finite() && width > 0.0) {
+            let got = width.to_string();
+            return Err(Error::BadSetting { name: "sigma", want: "a finite number above 0", got });
+        }
+        Ok(Radial { features, shape })
+    }
+
+    fn value(&self, source: NodeId, node: usize) -> f64 {
+        let squared = self.features.squared_distance(source.index(), node);
+        match self.shape {
+            Shape::Rbf { sigma } => libm::exp(-squared / (2.0 * sigma * sigma)),
+            Shape::Compact { radius } => {
+                let r = squared.sqrt() / radius;
+                if r < 1.0 { (1.0 - r).powi(4) * (4.0 * r + 1.0) } else { 0.0 }
+            }
+        }
+    }
+}
+
+impl Propagation for Radial<'_> {
+    fn n(&self) -> usize {
+        self.features.n()
+    }
+
+    fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
+        let column = |&source: &NodeId| {
+            control.check()?;
+            let mut values = vec![0.0; self.n()];
+            values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, values)| {
+                for (node, value) in (chunk * CHUNK..).zip(values) {
+                    *value = self.value(source, node);
+                }
+            });
+            Ok(Arc::new(values))
+        };
+        sources.iter().map(column).collect()
+    }
+
+    fn reaches(&self, source: NodeId, node: NodeId) -> bool {
+        self.value(source, node.index()) > 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laplacian::Normalized;
+    use crate::seed::{Purpose, Random};
+    use proptest::prelude::*;
+
+    fn column(graph: Graph, tau: f64, source: u32) -> Vec<f64> {
+        let poisson = Poisson::new(Arc::new(graph), tau).unwrap();
+        poisson.columns(&[NodeId(source)], &Control::new()).unwrap()[0].to_vec()
+    }
+
+    fn assert_close(got: &[f64], want: &[f64]) {
+        assert_eq!(got.len(), want.len());
+        for (got, want) in got.iter().zip(want) {
+            assert!((got - want).abs() < 1e-8, "{got} is not {want}");
+        }
+    }
+
+    #[test]
+    fn path_star_and_two_components_by_hand() {
+        // Path 0-1-2, weights 1, tau 1: (L + I) g = e_0 gives g = (5, 2, 1)/8, so K = (4, 1, 0)/4.
+        let path = || Graph::from_edges(3, &[(0, 1, 1.0), (1, 2, 1.0)]).unwrap();
+        assert_close(&column(path(), 1.0, 0), &[1.0, 0.25, 0.0]);
+        // tau 0: zero-mean solution of L g = (2, -1, -1)/3 is (5, -1, -4)/9, so K = (9, 3, 0)/9.
+        assert_close(&column(path(), 0.0, 0), &[1.0, 1.0 / 3.0, 0.0]);
+        // Star with centre 0 and three leaves, tau 1, source leaf 1: g_0 = a, g_1 = (1 + a)/2, leaves a/2,
+        // 4a - (1 + a)/2 - a = 0 gives a = 1/5: g = (2, 6, 1, 1)/10, K = (1, 5, 0, 0)/5.
+        let star = Graph::from_edges(4, &[(0, 1, 1.0), (0, 2, 1.0), (0, 3, 1.0)]).unwrap();
+        assert_close(&column(star, 1.0, 1), &[0.2, 1.0, 0.0, 0.0]);
+        // Two pairs and a single node: no shift off a disconnected component. (L + I)^-1 of a pair: (2, 1)/3.
+        let pairs = || Graph::from_edges(5, &[(0, 1, 1.0), (2, 3, 1.0)]).unwrap();
+        assert_close(&column(pairs(), 1.0, 2), &[0.0, 0.0, 1.0, 0.5, 0.0]);
+        assert_close(&column(pairs(), 0.0, 2), &[0.0, 0.0, 1.0, 0.0, 0.0]);
+        for tau in [0.0, 0.1, 1e6] {
+            assert_close(&column(pairs(), tau, 4), &[0.0, 0.0, 0.0, 0.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn tau_must_be_a_finite_number_at_least_0() {
+        let graph = Arc::new(Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap());
+        for tau in [-0.1, f64::NAN, f64::INFINITY] {
+            assert!(matches!(Poisson::new(Arc::clone(&graph), tau), Err(Error::BadTau(_))));
+        }
+        for tau in [1e-300, 1e-12, 1e12, 1e300] {
+            assert_close(&column((*graph).clone(), tau, 0), &[1.0, 0.0]);
+        }
+    }
+
+    #[test]
+    fn radial_kernels_by_hand() {
+        let x = [0.0, 1.0, 2.0, 4.0];
+        let features = Features::f64(&x, 4, 1).unwrap();
+        let rbf = Radial::new(features, Shape::Rbf { sigma: 1.0 }).unwrap();
+        let compact = Radial::new(features, Shape::Compact { radius: 2.0 }).unwrap();
+        let of = |kernel: &dyn Propagation| kernel.columns(&[NodeId(0)], &Control::new()).unwrap()[0].to_vec();
+        assert_close(&of(&rbf), &[1.0, libm::exp(-0.5), libm::exp(-2.0), libm::exp(-8.0)]);
+        // r/R = 1/2: (1/2)^4 · 3 = 3/16.
+        assert_close(&of(&compact), &[1.0, 0.1875, 0.0, 0.0]);
+        assert!(compact.reaches(NodeId(0), NodeId(1)) && !compact.reaches(NodeId(0), NodeId(2)));
+    }
+
+    #[test]
+    fn the_normalised_laplacian_has_no_maximum_principle() {
+        // Star with hub 0 and 6 leaves, source a leaf: (L_s + tau I) g = e_1. The hub ends above the source.
+        // By hand, with s = 1/√6: leaves other than 1 have g = s h/(1 + tau); g_1 = (1 + s h)/(1 + tau);
+        // (1 + tau) h = s Σ g gives h ((1 + tau)² - 1) = s. At tau = 0.1: h = s/0.21 = 1.944, g_1 = 1.631.
+        let star = Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
+        let mut space = Workspace::default();
+        let b = |row, _| if row == 1 { 1.0 } else { 0.0 };
+        conjugate_gradients::<1>(&Normalized::new(&star, 0.1), b, Stop::default(), &mut space, &Control::new())
+            .unwrap();
+        let s = 1.0 / 6.0f64.sqrt();
+        assert!((space.solution()[0] - s / 0.21).abs() < 1e-8);
+        assert!(space.solution()[0] > space.solution()[1] + 0.3);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        /// The paper's Lemma, and Normalization, on random graphs (connected or not).
+        #[test]
+        fn normalization_and_maximum_principle(seed in 0u64..1_000_000, n in 2usize..40, tau in prop::sample::select(vec![0.0, 1e-6, 0.01, 0.1, 1.0, 100.0])) {
+            let mut random = Random::new(seed, Purpose::User, 0);
+            let mut edges = Vec::new();
+            for i in 0..n as u32 {
+                for j in 0..i {
+                    if random.uniform() < 3.0 / n as f64 {
+                        edges.push((j, i, libm::exp(3.0 * random.normal())));
+                    }
+                }
+            }
+            let graph = Arc::new(Graph::from_edges(n, &edges).unwrap());
+            let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap().with_source_value(2.0).unwrap();
+            let sources: Vec<NodeId> = (0..n as u32).map(NodeId).collect();
+            for (source, column) in sources.iter().zip(poisson.columns(&sources, &Control::new()).unwrap()) {
+                prop_assert_eq!(column[source.index()], 2.0);
+                for (node, &value) in column.iter().enumerate() {
+                    prop_assert!((0.0..=2.0).contains(&value));
+                    prop_assert!(poisson.reaches(*source, NodeId(node as u32)) || value == 0.0);
+                }
+            }
+        }
+    }
+}

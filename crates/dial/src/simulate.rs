@@ -1,0 +1,197 @@
+//! A session against known labels: the paper's experiments (`sec:results`).
+//!
+//! ```text
+//! label the initial nodes; then, until enough was asked:  ask -> look the label up -> tell -> record
+//! ```
+//!
+//! Recorded after every question: the accuracy on the unlabelled nodes and the number of clusters met. Nodes whose truth
+//! is unknown stay in the graph but are neither asked nor scored. Trials differ by their seed only and run in parallel;
+//! their records do not depend on the number of threads.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::ids::{ClassId, NodeId};
+use crate::seed::{Purpose, Random};
+use crate::session::{Options, Session, Setting};
+
+/// The known labels.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    /// Class names.
+    pub names: Vec<String>,
+    /// The class of every node, where known.
+    pub classes: Vec<Option<ClassId>>,
+    /// The cluster of every node, where known: often the class, or what the classes were made from.
+    pub clusters: Vec<Option<u32>>,
+}
+
+/// What a simulation labels before its first question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Initial {
+    /// One random node of every class.
+    #[default]
+    OnePerClass,
+    /// Nothing.
+    None,
+    /// These nodes.
+    Nodes(Vec<NodeId>),
+}
+
+/// How much is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Labels given before the first question.
+    pub initial: Initial,
+    /// Number of questions.
+    pub queries: usize,
+    /// Questions asked at once.
+    pub batch: usize,
+}
+
+impl Default for Plan {
+    /// The paper's protocol: one initial label per class, 100 questions one at a time.
+    fn default() -> Plan {
+        Plan { initial: Initial::OnePerClass, queries: 100, batch: 1 }
+    }
+}
+
+/// The state after a question; the first record is the state after the initial labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The number of the question; 0 for the initial labels.
+    pub query: usize,
+    /// The node asked.
+    pub node: Option<NodeId>,
+    /// Its class.
+    pub class: Option<ClassId>,
+    /// Number of labelled nodes.
+    pub labelled: usize,
+    /// Share of the unlabelled nodes of known truth that are classified right (1 if there are none).
+    pub accuracy: f64,
+    /// Number of clusters with a labelled node.
+    pub clusters_found: usize,
+    /// Seconds for asking and telling, by the caller's clock.
+    pub seconds: f64,
+}
+
+/// A clock in seconds. The core has none of its own; tests pass one that stands still.
+pub type Clock<'a> = &'a (dyn Fn() -> f64 + Sync);
+
+/// Runs one trial under the seed of the options; returns its records and the session it ended in.
+///
+/// # Errors
+/// Initial nodes without a known class, or what a session may fail with.
+pub fn trial<'a>(
+    setting: &Setting<'a>,
+    options: &Options<'a>,
+    truth: &Truth,
+    plan: &Plan,
+    clock: Clock<'_>,
+    control: &Control,
+) -> Result<(Vec<Record>, Session<'a>)> {
+    let known: Vec<bool> = truth.classes.iter().map(Option::is_some).collect();
+    let options = Options { askable: Some(Arc::new(known)), ..options.clone() };
+    let initial = initial_nodes(truth, &plan.initial, options.seed)?;
+    let mut session = Session::new(setting.clone(), options, &truth.names, control)?;
+    let start = clock();
+    for &node in &initial {
+        tell(&mut session, truth, node, control)?;
+    }
+    let mut records = vec![record(&session, truth, None, clock() - start)];
+    while records.len() <= plan.queries {
+        control.check()?;
+        let mut start = clock();
+        let count = plan.batch.min(plan.queries + 1 - records.len());
+        let asked = match session.ask(count) {
+            Err(Error::NothingToAsk) => break,
+            asked => asked?,
+        };
+        for question in asked.questions {
+            tell(&mut session, truth, question.node, control)?;
+            let seconds = clock() - start;
+            let next = Record { query: records.len(), ..record(&session, truth, Some(question.node), seconds) };
+            records.push(next);
+            start = clock();
+        }
+        control.advance(count)?;
+    }
+    Ok((records, session))
+}
+
+/// Runs several trials in parallel, trial t under the seed of the options plus t.
+pub fn trials<'a>(
+    setting: &Setting<'a>,
+    options: &Options<'a>,
+    truth: &Truth,
+    plan: &Plan,
+    count: usize,
+    clock: Clock<'_>,
+    control: &Control,
+) -> Result<Vec<Vec<Record>>> {
+    let run = |t: usize| {
+        let options = Options { seed: options.seed.wrapping_add(t as u64), columns_kept: 0, ..options.clone() };
+        trial(setting, &options, truth, plan, clock, control).map(|(records, _)| records)
+    };
+    (0..count).into_par_iter().map(run).collect()
+}
+
+fn tell(session: &mut Session<'_>, truth: &Truth, node: NodeId, control: &Control) -> Result<()> {
+    let class = truth.classes[node.index()].expect("only nodes of known class are asked");
+    let item = session.items().id(node);
+    session.tell(&item, class, control)?;
+    Ok(())
+}
+
+/// The nodes labelled at the start; the same for every method under one seed.
+fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<NodeId>> {
+    match initial {
+        Initial::None => Ok(Vec::new()),
+        Initial::Nodes(nodes) => {
+            let usable = |node: &NodeId| truth.classes.get(node.index()).is_some_and(Option::is_some);
+            match nodes.iter().find(|node| !usable(node)) {
+                Some(node) => Err(Error::UnknownItem(node.0.to_string())),
+                None => Ok(nodes.clone()),
+            }
+        }
+        Initial::OnePerClass => {
+            let mut random = Random::new(seed, Purpose::Initial, 0);
+            let members = |class: usize| -> Vec<NodeId> {
+                let of_class = |(_, c): &(NodeId, &Option<ClassId>)| **c == Some(ClassId(class as u16));
+                (0..).map(NodeId).zip(&truth.classes).filter(of_class).map(|(node, _)| node).collect()
+            };
+            let pools = (0..truth.names.len()).map(members).filter(|members| !members.is_empty());
+            Ok(pools.map(|members| members[random.below(members.len())]).collect())
+        }
+    }
+}
+
+fn record(session: &Session<'_>, truth: &Truth, node: Option<NodeId>, seconds: f64) -> Record {
+    let labelled = session.labelled();
+    let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
+    Record {
+        query: 0,
+        node,
+        class: node.and_then(|node| truth.classes[node.index()]),
+        labelled: labelled.len(),
+        accuracy: accuracy(session, truth),
+        clusters_found: met.len(),
+        seconds,
+    }
+}
+
+/// Share of the unlabelled nodes of known class that are classified right.
+pub fn accuracy(session: &Session<'_>, truth: &Truth) -> f64 {
+    let (mut right, mut all) = (0usize, 0usize);
+    for (node, class) in (0..).map(NodeId).zip(&truth.classes) {
+        if let (Some(class), Err(_)) = (class, session.labelled().binary_search(&node)) {
+            all += 1;
+            right += usize::from(session.classes()[session.field().class(node)] == *class);
+        }
+    }
+    if all == 0 { 1.0 } else { right as f64 / all as f64 }
+}
