@@ -1,1 +1,26 @@
-//! stub
+//! The DiAL laboratory: what turns the numbers of an experiment into something to look at.
+//!
+//! [`stats`] summarises trials, [`plot`] draws learning curves, [`picture`] shows items, and [`report`] lays
+//! everything out as one self-contained web page. Drawings are display lists ([`chart::Canvas`]) that two back
+//! ends turn into SVG or PNG; both draw text as outlines of one embedded font, so they look alike everywhere.
+//!
+//! ```
+//! use dial_lab::{chart, plot::{LineChart, Series}, stats};
+//!
+//! let trials = vec![vec![0.5, 0.7, 0.8], vec![0.6, 0.8, 0.8]];
+//! let series = Series::new("DiAL", vec![1.0, 2.0, 3.0], stats::band(&trials));
+//! let chart = LineChart { title: "Digits".into(), percent: true, series: vec![series], ..LineChart::default() };
+//! let svg = chart::to_svg(&chart.canvas());
+//! assert!(svg.starts_with("<svg"));
+//! ```
+
+pub mod chart;
+mod escape;
+pub mod picture;
+pub mod plot;
+pub mod report;
+pub mod sheet;
+pub mod stats;
+pub mod ticks;
+
+pub use escape::escape;

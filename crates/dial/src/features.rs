@@ -142,6 +142,32 @@ impl<'a> Features<'a> {
         largest * sum.sqrt()
     }
 
+    /// Refuses pools without structure (I10) and pools whose squared distances leave the range of f64 (I11).
+    pub(crate) fn check_scale(&self) -> Result<()> {
+        let (n, dim) = (self.n, self.dim);
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); dim];
+        for row in 0..n {
+            for (column, (low, high)) in ranges.iter_mut().enumerate() {
+                let value = self.get(row, column);
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
+        let extreme = |column: usize| {
+            let (low, high) = ranges[column];
+            if high.abs() > low.abs() { high } else { low }
+        };
+        if let Some(column) = (0..dim).find(|&column| extreme(column).abs() > 1e150) {
+            return Err(Error::ExtremeScale { column, value: extreme(column) });
+        }
+        let width = |column: usize| ranges[column].1 - ranges[column].0;
+        let widest = (0..dim).max_by(|&a, &b| width(a).total_cmp(&width(b))).expect("features have columns");
+        match width(widest) {
+            0.0 => Err(Error::AllIdentical { n }),
+            small if small < 1e-150 => Err(Error::ExtremeScale { column: widest, value: extreme(widest) }),
+            _ => Ok(()),
+        }
+    }
+
     fn check_finite(&self) -> Result<()> {
         let mut bad = (0..self.n * self.dim).filter(|&p| !self.values.get(p).is_finite());
         let Some(first) = bad.next() else { return Ok(()) };

@@ -13,86 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::events::{Change, Event};
 use crate::ids::ClassId;
-
-/// One change of a project, as appended to its log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Change {
-    /// A new class; ids are given in order and never again.
-    AddClass {
-        /// Its id: the number of classes before it.
-        class: ClassId,
-        /// Its name, unlike every other.
-        name: String,
-    },
-    /// A class gets another name.
-    RenameClass {
-        /// The class.
-        class: ClassId,
-        /// Its new name.
-        name: String,
-    },
-    /// All labels of one class count for another from now on.
-    MergeClass {
-        /// The class that ends.
-        from: ClassId,
-        /// The class that takes its labels.
-        into: ClassId,
-    },
-    /// An annotator's answer.
-    Label {
-        /// The item.
-        item: String,
-        /// Classes with weights above 0 that sum to at most 1.
-        classes: Vec<(ClassId, f64)>,
-    },
-    /// Do not ask for this item again.
-    Skip {
-        /// The item.
-        item: String,
-    },
-    /// Leave this item out: not asked, its labels do not count.
-    Exclude {
-        /// The item.
-        item: String,
-    },
-    /// How much an annotator counts beside others (1 if never said).
-    Weight {
-        /// The annotator.
-        annotator: String,
-        /// A number above 0.
-        weight: f64,
-    },
-    /// Numbers fixed when the first question is asked; a later event changes them on purpose.
-    Settings {
-        /// α₀.
-        prior_strength: f64,
-        /// K̂.
-        expected_clusters: usize,
-    },
-    /// Takes back every event of a group.
-    Undo {
-        /// The group.
-        group: u64,
-    },
-    /// Brings an undone group back to its place.
-    Redo {
-        /// The group.
-        group: u64,
-    },
-}
-
-/// A change with its group and its author.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Event {
-    /// Events that are undone together share a group.
-    pub group: u64,
-    /// Who did it.
-    pub annotator: String,
-    /// What was done.
-    pub change: Change,
-}
 
 /// A class of the schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

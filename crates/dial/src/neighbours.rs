@@ -65,7 +65,7 @@ impl Neighbours {
         control: &Control,
     ) -> Result<Neighbours> {
         check_k(k, features.n())?;
-        check_scale(features)?;
+        features.check_scale()?;
         let space = Space::new(features, metric, zero_vectors)?;
         check_k(k, space.isolated.iter().filter(|&&alone| !alone).count())?;
         let screen = space.screen();
@@ -276,32 +276,6 @@ fn check_k(k: usize, n: usize) -> Result<()> {
         return Err(Error::BadSetting { name: "k", want: "at least 1", got: "0".into() });
     }
     if n < k + 1 { Err(Error::TooFewItems { k, n }) } else { Ok(()) }
-}
-
-/// Refuses pools without structure (I10) and pools whose squared distances leave the range of f64 (I11).
-fn check_scale(features: Features<'_>) -> Result<()> {
-    let (n, dim) = (features.n(), features.dim());
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); dim];
-    for row in 0..n {
-        for (column, (low, high)) in ranges.iter_mut().enumerate() {
-            let value = features.get(row, column);
-            (*low, *high) = (low.min(value), high.max(value));
-        }
-    }
-    let extreme = |column: usize| {
-        let (low, high) = ranges[column];
-        if high.abs() > low.abs() { high } else { low }
-    };
-    if let Some(column) = (0..dim).find(|&column| extreme(column).abs() > 1e150) {
-        return Err(Error::ExtremeScale { column, value: extreme(column) });
-    }
-    let width = |column: usize| ranges[column].1 - ranges[column].0;
-    let widest = (0..dim).max_by(|&a, &b| width(a).total_cmp(&width(b))).expect("features have columns");
-    match width(widest) {
-        0.0 => Err(Error::AllIdentical { n }),
-        small if small < 1e-150 => Err(Error::ExtremeScale { column: widest, value: extreme(widest) }),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

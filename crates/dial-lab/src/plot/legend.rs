@@ -1,0 +1,141 @@
+//! Names of the lines: at their right ends where there is one chart, above the charts where there are several.
+
+use super::panel::{Area, Frame};
+use super::style::Style;
+use super::{LineChart, distinct_names, style_of};
+use crate::chart::{Canvas, Stroke, Text, font};
+
+const SIZE: f64 = 12.5;
+/// Height of a name, with the space below it.
+const ROW: f64 = 19.0;
+/// Length of the piece of line shown beside a name.
+const SAMPLE: f64 = 30.0;
+/// Names are shortened to this many pixels.
+const NAME_LIMIT: f64 = 230.0;
+/// From the plotting area to the samples of the names beside it.
+const LEADER: f64 = 26.0;
+
+/// Whether so many names fit beside an area of a height.
+pub(super) fn fits_beside(count: usize, height: f64) -> bool {
+    count as f64 * ROW <= height
+}
+
+/// Room the names take beside the area.
+pub(super) fn width_beside(chart: &LineChart) -> f64 {
+    let names = distinct_names(std::slice::from_ref(chart));
+    let widths = names.iter().map(|name| font::width(&label_in(chart, name), SIZE));
+    if names.is_empty() { 12.0 } else { LEADER + SAMPLE + 8.0 + widths.fold(0.0, f64::max) }
+}
+
+/// The name, with a remark where its line has no point at all.
+fn label_in(chart: &LineChart, name: &str) -> String {
+    let lines = chart.series.iter().filter(|s| s.name == name);
+    let mut points = lines.flat_map(|s| s.x.iter().zip(&s.band.mean));
+    let remark = if points.any(|(x, y)| x.is_finite() && y.is_finite()) { "" } else { " (no data)" };
+    label(name) + remark
+}
+
+fn label(name: &str) -> String {
+    font::fit_middle(name, SIZE, NAME_LIMIT)
+}
+
+fn entry(canvas: &mut Canvas, style: &Style, label: String, left: f64, y: f64) {
+    style.sample(canvas, left, y, SAMPLE);
+    canvas.text(Text::new(label, (left + SAMPLE + 8.0, y + SIZE * 0.35), SIZE));
+}
+
+/// Draws the names beside the area, each as near to the end of its line as the others allow.
+pub(super) fn draw_beside(canvas: &mut Canvas, frame: &Frame<'_>, area: &Area) {
+    let names = distinct_names(std::slice::from_ref(frame.chart));
+    let ends: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let mut lines = frame.chart.series.iter().filter(|s| s.name == *name);
+            lines.find_map(|s| frame.last_point(area, s))
+        })
+        .collect();
+    let wanted: Vec<f64> = ends.iter().map(|end| end.map_or(area.bottom(), |p| p.1)).collect();
+    let places = push_apart(&wanted, ROW, area.top + SIZE / 2.0, area.bottom() - SIZE / 2.0);
+    for ((name, end), y) in names.iter().zip(&ends).zip(places) {
+        let left = area.right() + LEADER;
+        let style = style_of(&names, name);
+        if let Some(end) = end.filter(|end| end.0 > area.right() - 2.0) {
+            let leader = vec![(area.right() + 4.0, end.1), (left - 4.0, y)];
+            canvas.line(leader, Stroke::solid(style.colour, 0.8));
+        }
+        entry(canvas, &style, label_in(frame.chart, name), left, y);
+    }
+}
+
+/// Places as near as possible to the `wanted` ones (least squares), `gap` apart, between `top` and `bottom`.
+///
+/// Less the gaps, places must not decrease: that is isotonic regression, solved by pooling neighbours that
+/// would cross.
+fn push_apart(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let mut pools: Vec<(f64, usize)> = Vec::new();
+    for (rank, i) in order.iter().enumerate() {
+        let mut pool = (wanted[*i] - gap * rank as f64, 1);
+        while let Some(&(mean, count)) = pools.last().filter(|last| last.0 > pool.0) {
+            pools.pop();
+            let total = mean * count as f64 + pool.0 * pool.1 as f64;
+            pool = (total / (count + pool.1) as f64, count + pool.1);
+        }
+        pools.push(pool);
+    }
+    let last = (bottom - gap * wanted.len().saturating_sub(1) as f64).max(top);
+    let bases = pools.into_iter().flat_map(|(mean, count)| std::iter::repeat_n(mean.clamp(top, last), count));
+    let mut places = vec![0.0; wanted.len()];
+    for (rank, (i, base)) in order.into_iter().zip(bases).enumerate() {
+        places[i] = base + gap * rank as f64;
+    }
+    places
+}
+
+/// Draws the names above the charts, in one row or else in columns; returns where the space below them begins.
+pub(super) fn draw_above(canvas: &mut Canvas, names: &[&str], left: f64, top: f64) -> f64 {
+    if names.is_empty() {
+        return top;
+    }
+    let places = arrange(names, canvas.width - 2.0 * left);
+    for (i, (name, (x, row))) in names.iter().zip(&places).enumerate() {
+        entry(canvas, &Style::number(i), label(name), left + x, top + ROW * (*row as f64 + 0.5));
+    }
+    let rows = places.last().map_or(0, |(_, row)| row + 1);
+    top + ROW * rows as f64 + 6.0
+}
+
+/// Left end and row of each name.
+fn arrange(names: &[&str], room: f64) -> Vec<(f64, usize)> {
+    const GAP: f64 = 26.0;
+    let widths: Vec<f64> = names.iter().map(|name| SAMPLE + 8.0 + font::width(&label(name), SIZE)).collect();
+    let ends = widths.iter().scan(0.0, |end, width| {
+        *end += width + GAP;
+        Some(*end)
+    });
+    if widths.iter().sum::<f64>() + GAP * (names.len() - 1) as f64 <= room {
+        return ends.zip(&widths).map(|(end, width)| (end - width - GAP, 0)).collect();
+    }
+    let column = widths.iter().copied().fold(0.0, f64::max) + GAP;
+    let columns = (((room + GAP) / column).floor() as usize).clamp(1, names.len());
+    (0..names.len()).map(|i| (column * (i % columns) as f64, i / columns)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_apart;
+
+    #[test]
+    fn names_keep_their_order_and_distance() {
+        let places = push_apart(&[50.0, 52.0, 10.0, 51.0], 20.0, 0.0, 100.0);
+        assert_eq!(places, [31.0, 71.0, 10.0, 51.0]);
+    }
+
+    #[test]
+    fn names_stay_between_the_ends() {
+        assert_eq!(push_apart(&[99.0, 98.0], 20.0, 0.0, 100.0), [100.0, 80.0]);
+        assert_eq!(push_apart(&[-5.0], 20.0, 0.0, 100.0), [0.0]);
+        assert!(push_apart(&[], 20.0, 0.0, 100.0).is_empty());
+    }
+}

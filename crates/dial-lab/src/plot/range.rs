@@ -1,0 +1,120 @@
+//! Ends of axes, and cutting lines and areas at the edge of the plotting area.
+
+use super::LineChart;
+use super::panel::Area;
+use crate::chart::Point;
+use crate::ticks;
+
+/// Ends of the horizontal axis, and whether all positions are whole numbers.
+pub(super) fn horizontal(chart: &LineChart) -> ((f64, f64), bool) {
+    let values: Vec<f64> = chart.series.iter().flat_map(|s| s.x.iter().copied()).filter(|x| x.is_finite()).collect();
+    let whole = values.iter().all(|x| x.fract() == 0.0);
+    if let Some(range) = usable(chart.x_range) {
+        return (range, whole);
+    }
+    let Some((low, high)) = extent(&values) else { return ((0.0, 1.0), whole) };
+    let low = if low > 0.0 && low < 0.15 * high { 0.0 } else { low };
+    (spread(low, high, if whole && high.abs() < 1e6 { 1.0 } else { tenth(high) }), whole)
+}
+
+/// Ends of the vertical axis, in what it shows: percent where the chart does.
+pub(super) fn vertical(chart: &LineChart, most: usize) -> (f64, f64) {
+    let scale = if chart.percent { 100.0 } else { 1.0 };
+    if let Some((low, high)) = usable(chart.y_range) {
+        return (low * scale, high * scale);
+    }
+    let bands = chart.series.iter().map(|s| &s.band);
+    let values: Vec<f64> =
+        bands.clone().flat_map(|b| [&b.mean, &b.low, &b.high]).flatten().map(|v| v * scale).collect();
+    let means: Vec<f64> = bands.flat_map(|b| &b.mean).map(|v| v * scale).collect();
+    let (Some((low, high)), Some((mean_low, mean_high))) = (extent(&values), extent(&means)) else {
+        return (0.0, scale);
+    };
+    // Shares stay within 0 and 100 %, counts above 0, even where the interval around the mean does not.
+    let ceiling = if chart.percent && mean_high <= scale { scale } else { f64::INFINITY };
+    let floor = if mean_low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+    let room = if chart.percent { 5.0 } else { tenth(high) };
+    let (low, high) = spread(low.clamp(floor, ceiling), high.clamp(floor, ceiling), room);
+    let (low, high) = (low.clamp(floor, ceiling), high.clamp(floor, ceiling));
+    ticks::round_out(low, high, most)
+}
+
+/// A range asked for, if it is one.
+fn usable(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    range.filter(|(low, high)| low.is_finite() && high.is_finite() && low < high)
+}
+
+/// Smallest and largest finite value.
+fn extent(values: &[f64]) -> Option<(f64, f64)> {
+    let finite = || values.iter().copied().filter(|v| v.is_finite());
+    Some((finite().min_by(f64::total_cmp)?, finite().max_by(f64::total_cmp)?))
+}
+
+/// The range itself, or `room` on either side where it is (nearly) a single value.
+fn spread(low: f64, high: f64, room: f64) -> (f64, f64) {
+    if high - low > 1e-9 * low.abs().max(high.abs()) {
+        return (low, high);
+    }
+    (if low >= 0.0 { (low - room).max(0.0) } else { low - room }, high + room)
+}
+
+/// A tenth of a value, and something visible for zero.
+fn tenth(value: f64) -> f64 {
+    if value == 0.0 { 1.0 } else { 0.1 * value.abs() }
+}
+
+/// The part of the segment from `a` to `b` inside the area (Liang and Barsky).
+pub(super) fn clip_segment(a: Point, b: Point, area: &Area) -> Option<(Point, Point)> {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let (mut from, mut to) = (0.0_f64, 1.0_f64);
+    let sides = [(-dx, a.0 - area.left), (dx, area.right() - a.0), (-dy, a.1 - area.top), (dy, area.bottom() - a.1)];
+    for (slope, room) in sides {
+        if slope == 0.0 && room < 0.0 {
+            return None;
+        }
+        if slope < 0.0 {
+            from = from.max(room / slope);
+        } else if slope > 0.0 {
+            to = to.min(room / slope);
+        }
+    }
+    (from <= to).then_some(((a.0 + from * dx, a.1 + from * dy), (a.0 + to * dx, a.1 + to * dy)))
+}
+
+/// The pieces of a line that are inside the area.
+pub(super) fn clip_line(points: &[Point], area: &Area) -> Vec<Vec<Point>> {
+    let mut pieces: Vec<Vec<Point>> = Vec::new();
+    for pair in points.windows(2) {
+        let Some((a, b)) = clip_segment(pair[0], pair[1], area) else { continue };
+        match pieces.last_mut() {
+            Some(piece) if piece.last() == Some(&a) => piece.push(b),
+            _ => pieces.push(vec![a, b]),
+        }
+    }
+    pieces
+}
+
+/// The part of a polygon inside the area (Sutherland and Hodgman).
+pub(super) fn clip_polygon(points: Vec<Point>, area: &Area) -> Vec<Point> {
+    let left = cut(points, &|p| p.0 - area.left);
+    let right = cut(left, &|p| area.right() - p.0);
+    let top = cut(right, &|p| p.1 - area.top);
+    cut(top, &|p| area.bottom() - p.1)
+}
+
+/// The part of a polygon where `inside` is not negative.
+fn cut(points: Vec<Point>, inside: &dyn Fn(Point) -> f64) -> Vec<Point> {
+    let mut out = Vec::with_capacity(points.len() + 4);
+    for (i, &b) in points.iter().enumerate() {
+        let a = points[(i + points.len() - 1) % points.len()];
+        let (da, db) = (inside(a), inside(b));
+        if (da < 0.0) != (db < 0.0) {
+            let share = da / (da - db);
+            out.push((a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1)));
+        }
+        if db >= 0.0 {
+            out.push(b);
+        }
+    }
+    out
+}

@@ -1,0 +1,109 @@
+//! Radial kernels of the features, as propagations without a graph.
+//!
+//! ```text
+//! RBF        exp(-|x - x'|² / (2σ²))             with 2σ², as in the paper's text (its caption has σ²)
+//! compact    (1 - r/R)₊⁴ (4 r/R + 1)             Wendland's, zero from r = R on
+//! ```
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::columns::CHUNK;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::ids::NodeId;
+use crate::propagate::{Column, Propagation};
+
+/// The shape of a radial kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// exp(-r² / (2σ²)).
+    Rbf {
+        /// σ.
+        sigma: f64,
+    },
+    /// (1 - r/R)₊⁴ (4 r/R + 1), zero from R on.
+    Compact {
+        /// R.
+        radius: f64,
+    },
+}
+
+/// A radial kernel of the Euclidean distance between features; needs no graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Radial<'a> {
+    features: Features<'a>,
+    shape: Shape,
+}
+
+impl<'a> Radial<'a> {
+    /// A radial kernel on the given features.
+    ///
+    /// # Errors
+    /// A width that is not a finite number above 0.
+    pub fn new(features: Features<'a>, shape: Shape) -> Result<Radial<'a>> {
+        let (Shape::Rbf { sigma: width } | Shape::Compact { radius: width }) = shape;
+        if !(width.is_finite() && width > 0.0) {
+            let got = width.to_string();
+            return Err(Error::BadSetting { name: "sigma", want: "a finite number above 0", got });
+        }
+        Ok(Radial { features, shape })
+    }
+
+    fn value(&self, source: NodeId, node: usize) -> f64 {
+        let squared = self.features.squared_distance(source.index(), node);
+        match self.shape {
+            Shape::Rbf { sigma } => libm::exp(-squared / (2.0 * sigma * sigma)),
+            Shape::Compact { radius } => {
+                let r = squared.sqrt() / radius;
+                if r < 1.0 { (1.0 - r).powi(4) * (4.0 * r + 1.0) } else { 0.0 }
+            }
+        }
+    }
+}
+
+impl Propagation for Radial<'_> {
+    fn n(&self) -> usize {
+        self.features.n()
+    }
+
+    fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
+        let column = |&source: &NodeId| {
+            control.check()?;
+            let mut values = vec![0.0; self.n()];
+            values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, values)| {
+                for (node, value) in (chunk * CHUNK..).zip(values) {
+                    *value = self.value(source, node);
+                }
+            });
+            Ok(Arc::new(values))
+        };
+        sources.iter().map(column).collect()
+    }
+
+    fn reaches(&self, source: NodeId, node: NodeId) -> bool {
+        self.value(source, node.index()) > 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radial_kernels_by_hand() {
+        let x = [0.0, 1.0, 2.0, 4.0];
+        let features = Features::f64(&x, 4, 1).unwrap();
+        let rbf = Radial::new(features, Shape::Rbf { sigma: 1.0 }).unwrap();
+        let compact = Radial::new(features, Shape::Compact { radius: 2.0 }).unwrap();
+        let close =
+            |got: &[f64], want: &[f64]| assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-15), "{got:?}");
+        let of = |kernel: &dyn Propagation| kernel.columns(&[NodeId(0)], &Control::new()).unwrap()[0].to_vec();
+        close(&of(&rbf), &[1.0, libm::exp(-0.5), libm::exp(-2.0), libm::exp(-8.0)]);
+        // r/R = 1/2: (1/2)^4 · 3 = 3/16.
+        close(&of(&compact), &[1.0, 0.1875, 0.0, 0.0]);
+        assert!(compact.reaches(NodeId(0), NodeId(1)) && !compact.reaches(NodeId(0), NodeId(2)));
+    }
+}
