@@ -1,1 +1,37 @@
-//! stub
+//! Pools in and out of DiAL: readers and writers for each format, and generators of synthetic pools.
+//!
+//! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, or `builtin:NAME`. What a file can do wrong is an
+//! [`Error`] with the place, the numbers and the next step; no bytes make a reader panic, run code, or take more memory
+//! than the file's real size warrants. [`write`] goes the other way; [`generate`] makes pools from a seed.
+
+pub mod array;
+pub mod builtin;
+mod bytes;
+pub mod error;
+pub mod generate;
+mod ids;
+mod idx;
+mod inflate;
+mod labels;
+mod literal;
+mod mat;
+mod mat_pool;
+pub mod matrix;
+mod npy;
+mod npz;
+mod open;
+pub mod pool;
+mod records;
+mod sniff;
+mod table;
+pub mod truth;
+pub mod write;
+mod zip;
+
+pub use array::{Array, ArrayData};
+pub use error::{Error, Fault, Result};
+pub use matrix::{Buffer, Matrix};
+pub use npz::read_npz;
+pub use open::open;
+pub use pool::{Picture, Pool, ReadOptions};
+pub use truth::Truth;

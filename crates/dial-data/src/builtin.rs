@@ -1,0 +1,91 @@
+//! The pools that need no file: `builtin:NAME`, or `builtin:NAME:N` for N items.
+
+use crate::error::Fault;
+use crate::generate::{self, digits, scene};
+use crate::pool::Pool;
+
+/// The most items a built-in pool may have.
+const MOST: usize = 1_000_000;
+
+/// A built-in pool: its name, what it is, and how many items it has by default.
+const POOLS: [(&str, &str, usize); 6] = [
+    ("moons", "two interleaved half circles in the plane, 2 classes", 1500),
+    ("blobs", "eight Gaussian clusters in the plane, 2 classes", 2400),
+    ("mixture-1d", "four Gaussian clusters on a line, large, small, small, large, 2 classes", 1000),
+    ("circles", "two concentric circles in the plane, 2 classes", 1500),
+    ("scene", "a synthetic hyperspectral scene of 64 x 64 pixels and 60 bands, 6 crops", 64 * 64),
+    ("digits", "drawn digits, grey pictures of 28 x 28 pixels, 10 classes", 2000),
+];
+
+/// The names of the built-in pools, each with a line on what it is.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    POOLS.iter().map(|(name, text, _)| (*name, *text))
+}
+
+pub(crate) fn list() -> String {
+    names().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
+/// Makes the pool `NAME` or `NAME:N`.
+pub(crate) fn make(text: &str, seed: u64) -> Result<Pool, Fault> {
+    let (name, size) = text.split_once(':').map_or((text, None), |(name, size)| (name, Some(size)));
+    let Some((_, _, default)) = POOLS.iter().find(|(known, _, _)| *known == name) else {
+        let what = format!("there is no built-in pool {name:?}");
+        return Err(Fault::format(what, format!("Use one of {}.", list())));
+    };
+    let wrong = |size: &str| Fault::Setting(format!("{size:?} is not a number of items from 10 to {MOST}."));
+    let n = match size {
+        Some(size) => size.parse().ok().filter(|n| (10..=MOST).contains(n)).ok_or_else(|| wrong(size))?,
+        None => *default,
+    };
+    Ok(match name {
+        "moons" => generate::moons(n, 0.15, seed),
+        "blobs" => generate::blobs(n, seed),
+        "mixture-1d" => generate::mixture_1d(n, seed),
+        "circles" => generate::circles(n, 0.08, seed),
+        "scene" => scene::scene(side(n)?, seed),
+        _ => digits::digits(n, seed),
+    })
+}
+
+fn side(n: usize) -> Result<usize, Fault> {
+    let side = n.isqrt();
+    match side * side == n {
+        true => Ok(side),
+        false => Err(Fault::Setting(format!("the scene is a square: {n} is not a square number of pixels."))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pool_has_its_default_size_and_truth() {
+        for (name, _, n) in POOLS {
+            let pool = make(name, 1).unwrap();
+            assert_eq!((pool.name.as_str(), pool.matrix.n), (name, n));
+            assert_eq!(pool.truth.map(|truth| truth.labels.len()), Some(n));
+            assert_eq!(pool.matrix.values.len(), n * pool.matrix.dim);
+            assert_eq!(pool.matrix.nonfinite_rows(), [0usize; 0]);
+        }
+    }
+
+    #[test]
+    fn sizes_and_names_are_checked() {
+        assert_eq!(make("moons:50", 1).unwrap().matrix.n, 50);
+        for text in ["moons:", "moons:9", "moons:-1", "moons:1e3", "moons:99999999", "scene:50"] {
+            assert!(matches!(make(text, 1), Err(Fault::Setting(_))), "{text}");
+        }
+        assert!(matches!(make("moon", 1), Err(Fault::Format { next, .. }) if next.contains("mixture-1d")));
+    }
+
+    #[test]
+    fn the_seed_is_the_only_source_of_chance() {
+        for (name, _, _) in POOLS {
+            let text = format!("{name}:100");
+            assert_eq!(make(&text, 7).unwrap(), make(&text, 7).unwrap());
+            assert_ne!(make(&text, 7).unwrap().matrix, make(&text, 8).unwrap().matrix);
+        }
+    }
+}

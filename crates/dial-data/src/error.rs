@@ -1,0 +1,244 @@
+//! What can go wrong with a file, a setting or a disk: the place and the fault, with a stable code.
+//!
+//! The text follows one shape: `place: what, where. What was kept. What to do.` The command puts `error[CODE]:` in
+//! front. Parsers return a bare [`Fault`]; whoever knows the file adds the place with [`Fault::at`].
+
+use std::fmt;
+use std::io;
+
+use dial::ErrorKind;
+use thiserror::Error as ThisError;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// How many faulty rows, ids or labels a message lists before it only counts them.
+pub(crate) const LISTED: usize = 20;
+
+/// A fault and the file it is in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// The file as the user named it, and the array in it if it holds several; empty if there is no file.
+    pub place: String,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong, in a complete sentence with the next step.
+#[derive(Clone, Debug, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Features that are NaN or infinite.
+    #[error(
+        "{count} non-finite {} in {rows} {}; first at {at} ({value}). Nothing was imported. \
+         Fix the file or pass --drop-nonfinite to leave those rows out (they will be listed).",
+        plural(*count, "value", "values"), plural(*rows, "row", "rows")
+    )]
+    NonFinite {
+        /// Number of bad values.
+        count: usize,
+        /// Number of rows that hold one.
+        rows: usize,
+        /// Row or line, and column, of the first.
+        at: String,
+        /// The first bad value.
+        value: f64,
+    },
+    /// A header that promises more or less than the file holds.
+    #[error("{0}. Nothing was imported. The file is damaged or incomplete: copy or save it again.")]
+    Size(String),
+    /// A shape that is not a matrix.
+    #[error("{0}. Nothing was imported. Give a matrix of n rows and d columns, both at least 1.")]
+    Shape(String),
+    /// Values that are not plain numbers.
+    #[error("contains {0}. Save plain float32/float64.")]
+    Kind(String),
+    /// A file that is not what it should be.
+    #[error("{what}. Nothing was imported. {next}")]
+    Format {
+        /// What was found.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+    /// A file that is not there.
+    #[error("no such file. Nothing was imported. Give the path of a file that exists, or builtin:NAME with NAME one of {}.",
+        crate::builtin::list())]
+    Missing,
+    /// Rows of a table that cannot be read.
+    #[error("{}", bad_rows(bad, *total))]
+    Rows {
+        /// The first of them: line number from 1 and what is wrong there.
+        bad: Vec<(usize, String)>,
+        /// How many there are in all.
+        total: usize,
+    },
+    /// Ids that are missing or appear twice.
+    #[error("{0} Nothing was imported. Give every row one id of its own.")]
+    Ids(String),
+    /// Labels that do not fit the pool.
+    #[error("{0} Nothing was imported. Correct the labels.")]
+    Labels(String),
+    /// A small file that unpacks to a huge one.
+    #[error("{0}. Nothing was imported. If the file is honest, save it without compression.")]
+    Bomb(String),
+    /// A setting that the file contradicts.
+    #[error("{0} Nothing was imported. Change that setting.")]
+    Setting(String),
+    /// A check of the core.
+    #[error(transparent)]
+    Core(#[from] dial::Error),
+    /// A disk without room.
+    #[error("no space left on the device ({0}). The file was not written. Free some space and try again.")]
+    Full(String),
+    /// Any other failure to read or write.
+    #[error("{0}. Check the path and its permissions.")]
+    Io(String),
+}
+
+impl Fault {
+    /// The fault at a place.
+    pub fn at(self, place: impl Into<String>) -> Error {
+        Error { place: place.into(), fault: self }
+    }
+
+    pub(crate) fn format(what: impl Into<String>, next: impl Into<String>) -> Fault {
+        Fault::Format { what: what.into(), next: next.into() }
+    }
+
+    /// A file that ends early or contradicts itself.
+    pub(crate) fn damaged(what: impl Into<String>) -> Fault {
+        Fault::format(what, "The file is damaged or incomplete: copy or save it again.")
+    }
+
+    pub(crate) fn io(error: &io::Error, doing: &str) -> Fault {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::Full(error.to_string()),
+            _ => Fault::Io(format!("{doing}: {error}")),
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Fault::NonFinite { .. } => "I1",
+            Fault::Size(_) => "I2",
+            Fault::Shape(_) => "I3",
+            Fault::Kind(_) => "I4",
+            Fault::Format { .. } | Fault::Missing => "I5",
+            Fault::Rows { .. } => "I6",
+            Fault::Ids(_) => "I7",
+            Fault::Labels(_) => "I12",
+            Fault::Bomb(_) => "I14",
+            Fault::Setting(_) => "U1",
+            Fault::Core(error) => error.code(),
+            Fault::Full(_) => "S3",
+            Fault::Io(_) => "S5",
+        }
+    }
+}
+
+impl Error {
+    /// The stable code, listed in `docs/errors.md`.
+    pub fn code(&self) -> &'static str {
+        self.fault.code()
+    }
+
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.fault {
+            Fault::Setting(_) => ErrorKind::Usage,
+            Fault::Core(error) => error.kind(),
+            Fault::Full(_) | Fault::Io(_) => ErrorKind::Storage,
+            _ => ErrorKind::Input,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.as_str() {
+            "" => write!(f, "{}", self.fault),
+            place => write!(f, "{place}: {}", self.fault),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<dial::Error> for Error {
+    fn from(error: dial::Error) -> Error {
+        Fault::Core(error).at("")
+    }
+}
+
+pub(crate) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// A number of bytes as people read it.
+pub(crate) fn size_in_words(bytes: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} {}", plural(bytes as usize, "byte", "bytes"));
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", units.get(unit).copied().unwrap_or("EiB"))
+}
+
+/// The first [`LISTED`] texts, then how many more there are.
+pub(crate) fn first_few(texts: &[String], total: usize, separator: &str) -> String {
+    let mut joined = texts.iter().take(LISTED).cloned().collect::<Vec<_>>().join(separator);
+    let left = total.saturating_sub(texts.len().min(LISTED));
+    if left > 0 {
+        joined.push_str(&format!("{separator}and {left} more"));
+    }
+    joined
+}
+
+fn bad_rows(bad: &[(usize, String)], total: usize) -> String {
+    let listed: Vec<String> = bad.iter().map(|(line, why)| format!("line {line}: {why}")).collect();
+    format!(
+        "{total} bad {}: {}. Nothing was imported. Fix the file, name the columns that hold ids or labels \
+         (--id-column, --label-column), or pass --skip-bad to leave the bad rows out.",
+        plural(total, "row", "rows"),
+        first_few(&listed, total, "; ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_in_words() {
+        // 65536 * 65536 * 8 bytes = 2^35 = 32 GiB.
+        assert_eq!(size_in_words(65536 * 65536 * 8), "32.0 GiB");
+        assert_eq!(size_in_words(1), "1 byte");
+        assert_eq!(size_in_words(1023), "1023 bytes");
+        assert_eq!(size_in_words(1536), "1.5 KiB");
+        assert_eq!(size_in_words(u64::MAX), "16.0 EiB");
+    }
+
+    #[test]
+    fn twenty_rows_are_listed_then_counted() {
+        let bad: Vec<_> = (1..=20).map(|line| (line, "short".to_string())).collect();
+        let text = Fault::Rows { bad, total: 33 }.at("a.csv").to_string();
+        assert!(text.starts_with("a.csv: 33 bad rows: line 1: short; line 2: short"), "{text}");
+        assert!(text.contains("line 20: short; and 13 more. Nothing was imported."), "{text}");
+    }
+
+    #[test]
+    fn kinds_follow_codes() {
+        let error = Error::from(dial::Error::BadTau(-1.0));
+        assert_eq!((error.code(), error.kind()), ("N7", ErrorKind::Usage));
+        let full = Fault::io(&io::ErrorKind::StorageFull.into(), "writing").at("x");
+        assert_eq!((full.code(), full.kind()), ("S3", ErrorKind::Storage));
+        let other = Fault::io(&io::ErrorKind::PermissionDenied.into(), "writing").at("x");
+        assert_eq!((other.code(), other.kind().exit_code()), ("S5", 5));
+    }
+}

@@ -1,0 +1,146 @@
+//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, or text of one column), or text of ids and labels
+//! joined by id.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::array::Array;
+use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
+use crate::idx;
+use crate::ids;
+use crate::mat_pool;
+use crate::npy;
+use crate::npz;
+use crate::open::read_file;
+use crate::pool::{Draft, ReadOptions};
+use crate::records::Record;
+use crate::sniff::{self, Format};
+use crate::table::{self, Columns};
+use crate::truth::Truth;
+
+/// What the file holds.
+enum Labels {
+    /// One label per row.
+    Rows(Vec<String>),
+    /// An id, its label, and the line.
+    ById(Vec<(String, String, usize)>),
+}
+
+/// Reads the labels of a draft.
+pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> Result<()> {
+    let place = path.display().to_string();
+    let here = |fault: Fault| fault.at(place.as_str());
+    let names = match read(&place, options)? {
+        Labels::Rows(names) => by_row(draft, names).map_err(here)?,
+        Labels::ById(rows) => by_id(draft, &rows).map_err(here)?,
+    };
+    draft.truth = Some(Truth::from_names(&names).map_err(|error| here(error.fault))?);
+    Ok(())
+}
+
+fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
+    let bytes = read_file(place)?;
+    let here = |fault: Fault| -> Error { fault.at(place) };
+    let array = |array: std::result::Result<Array, Fault>| array.and_then(Array::into_labels).map(Labels::Rows);
+    match sniff::format(place, &bytes).map_err(here)? {
+        Format::Npy => array(npy::read(&bytes)).map_err(here),
+        Format::Idx => array(idx::read(&bytes)).map_err(here),
+        Format::Gzip => array(idx::read_gzip(&bytes)).map_err(here),
+        Format::Mat => mat_pool::labels(&bytes).map(Labels::Rows).map_err(here),
+        Format::Npz => from_npz(&bytes, place),
+        Format::Table => from_table(&bytes, options).map_err(here),
+    }
+}
+
+fn from_npz(bytes: &[u8], place: &str) -> Result<Labels> {
+    let arrays = npz::arrays(bytes, place)?;
+    let named = ["labels", "y"].iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
+    let chosen = match (named, arrays.as_slice()) {
+        (Some(array), _) | (None, [array]) => array,
+        _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
+    };
+    let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
+    chosen.read(place)?.into_labels().map(Labels::Rows).map_err(here)
+}
+
+fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
+    // The names given for the pool's columns count here too, where there are such columns.
+    let columns = table::columns(bytes, options).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
+    let (id, label) = match (columns.id, columns.label, columns.names.len()) {
+        (_, _, 1) => (None, 0),
+        (Some(id), Some(label), _) => (Some(id), label),
+        (None, Some(label), _) if columns.names.len() != 2 => (None, label),
+        (None, Some(label), _) => (Some(1 - label.min(1)), label),
+        (Some(id), None, 2) => (Some(id), 1 - id.min(1)),
+        (None, None, 2) => (Some(0), 1),
+        _ => return Err(Fault::Labels(format!("{} columns and none named label.", columns.names.len()))),
+    };
+    let rows = label_rows(&columns, bytes, id, label)?;
+    Ok(match id {
+        Some(_) => Labels::ById(rows),
+        None => Labels::Rows(rows.into_iter().map(|(_, label, _)| label).collect()),
+    })
+}
+
+fn label_rows(
+    columns: &Columns,
+    bytes: &[u8],
+    id: Option<usize>,
+    label: usize,
+) -> std::result::Result<Vec<(String, String, usize)>, Fault> {
+    let mut records = columns.records(bytes);
+    let mut record = Record::default();
+    let (mut rows, mut bad) = (Vec::new(), Vec::new());
+    let wanted = columns.names.len();
+    while records.next(&mut record) {
+        match record.fault {
+            Some(fault) => bad.push((record.line, fault.to_string())),
+            None if record.len() != wanted => {
+                bad.push((record.line, format!("{} {}, expected {wanted}", record.len(), plural(record.len(), "cell", "cells"))))
+            }
+            None => {
+                let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
+                rows.push((id, record.field(label).to_string(), record.line));
+            }
+        }
+    }
+    let total = bad.len();
+    bad.truncate(LISTED);
+    if total > 0 { Err(Fault::Rows { bad, total }) } else { Ok(rows) }
+}
+
+/// One label per row of the file; rows that were left out of the pool are left out here too.
+fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>, Fault> {
+    let n = draft.matrix.n;
+    match &draft.kept {
+        Some((kept, total)) if names.len() == *total => Ok(kept.iter().filter_map(|&r| names.get(r).cloned()).collect()),
+        _ if names.len() == n => Ok(names),
+        _ => Err(Fault::Labels(format!("{} {} for {n} rows.", names.len(), plural(names.len(), "label", "labels")))),
+    }
+}
+
+fn by_id(draft: &mut Draft, rows: &[(String, String, usize)]) -> std::result::Result<Vec<String>, Fault> {
+    let own: Vec<String> = draft.ids.clone().unwrap_or_else(|| (0..draft.matrix.n).map(|row| row.to_string()).collect());
+    let mut index: HashMap<&str, Option<(&str, usize)>> = own.iter().map(|id| (id.as_str(), None)).collect();
+    let (mut unknown, mut double) = (Vec::new(), Vec::new());
+    for (id, label, line) in rows {
+        match index.get_mut(id.as_str()) {
+            None => unknown.push(format!("{id:?} (line {line})")),
+            Some(slot @ None) => *slot = Some((label, *line)),
+            Some(Some((first, _))) if *first == label => {}
+            Some(Some((first, at))) => double.push(format!("{id:?} is {first} (line {at}) and {label} (line {line})")),
+        }
+    }
+    if !double.is_empty() {
+        let words = first_few(&double, double.len(), "; ");
+        return Err(Fault::Labels(format!("two classes for one id: {words}.")));
+    }
+    if !unknown.is_empty() {
+        let words = first_few(&unknown, unknown.len(), ", ");
+        let count = unknown.len();
+        return Err(Fault::Labels(format!("{count} {} not in the pool: {words}.", plural(count, "id is", "ids are"))));
+    }
+    let label = |id: &String| index.get(id.as_str()).copied().flatten().map(|(label, _)| label.to_string());
+    let names: Vec<String> = own.iter().map(|id| label(id).unwrap_or_default()).collect();
+    Ok(names)
+}

@@ -1,0 +1,127 @@
+//! NumPy's npz archives: several npy arrays, by name.
+//!
+//! Features are the array `X`, or the only one that can be features; labels are `labels` or `y`; ids are `ids`.
+
+use std::path::Path;
+
+use crate::array::{Array, ArrayData, shape_in_words};
+use crate::error::{Error, Fault, Result};
+use crate::npy::{self, HEADER_LIMIT, Header, Kind};
+use crate::pool::{Draft, ReadOptions};
+use crate::truth::Truth;
+use crate::zip::{self, Member};
+
+/// All arrays of an npz file, in the order of its directory.
+pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<(String, Array)>> {
+    let place = path.as_ref().display().to_string();
+    let bytes = crate::open::read_file(&place)?;
+    arrays(&bytes, &place)?.iter().map(|array| Ok((array.name.clone(), array.read(&place)?))).collect()
+}
+
+/// An array of the archive, its header read.
+pub(crate) struct Stored<'a> {
+    pub name: String,
+    member: Member<'a>,
+    header: std::result::Result<Header, Fault>,
+}
+
+impl Stored<'_> {
+    /// The whole array.
+    pub fn read(&self, place: &str) -> Result<Array> {
+        let here = |fault: Fault| fault.at(format!("{place}: array {}", self.name));
+        self.header.clone().map_err(here)?;
+        npy::read(&self.member.read().map_err(here)?).map_err(here)
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.header.as_ref().map(|header| header.shape.as_slice()).unwrap_or_default()
+    }
+
+    fn numeric(&self) -> bool {
+        self.header.as_ref().is_ok_and(|header| matches!(header.kind, Kind::Number(_)))
+    }
+
+    fn in_words(&self) -> String {
+        match &self.header {
+            Ok(_) => format!("{} ({})", self.name, shape_in_words(self.shape())),
+            Err(_) => format!("{} (unreadable)", self.name),
+        }
+    }
+}
+
+/// The arrays of an archive. Members that are not npy files are passed over.
+pub(crate) fn arrays<'a>(bytes: &'a [u8], place: &str) -> Result<Vec<Stored<'a>>> {
+    let members = zip::members(bytes).map_err(|fault| fault.at(place))?;
+    let stored = |member: Member<'a>| {
+        let name = member.name.strip_suffix(".npy")?.to_string();
+        let header = npy::header(&member.beginning(HEADER_LIMIT + 12), member.size);
+        Some(Stored { name, member, header })
+    };
+    Ok(members.into_iter().filter_map(stored).collect())
+}
+
+/// Reads a pool.
+pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft> {
+    let arrays = arrays(bytes, place)?;
+    let find = |names: &[&str]| names.iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
+    let chosen = choose(&arrays, options).map_err(|fault| fault.at(place))?;
+    let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
+    let (matrix, picture) = chosen.read(place)?.into_features().map_err(here)?;
+    let mut draft = Draft::new(matrix, picture);
+    if let Some(array) = find(&["labels", "y"]).filter(|_| options.labels_file.is_none()) {
+        draft.truth = Some(labels(array, place, draft.matrix.n)?);
+        draft.notes.push(format!("labels are the array {}", array.name));
+    }
+    if let Some(array) = find(&["ids"]) {
+        draft.ids = Some(ids(array, place, draft.matrix.n)?);
+    }
+    Ok(draft)
+}
+
+fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::result::Result<&'s Stored<'a>, Fault> {
+    let all = || match arrays {
+        [] => "no arrays".to_string(),
+        _ => arrays.iter().map(Stored::in_words).collect::<Vec<_>>().join(", "),
+    };
+    let named = |name: &str| arrays.iter().find(|array| array.name == name);
+    if let Some(name) = &options.variable {
+        return named(name).ok_or_else(|| Fault::Setting(format!("there is no array {name:?}; found {}.", all())));
+    }
+    if let Some(array) = named("X") {
+        return Ok(array);
+    }
+    let possible: Vec<_> = arrays.iter().filter(|array| array.numeric() && array.shape().len() == 2).collect();
+    match (possible.as_slice(), arrays) {
+        ([only], _) => Ok(only),
+        ([], [only]) => Ok(only),
+        ([], _) => Err(Fault::format(format!("no array X and no matrix; found {}", all()), "Name the features X.")),
+        _ => Err(Fault::format(
+            format!("several arrays could be the features: {}", all()),
+            "Name the features X, or choose with --variable.",
+        )),
+    }
+}
+
+/// One label per row from an array.
+pub(crate) fn labels(array: &Stored<'_>, place: &str, n: usize) -> Result<Truth> {
+    let here = |fault: Fault| fault.at(format!("{place}: array {}", array.name));
+    let names = array.read(place)?.into_labels().map_err(here)?;
+    if names.len() != n {
+        return Err(here(Fault::Labels(format!("{} labels for {n} rows.", names.len()))));
+    }
+    Truth::from_names(&names).map_err(|error| here(error.fault))
+}
+
+fn ids(array: &Stored<'_>, place: &str, n: usize) -> Result<Vec<String>> {
+    let here = |fault: Fault| -> Error { fault.at(format!("{place}: array {}", array.name)) };
+    let ids = match array.read(place)?.data {
+        ArrayData::Text(ids) => ids,
+        ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
+        ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
+        _ => return Err(here(Fault::Ids("the ids are neither text nor integers.".into()))),
+    };
+    match ids.len() == n {
+        true => Ok(ids),
+        false => Err(here(Fault::Ids(format!("{} ids for {n} rows.", ids.len())))),
+    }
+}

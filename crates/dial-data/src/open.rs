@@ -1,0 +1,166 @@
+//! Opening a pool, whatever it is: find the format, read, attach labels, leave out or refuse bad rows, standardise.
+
+use std::path::Path;
+
+use crate::builtin;
+use crate::error::{Fault, LISTED, Result, first_few, plural};
+use crate::idx;
+use crate::ids;
+use crate::labels;
+use crate::mat_pool;
+use crate::npy;
+use crate::npz;
+use crate::pool::{Draft, Pool, ReadOptions};
+use crate::sniff::{self, Format};
+use crate::table;
+
+/// Opens a pool: the path of a file, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only to
+/// built-in pools.
+///
+/// ```
+/// use dial_data::{ReadOptions, open};
+/// let pool = open("builtin:moons:100", &ReadOptions::default(), 1)?;
+/// assert_eq!((pool.matrix.n, pool.matrix.dim), (100, 2));
+/// # Ok::<(), dial_data::Error>(())
+/// ```
+pub fn open(pool: &str, options: &ReadOptions, seed: u64) -> Result<Pool> {
+    let (name, draft) = match pool.strip_prefix("builtin:") {
+        Some(rest) => {
+            let made = builtin::make(rest, seed).map_err(|fault| fault.at(pool))?;
+            let mut draft = Draft::new(made.matrix, made.picture);
+            (draft.truth, draft.notes) = (made.truth, made.notes);
+            (made.name, draft)
+        }
+        None => (short_name(pool), read(pool, options)?),
+    };
+    finish(draft, name, pool, options)
+}
+
+/// The bytes of a file that exists and is a plain file.
+pub(crate) fn read_file(place: &str) -> Result<Vec<u8>> {
+    let fault = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => Fault::Missing.at(place),
+        _ => Fault::io(&error, "cannot read this file").at(place),
+    };
+    let kind = std::fs::metadata(place).map_err(fault)?;
+    if kind.is_dir() {
+        return Err(Fault::Io("is a folder, not a file".into()).at(place));
+    }
+    if !kind.is_file() {
+        return Err(Fault::Io("is not a plain file".into()).at(place));
+    }
+    std::fs::read(place).map_err(fault)
+}
+
+fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
+    let bytes = read_file(place)?;
+    let here = |fault: Fault| fault.at(place);
+    let mut draft = match sniff::format(place, &bytes).map_err(here)? {
+        Format::Npy => npy::read(&bytes).and_then(array_draft).map_err(here)?,
+        Format::Idx => idx::read(&bytes).and_then(array_draft).map_err(here)?,
+        Format::Gzip => idx::read_gzip(&bytes).and_then(array_draft).map_err(here)?,
+        Format::Npz => npz::read(&bytes, place, options)?,
+        Format::Mat => mat_pool::read(&bytes, place, options)?,
+        Format::Table => table::read(&bytes, options).map_err(here)?,
+    };
+    if draft.lines.is_none()
+        && let Some(list) = draft.ids.take()
+    {
+        let (list, notes) = ids::checked(list, ids::Place::Row).map_err(here)?;
+        draft.ids = Some(list);
+        draft.notes.extend(notes);
+    }
+    Ok(draft)
+}
+
+fn array_draft(array: crate::Array) -> std::result::Result<Draft, Fault> {
+    let (matrix, picture) = array.into_features()?;
+    Ok(Draft::new(matrix, picture))
+}
+
+fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions) -> Result<Pool> {
+    match (&options.labels_file, labels_beside(place)) {
+        (Some(path), _) => labels::attach(&mut draft, path, options)?,
+        (None, Some(path)) => {
+            labels::attach(&mut draft, Path::new(&path), options)?;
+            draft.notes.push(format!("labels are in {path}"));
+        }
+        (None, None) => {}
+    }
+    drop_nonfinite(&mut draft, options).map_err(|fault| fault.at(place))?;
+    if options.standardize {
+        draft.matrix.standardize();
+    }
+    if let Some(truth) = &draft.truth {
+        let unknown = truth.labels.len() - truth.known();
+        if unknown > 0 {
+            draft.notes.push(format!("{unknown} of {} labels are unknown (-1 or empty)", truth.labels.len()));
+        }
+    }
+    let Draft { matrix, ids, truth, picture, notes, .. } = draft;
+    Ok(Pool { name, matrix, ids, truth, picture, notes })
+}
+
+fn drop_nonfinite(draft: &mut Draft, options: &ReadOptions) -> std::result::Result<(), Fault> {
+    let Some(((row, column), count, rows)) = draft.matrix.nonfinite() else { return Ok(()) };
+    if !options.drop_nonfinite {
+        let value = draft.matrix.get(row, column);
+        return Err(Fault::NonFinite { count, rows, at: draft.position(row, column), value });
+    }
+    let bad = draft.matrix.nonfinite_rows();
+    let keep: Vec<usize> = (0..draft.matrix.n).filter(|row| bad.binary_search(row).is_err()).collect();
+    if keep.is_empty() {
+        return Err(Fault::Shape("no rows: every row holds a non-finite value".into()));
+    }
+    let word = |&row: &usize| match (&draft.lines, &draft.ids) {
+        (Some((lines, _)), _) => format!("line {}", lines.get(row).copied().unwrap_or(0)),
+        (None, Some(ids)) => format!("id {:?}", ids.get(row).map_or("", String::as_str)),
+        (None, None) => format!("row {row}"),
+    };
+    let words: Vec<String> = bad.iter().take(LISTED).map(word).collect();
+    let text = first_few(&words, rows, ", ");
+    draft.notes.push(format!("left out {rows} {} with non-finite values: {text}", plural(rows, "row", "rows")));
+    draft.select_rows(&keep);
+    Ok(())
+}
+
+/// MNIST keeps the labels of `*images-idx3*` in `*labels-idx1*`, gzipped or not.
+fn labels_beside(place: &str) -> Option<String> {
+    let (folder, file) = match place.rsplit_once(['/', '\\']) {
+        Some((folder, file)) => (place.get(..=folder.len()).unwrap_or_default(), file),
+        None => ("", place),
+    };
+    let name = format!("{folder}{}", Some(file.replace("images-idx3", "labels-idx1")).filter(|name| name != file)?);
+    let other = name.strip_suffix(".gz").map_or_else(|| format!("{name}.gz"), String::from);
+    [name, other].into_iter().find(|path| Path::new(path).is_file())
+}
+
+fn short_name(place: &str) -> String {
+    let file = Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
+    let known = [".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx"];
+    let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
+    Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_endings() {
+        for (path, name) in [("a/b.npz", "b"), ("x.csv.gz", "x"), (".npy", ".npy"), ("a.b/c.d", "c.d")] {
+            assert_eq!(short_name(path), name);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_file() {
+        let none = ReadOptions::default();
+        let missing = open("no/such/file.npy", &none, 0).unwrap_err();
+        assert_eq!(missing.code(), "I5");
+        let text = missing.to_string();
+        assert!(text.starts_with("no/such/file.npy: no such file.") && text.contains("moons, "), "{text}");
+        let folder = open(".", &none, 0).unwrap_err();
+        assert_eq!((folder.code(), folder.kind().exit_code()), ("S5", 5));
+    }
+}

@@ -1,0 +1,114 @@
+//! What a file is: by its first bytes, then by the ending of its name.
+
+use crate::error::Fault;
+
+/// The formats we read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Npy,
+    Npz,
+    Idx,
+    Gzip,
+    Mat,
+    Table,
+}
+
+/// Beginnings of files and what they belong to.
+const BEGINNINGS: &[(&[u8], &str)] = &[
+    (b"PK\x03\x04", "a ZIP/NPZ"),
+    (b"PK\x05\x06", "an empty ZIP/NPZ"),
+    (b"\x93NUMPY", "a NumPy NPY"),
+    (b"\x89HDF\r\n\x1a\n", "HDF5 or MATLAB v7.3"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"%PDF", "a PDF"),
+    (b"PAR1", "Parquet"),
+    (b"ARROW1", "Arrow"),
+    (b"BZh", "bzip2"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ", "xz"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel sheet"),
+    (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
+    (b"\x80\x02", "a Python pickle, which this tool never runs"),
+    (b"\x80\x03", "a Python pickle, which this tool never runs"),
+    (b"\x80\x04", "a Python pickle, which this tool never runs"),
+    (b"\x80\x05", "a Python pickle, which this tool never runs"),
+    (b"MATLAB 5.0", "MATLAB v5"),
+];
+
+/// The format of a file, or why it is none of ours.
+pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
+    if let Some(format) = by_content(bytes)? {
+        return Ok(format);
+    }
+    let lower = name.to_lowercase();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
+    let wanted = match () {
+        _ if ends(&[".npy"]) => "NumPy file",
+        _ if ends(&[".npz"]) => "NPZ file",
+        _ if ends(&[".mat"]) => "MATLAB v5/v7 file",
+        _ if ends(&[".gz"]) => "gzip file",
+        _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "IDX file",
+        _ if ends(&[".parquet", ".pkl", ".pickle", ".h5", ".hdf5"]) => "format this tool reads",
+        _ if looks_like(bytes).is_some() => "format this tool reads",
+        _ => return Ok(Format::Table),
+    };
+    Err(not_a(wanted, bytes))
+}
+
+fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
+    let hdf5 = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"\x89HDF\r\n\x1a\n"));
+    if hdf5(0) || hdf5(512) {
+        let next = "In MATLAB, save it again with: save('file.mat', 'X', '-v7'). From Python: numpy.save.";
+        return Err(Fault::format("this is HDF5 (MATLAB v7.3), which this tool does not read", next));
+    }
+    Ok(match bytes {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Npz),
+        [0x1f, 0x8b, ..] => Some(Format::Gzip),
+        [0, 0, 8 | 9 | 11..=14, 1..=8, ..] => Some(Format::Idx),
+        _ if matches!(bytes.get(124..128), Some([0, 1, b'I', b'M'] | [1, 0, b'M', b'I'])) => Some(Format::Mat),
+        _ => None,
+    })
+}
+
+fn looks_like(bytes: &[u8]) -> Option<&'static str> {
+    BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, what)| *what)
+}
+
+/// `not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ)`.
+pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
+    if bytes.is_empty() {
+        return Fault::format(format!("not a {wanted} (the file is empty)"), "Copy or save it again.");
+    }
+    let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
+    let guess = looks_like(bytes).map(|what| format!(": this looks like {what}")).unwrap_or_default();
+    let what = format!("not a {wanted} (first bytes {}{guess})", first.join(" "));
+    Fault::format(what, "Give an npy, npz, csv, tsv, IDX or MATLAB v5/v7 file.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_comes_before_the_name() {
+        assert_eq!(format("a.csv", b"\x93NUMPY\x01"), Ok(Format::Npy));
+        assert_eq!(format("a.npy", b"PK\x03\x04"), Ok(Format::Npz));
+        assert_eq!(format("a", b"\0\0\x08\x03\0"), Ok(Format::Idx));
+        assert_eq!(format("a.dat", b"1,2\n"), Ok(Format::Table));
+        assert_eq!(format("a.csv", b""), Ok(Format::Table));
+    }
+
+    #[test]
+    fn the_wanted_message() {
+        let text = not_a("NumPy file", b"PK\x03\x04rest").at("feats.npy").to_string();
+        let wanted = "feats.npy: not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ).";
+        assert!(text.starts_with(wanted), "{text}");
+        assert!(not_a("NumPy file", b"").to_string().contains("the file is empty"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Known labels of a pool, for simulations and scores.
+//!
+//! A label is the index of its class; `None` is unknown (empty or -1, and only -1). Classes are in numeric order if
+//! all their names are integers, else in bytewise order of the names after Unicode normalisation (NFC).
+
+use std::collections::BTreeMap;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::{Fault, Result};
+
+/// The classes and one label per row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// Names of the classes, in order.
+    pub classes: Vec<String>,
+    /// Index of each row's class, or `None` if it is not known.
+    pub labels: Vec<Option<u16>>,
+}
+
+impl Truth {
+    /// Labels from class names. Names are trimmed and compared after NFC; empty and `-1` mean unknown. If all names
+    /// are whole numbers, `3.0` is class `3`.
+    pub fn from_names<S: AsRef<str>>(names: &[S]) -> Result<Truth> {
+        let clean: Vec<String> = names.iter().map(|name| name.as_ref().trim().nfc().collect()).collect();
+        let whole = |name: &String| name.is_empty() || name.strip_suffix(".0").unwrap_or(name).parse::<i64>().is_ok();
+        let strip = clean.iter().all(whole);
+        let key = |name: &str| match name.strip_suffix(".0") {
+            Some(short) if strip => short.to_string(),
+            _ => name.to_string(),
+        };
+        Ok(build(clean.iter().map(|name| key(name)).collect())?)
+    }
+
+    /// Labels from integers; -1 means unknown.
+    pub fn from_integers(labels: &[i64]) -> Result<Truth> {
+        Ok(build(labels.iter().map(i64::to_string).collect())?)
+    }
+
+    /// Makes a class unknown: its rows stay in the pool but are neither asked nor scored. Returns whether there was
+    /// such a class.
+    pub fn ignore(&mut self, label: &str) -> bool {
+        let Some(index) = self.classes.iter().position(|class| class == label.trim()) else { return false };
+        self.classes.remove(index);
+        for slot in &mut self.labels {
+            *slot = match *slot {
+                Some(class) if usize::from(class) == index => None,
+                Some(class) if usize::from(class) > index => Some(class - 1),
+                other => other,
+            };
+        }
+        true
+    }
+
+    /// The labels modulo m, for pools whose original labels are clusters. All class names must be integers.
+    pub fn modulo(&self, m: u16) -> Result<Truth> {
+        if m < 2 {
+            return Err(Fault::Setting(format!("labels modulo {m} make fewer than 2 classes.")).at(""));
+        }
+        let number = |name: &String| name.parse::<i64>().map(|number| number.rem_euclid(i64::from(m)));
+        let numbers: std::result::Result<Vec<i64>, _> = self.classes.iter().map(number).collect();
+        let Ok(numbers) = numbers else {
+            return Err(Fault::Setting("labels modulo a number need classes that are integers.".into()).at(""));
+        };
+        let name = |class: &Option<u16>| {
+            class.and_then(|class| numbers.get(usize::from(class))).map(i64::to_string).unwrap_or_default()
+        };
+        Ok(build(self.labels.iter().map(name).collect())?)
+    }
+
+    /// How many rows have a known label.
+    pub fn known(&self) -> usize {
+        self.labels.iter().filter(|label| label.is_some()).count()
+    }
+
+    /// The labels of the rows named, in that order, with the same classes.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn select_rows(&self, keep: &[usize]) -> Truth {
+        Truth { classes: self.classes.clone(), labels: keep.iter().map(|&row| self.labels[row]).collect() }
+    }
+}
+
+fn build(names: Vec<String>) -> std::result::Result<Truth, crate::Error> {
+    let unknown = |name: &str| name.is_empty() || name == "-1";
+    let mut classes: Vec<&str> = names.iter().map(String::as_str).filter(|name| !unknown(name)).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    if classes.iter().all(|class| class.parse::<i64>().is_ok()) {
+        classes.sort_by_key(|class| class.parse::<i64>().unwrap_or(0));
+    }
+    if classes.len() > usize::from(u16::MAX) {
+        let text = format!("{} different labels, at most {} are allowed.", classes.len(), u16::MAX);
+        return Err(Fault::Labels(text).at(""));
+    }
+    let index: BTreeMap<&str, u16> = classes.iter().copied().zip(0..).collect();
+    let labels = names.iter().map(|name| index.get(name.as_str()).copied()).collect();
+    Ok(Truth { labels, classes: classes.into_iter().map(String::from).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_ordered_numerically_or_bytewise() {
+        let numbers = Truth::from_names(&["10", "9", "", "-1", "-2", "10"]).unwrap();
+        assert_eq!(numbers.classes, ["-2", "9", "10"]);
+        assert_eq!(numbers.labels, [Some(2), Some(1), None, None, Some(0), Some(2)]);
+        let words = Truth::from_names(&["b", "10", "B", " a "]).unwrap();
+        assert_eq!(words.classes, ["10", "B", "a", "b"]);
+        assert_eq!(words.labels, [Some(3), Some(0), Some(1), Some(2)]);
+        assert_eq!(Truth::from_integers(&[-1, 3, 2]).unwrap().labels, [None, Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn whole_floats_are_integers_and_versions_are_not() {
+        assert_eq!(Truth::from_names(&["1.0", "", "2", "-1.0"]).unwrap().classes, ["1", "2"]);
+        assert_eq!(Truth::from_names(&["1.0", "1.1"]).unwrap().classes, ["1.0", "1.1"]);
+    }
+
+    #[test]
+    fn one_class_in_two_unicode_spellings() {
+        let truth = Truth::from_names(&["caf\u{e9}", "cafe\u{301}"]).unwrap();
+        assert_eq!(truth.labels, [Some(0), Some(0)]);
+    }
+
+    #[test]
+    fn ignore_and_modulo() {
+        let mut truth = Truth::from_integers(&[0, 1, 2, 3, 1]).unwrap();
+        assert_eq!(truth.modulo(3).unwrap().labels, [Some(0), Some(1), Some(2), Some(0), Some(1)]);
+        assert!(truth.ignore("1") && !truth.ignore("1"));
+        assert_eq!(truth.classes, ["0", "2", "3"]);
+        assert_eq!(truth.labels, [Some(0), None, Some(1), Some(2), None]);
+        assert_eq!(truth.known(), 3);
+        assert_eq!(Truth::from_names(&["a", "b"]).unwrap().modulo(2).unwrap_err().code(), "U1");
+        assert_eq!(truth.modulo(1).unwrap_err().code(), "U1");
+    }
+
+    #[test]
+    fn more_classes_than_class_ids_are_refused() {
+        let all: Vec<i64> = (0..65_536).collect();
+        assert_eq!(Truth::from_integers(&all).unwrap_err().code(), "I12");
+        assert!(Truth::from_integers(&all[1..]).is_ok());
+    }
+}
