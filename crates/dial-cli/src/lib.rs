@@ -1,1 +1,56 @@
-//! stub
+//! The `dial` command as a library: arguments -> plan -> run -> print -> exit code.
+//!
+//! `args` is what was typed, `prepare` what it means (a pool, its graph, a kernel), and each verb has a module that runs
+//! it and says what came out. Mathematics lives in `dial`, formats in `dial-data`, pictures in `dial-lab`.
+
+pub mod args;
+mod demo;
+mod doctor;
+mod failure;
+mod graph;
+mod output;
+mod prepare;
+mod propagate;
+mod simulate;
+mod summary;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use args::{Cli, Verb};
+use failure::Failure;
+use output::Output;
+
+/// Runs the command with the given arguments (the first is its own name) and returns its exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error, json),
+    };
+    let output = Output { json: cli.json, quiet: cli.quiet };
+    match in_pool(cli.threads, || dispatch(&cli.verb, &output)) {
+        Ok(()) => 0,
+        Err(failure) => failure.print(json),
+    }
+}
+
+fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
+    match verb {
+        Verb::Demo(args) => demo::run(args, output),
+        Verb::Simulate(args) => simulate::run(args, output),
+        Verb::Graph(args) => graph::run(args, output),
+        Verb::Doctor(args) => doctor::run(args, output),
+        Verb::Propagate(args) => propagate::run(args, output),
+    }
+}
+
+/// Runs with so many threads (all cores, if none are given). Results do not depend on the number.
+fn in_pool(threads: Option<usize>, work: impl FnOnce() -> Result<(), Failure> + Send) -> Result<(), Failure> {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+        Ok(pool) => pool.install(work),
+        Err(error) => Err(Failure::resource(format!("cannot start the threads: {error}. Use a smaller --threads."))),
+    }
+}

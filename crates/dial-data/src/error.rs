@@ -62,8 +62,10 @@ pub enum Fault {
         next: String,
     },
     /// A file that is not there.
-    #[error("no such file. Nothing was imported. Give the path of a file that exists, or builtin:NAME with NAME one of {}.",
-        crate::builtin::list())]
+    #[error(
+        "no such file. Nothing was imported. Give the path of a file that exists, or builtin:NAME with NAME one of {}.",
+        crate::builtin::list()
+    )]
     Missing,
     /// Rows of a table that cannot be read.
     #[error("{}", bad_rows(bad, *total))]

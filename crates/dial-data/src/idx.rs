@@ -35,7 +35,7 @@ pub(crate) fn read_gzip(bytes: &[u8]) -> Result<Array, Fault> {
 fn header(bytes: &[u8]) -> Result<(Number, Vec<usize>, usize), Fault> {
     let mut from = Bytes::new(bytes, 0, true);
     let (Some([0, 0]), Some(code), Some(dimensions)) = (from.take(2), from.u8(), from.u8()) else {
-        return Err(sniff::not_a("IDX file", bytes));
+        return Err(sniff::not_a("an IDX file", bytes));
     };
     let number = match code {
         0x08 => Number::U8,

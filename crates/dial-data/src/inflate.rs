@@ -1,6 +1,6 @@
 //! Unpacking with a limit: declared sizes are never trusted, only counted against.
 //!
-//! Deflate packs at most 1032 bytes into one, so a larger promise is a lie. A truthful promise of more than 256 MiB
+//! Deflate packs at most 1032 bytes into one, so a larger promise is a lie. A truthful promise of more than 64 MiB
 //! that unpacks more than 200-fold is refused as a bomb.
 
 use std::io::Read;
@@ -8,7 +8,7 @@ use std::io::Read;
 use crate::error::{Fault, size_in_words};
 
 /// Unpacked sizes up to this are never called a bomb.
-const HARMLESS: u64 = 256 << 20;
+const HARMLESS: u64 = 64 << 20;
 
 /// Checks a declared size against the packed bytes that must yield it.
 pub(crate) fn plausible(packed: usize, declared: u64) -> Result<(), Fault> {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::array::Array;
 use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
-use crate::idx;
 use crate::ids;
+use crate::idx;
 use crate::mat_pool;
 use crate::npy;
 use crate::npz;
@@ -95,9 +95,10 @@ fn label_rows(
     while records.next(&mut record) {
         match record.fault {
             Some(fault) => bad.push((record.line, fault.to_string())),
-            None if record.len() != wanted => {
-                bad.push((record.line, format!("{} {}, expected {wanted}", record.len(), plural(record.len(), "cell", "cells"))))
-            }
+            None if record.len() != wanted => bad.push((
+                record.line,
+                format!("{} {}, expected {wanted}", record.len(), plural(record.len(), "cell", "cells")),
+            )),
             None => {
                 let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
                 rows.push((id, record.field(label).to_string(), record.line));
@@ -113,14 +114,17 @@ fn label_rows(
 fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>, Fault> {
     let n = draft.matrix.n;
     match &draft.kept {
-        Some((kept, total)) if names.len() == *total => Ok(kept.iter().filter_map(|&r| names.get(r).cloned()).collect()),
+        Some((kept, total)) if names.len() == *total => {
+            Ok(kept.iter().filter_map(|&r| names.get(r).cloned()).collect())
+        }
         _ if names.len() == n => Ok(names),
         _ => Err(Fault::Labels(format!("{} {} for {n} rows.", names.len(), plural(names.len(), "label", "labels")))),
     }
 }
 
 fn by_id(draft: &mut Draft, rows: &[(String, String, usize)]) -> std::result::Result<Vec<String>, Fault> {
-    let own: Vec<String> = draft.ids.clone().unwrap_or_else(|| (0..draft.matrix.n).map(|row| row.to_string()).collect());
+    let own: Vec<String> =
+        draft.ids.clone().unwrap_or_else(|| (0..draft.matrix.n).map(|row| row.to_string()).collect());
     let mut index: HashMap<&str, Option<(&str, usize)>> = own.iter().map(|id| (id.as_str(), None)).collect();
     let (mut unknown, mut double) = (Vec::new(), Vec::new());
     for (id, label, line) in rows {

@@ -2,7 +2,7 @@
 //!
 //! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, or `builtin:NAME`. What a file can do wrong is an
 //! [`Error`] with the place, the numbers and the next step; no bytes make a reader panic, run code, or take more memory
-//! than the file's real size warrants. [`write`] goes the other way; [`generate`] makes pools from a seed.
+//! than the file's real size warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed.
 
 pub mod array;
 pub mod builtin;

@@ -134,7 +134,9 @@ mod tests {
     #[test]
     fn what_is_not_a_literal_is_refused() {
         let deep = format!("{}{}", "(".repeat(5000), ")".repeat(5000));
-        for text in ["", "{", "{'a'}", "(1", "1 2", "--1", "+-1", "-", "f()", "'a", "'\\x00'", "{1:2 3:4}", "(1 2)", &deep] {
+        for text in
+            ["", "{", "{'a'}", "(1", "1 2", "--1", "+-1", "-", "f()", "'a", "'\\x00'", "{1:2 3:4}", "(1 2)", &deep]
+        {
             assert_eq!(parse(text), None, "{text:.20}");
         }
     }

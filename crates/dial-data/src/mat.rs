@@ -35,7 +35,7 @@ pub(crate) fn variables(bytes: &[u8]) -> Result<Vec<Variable<'_>>, Fault> {
     let big = match bytes.get(124..128) {
         Some([0, 1, b'I', b'M']) => false,
         Some([1, 0, b'M', b'I']) => true,
-        _ => return Err(sniff::not_a("MATLAB v5/v7 file", bytes)),
+        _ => return Err(sniff::not_a("a MATLAB v5/v7 file", bytes)),
     };
     let mut from = Bytes::new(bytes, 128, big);
     let mut variables = Vec::new();
@@ -85,7 +85,8 @@ fn element<'a>(from: &mut Bytes<'a>) -> Result<(u32, &'a [u8]), Fault> {
     }
     let size = from.u32().ok_or_else(cut)? as usize;
     let held = from.left();
-    let words = || format!("an element says {} but the file holds {}", size_in_words(size as u64), size_in_words(held as u64));
+    let words =
+        || format!("an element says {} but the file holds {}", size_in_words(size as u64), size_in_words(held as u64));
     from.take(size).map(|data| (first, data)).ok_or_else(|| Fault::Size(words()))
 }
 

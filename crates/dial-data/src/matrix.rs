@@ -120,17 +120,25 @@ impl Matrix {
 
     /// The rows that hold a NaN or an infinity, ascending.
     pub fn nonfinite_rows(&self) -> Vec<usize> {
-        self.rows_where(|row| !row.into_iter().all(f64::is_finite))
+        self.rows_where(
+            |row| row.iter().any(|value| !value.is_finite()),
+            |row| row.iter().any(|value| !value.is_finite()),
+        )
     }
 
     /// The rows that are all zero, ascending.
     pub fn zero_rows(&self) -> Vec<usize> {
-        self.rows_where(|row| row.into_iter().all(|value| value == 0.0))
+        self.rows_where(|row| row.iter().all(|&value| value == 0.0), |row| row.iter().all(|&value| value == 0.0))
     }
 
-    fn rows_where(&self, wanted: impl Fn(Vec<f64>) -> bool) -> Vec<usize> {
-        let row = |r: usize| (0..self.dim).map(|c| self.get(r, c)).collect();
-        (0..self.n).filter(|&r| wanted(row(r))).collect()
+    fn rows_where(&self, narrow: impl Fn(&[f32]) -> bool, wide: impl Fn(&[f64]) -> bool) -> Vec<usize> {
+        fn matching<T>(values: &[T], dim: usize, wanted: impl Fn(&[T]) -> bool) -> Vec<usize> {
+            values.chunks(dim.max(1)).enumerate().filter(|(_, row)| wanted(row)).map(|(index, _)| index).collect()
+        }
+        match &self.values {
+            Buffer::F32(values) => matching(values, self.dim, narrow),
+            Buffer::F64(values) => matching(values, self.dim, wide),
+        }
     }
 
     /// Position (row, column) and number of the values that are not finite: (first, values, rows).

@@ -72,7 +72,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, Fault> {
 pub(crate) fn header(bytes: &[u8], total: u64) -> Result<Header, Fault> {
     let mut from = Bytes::new(bytes, 0, false);
     if from.take(MAGIC.len()) != Some(MAGIC) {
-        return Err(sniff::not_a("NumPy file", bytes));
+        return Err(sniff::not_a("a NumPy file", bytes));
     }
     let text = header_text(&mut from)?;
     let fields = literal::parse(text).ok_or_else(|| Fault::damaged("the NumPy header cannot be read"))?;
@@ -250,7 +250,8 @@ mod tests {
         assert_eq!(bytes.len(), 128);
         assert!(bytes[10..].starts_with(b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  "));
         assert_eq!((bytes[8], bytes[9], bytes[127]), (118, 0, b'\n'));
-        for (shape, text) in [(&[] as &[usize], "'shape': (), "), (&[7], "'shape': (7,), "), (&[1, 2], "'shape': (1, 2), ")]
+        for (shape, text) in
+            [(&[] as &[usize], "'shape': (), "), (&[7], "'shape': (7,), "), (&[1, 2], "'shape': (1, 2), ")]
         {
             assert!(String::from_utf8_lossy(&header_bytes("<f4", shape)).contains(text));
         }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::builtin;
 use crate::error::{Fault, LISTED, Result, first_few, plural};
-use crate::idx;
 use crate::ids;
+use crate::idx;
 use crate::labels;
 use crate::mat_pool;
 use crate::npy;
@@ -136,7 +136,8 @@ fn labels_beside(place: &str) -> Option<String> {
 }
 
 fn short_name(place: &str) -> String {
-    let file = Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
+    let file =
+        Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
     let known = [".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx"];
     let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
     Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)

@@ -22,6 +22,21 @@ pub struct Pool {
     pub notes: Vec<String>,
 }
 
+impl Pool {
+    /// Keeps only the rows named, in that order. Without ids of their own, items keep their row numbers as ids.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn select_rows(&mut self, keep: &[usize]) {
+        self.ids = Some(match &self.ids {
+            Some(ids) => keep.iter().map(|&row| ids[row].clone()).collect(),
+            None => keep.iter().map(usize::to_string).collect(),
+        });
+        self.matrix = self.matrix.select_rows(keep);
+        self.truth = self.truth.as_ref().map(|truth| truth.select_rows(keep));
+    }
+}
+
 /// A row of `height * width` values, row by row, is a grey picture: `lowest` is black, `highest` is white.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Picture {
@@ -98,5 +113,25 @@ impl Draft {
         if let Some((lines, _)) = &mut self.lines {
             *lines = keep.iter().filter_map(|&row| lines.get(row).copied()).collect();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Buffer;
+
+    #[test]
+    fn selected_rows_keep_their_names() {
+        let matrix = Matrix { values: Buffer::F64(vec![0.0, 1.0, 2.0]), n: 3, dim: 1 };
+        let truth = Truth::from_integers(&[5, 6, 7]).unwrap();
+        let mut pool =
+            Pool { name: "p".into(), matrix, ids: None, truth: Some(truth), picture: None, notes: Vec::new() };
+        pool.select_rows(&[2, 1]);
+        assert_eq!(pool.ids, Some(vec!["2".into(), "1".into()]));
+        pool.select_rows(&[1]);
+        assert_eq!(pool.ids, Some(vec!["1".into()]));
+        assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0]));
+        assert_eq!(pool.truth.unwrap().labels, [Some(1)]);
     }
 }

@@ -214,10 +214,34 @@ mod tests {
         let found = all(b"a,b\n1,\"2\n3,4\n");
         let faults: Vec<_> = found.iter().map(|(line, _, fault)| (*line, *fault)).collect();
         assert_eq!(faults, [(1, None), (2, Some(UNCLOSED)), (3, None)]);
-        assert_eq!(all(b"a\0b\n\xff\n").iter().map(|r| r.2).collect::<Vec<_>>(), [
-            Some("a NUL byte"),
-            Some("not valid UTF-8")
-        ]);
+        assert_eq!(
+            all(b"a\0b\n\xff\n").iter().map(|r| r.2).collect::<Vec<_>>(),
+            [Some("a NUL byte"), Some("not valid UTF-8")]
+        );
+    }
+
+    proptest::proptest! {
+        /// What another writer writes is read back, for each delimiter.
+        #[test]
+        fn written_tables_are_read_back(
+            rows in proptest::collection::vec(proptest::collection::vec("[a,;\t\"\n\r' é1.-]{0,6}", 3), 1..6),
+            which in 0usize..3,
+        ) {
+            let delimiter = [b',', b';', b'\t'][which];
+            let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+            for row in &rows {
+                writer.write_record(row).unwrap();
+            }
+            let text = writer.into_inner().unwrap();
+            let mut records = Records::new(&text, delimiter);
+            let mut record = Record::default();
+            for row in &rows {
+                proptest::prop_assert!(records.next(&mut record) && record.fault.is_none());
+                let trimmed: Vec<&str> = row.iter().map(|field| field.trim()).collect();
+                proptest::prop_assert_eq!(record.fields().collect::<Vec<_>>(), trimmed);
+            }
+            proptest::prop_assert!(!records.next(&mut record));
+        }
     }
 
     #[test]

@@ -48,13 +48,13 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
     let lower = name.to_lowercase();
     let ends = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
     let wanted = match () {
-        _ if ends(&[".npy"]) => "NumPy file",
-        _ if ends(&[".npz"]) => "NPZ file",
-        _ if ends(&[".mat"]) => "MATLAB v5/v7 file",
-        _ if ends(&[".gz"]) => "gzip file",
-        _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "IDX file",
-        _ if ends(&[".parquet", ".pkl", ".pickle", ".h5", ".hdf5"]) => "format this tool reads",
-        _ if looks_like(bytes).is_some() => "format this tool reads",
+        _ if ends(&[".npy"]) => "a NumPy file",
+        _ if ends(&[".npz"]) => "an NPZ file",
+        _ if ends(&[".mat"]) => "a MATLAB v5/v7 file",
+        _ if ends(&[".gz"]) => "a gzip file",
+        _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
+        _ if ends(&[".parquet", ".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
+        _ if looks_like(bytes).is_some() => "in a format this tool reads",
         _ => return Ok(Format::Table),
     };
     Err(not_a(wanted, bytes))
@@ -83,11 +83,11 @@ fn looks_like(bytes: &[u8]) -> Option<&'static str> {
 /// `not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ)`.
 pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
     if bytes.is_empty() {
-        return Fault::format(format!("not a {wanted} (the file is empty)"), "Copy or save it again.");
+        return Fault::format(format!("not {wanted} (the file is empty)"), "Copy or save it again.");
     }
     let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
     let guess = looks_like(bytes).map(|what| format!(": this looks like {what}")).unwrap_or_default();
-    let what = format!("not a {wanted} (first bytes {}{guess})", first.join(" "));
+    let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
     Fault::format(what, "Give an npy, npz, csv, tsv, IDX or MATLAB v5/v7 file.")
 }
 
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn the_wanted_message() {
-        let text = not_a("NumPy file", b"PK\x03\x04rest").at("feats.npy").to_string();
+        let text = not_a("a NumPy file", b"PK\x03\x04rest").at("feats.npy").to_string();
         let wanted = "feats.npy: not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ).";
         assert!(text.starts_with(wanted), "{text}");
-        assert!(not_a("NumPy file", b"").to_string().contains("the file is empty"));
+        assert!(not_a("a NumPy file", b"").to_string().contains("the file is empty"));
     }
 }

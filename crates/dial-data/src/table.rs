@@ -67,7 +67,8 @@ pub(crate) fn columns(bytes: &[u8], options: &ReadOptions) -> Result<Columns, Fa
 fn names_wanted(first: &Record, options: &ReadOptions) -> bool {
     let wanted = |name: &str| {
         let given = options.id_column.as_deref() == Some(name) || options.label_column.as_deref() == Some(name);
-        given && name.parse::<usize>().is_err() || LABEL_NAMES.iter().chain(&ID_NAMES).any(|d| name.eq_ignore_ascii_case(d))
+        given && name.parse::<usize>().is_err()
+            || LABEL_NAMES.iter().chain(&ID_NAMES).any(|d| name.eq_ignore_ascii_case(d))
     };
     first.fields().any(wanted)
 }
@@ -174,6 +175,9 @@ fn values(columns: &Columns, features: &[usize], record: &Record, out: &mut Vec<
         match text.parse() {
             Ok(value) => out.push(value),
             Err(_) if text.is_empty() => return Err(format!("column {name} is empty")),
+            Err(_) if text.replacen(',', ".", 1).parse::<f64>().is_ok() => {
+                return Err(format!("column {name} is not a number ({text:?}: decimals need a point)"));
+            }
             Err(_) => return Err(format!("column {name} is not a number ({:?})", shortened(text))),
         }
     }

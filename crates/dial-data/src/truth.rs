@@ -29,12 +29,12 @@ impl Truth {
             Some(short) if strip => short.to_string(),
             _ => name.to_string(),
         };
-        Ok(build(clean.iter().map(|name| key(name)).collect())?)
+        build(clean.iter().map(|name| key(name)).collect())
     }
 
     /// Labels from integers; -1 means unknown.
     pub fn from_integers(labels: &[i64]) -> Result<Truth> {
-        Ok(build(labels.iter().map(i64::to_string).collect())?)
+        build(labels.iter().map(i64::to_string).collect())
     }
 
     /// Makes a class unknown: its rows stay in the pool but are neither asked nor scored. Returns whether there was
@@ -65,7 +65,7 @@ impl Truth {
         let name = |class: &Option<u16>| {
             class.and_then(|class| numbers.get(usize::from(class))).map(i64::to_string).unwrap_or_default()
         };
-        Ok(build(self.labels.iter().map(name).collect())?)
+        build(self.labels.iter().map(name).collect())
     }
 
     /// How many rows have a known label.
@@ -82,7 +82,7 @@ impl Truth {
     }
 }
 
-fn build(names: Vec<String>) -> std::result::Result<Truth, crate::Error> {
+fn build(names: Vec<String>) -> Result<Truth> {
     let unknown = |name: &str| name.is_empty() || name == "-1";
     let mut classes: Vec<&str> = names.iter().map(String::as_str).filter(|name| !unknown(name)).collect();
     classes.sort_unstable();

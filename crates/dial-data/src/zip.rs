@@ -82,7 +82,7 @@ pub(crate) fn members(bytes: &[u8]) -> Result<Vec<Member<'_>>, Fault> {
 /// Number of members, size and start of the central directory, from the record at the end of the file.
 fn directory(bytes: &[u8]) -> Result<(u64, u64, u64), Fault> {
     if !bytes.starts_with(b"PK") {
-        return Err(sniff::not_a("NPZ file", bytes));
+        return Err(sniff::not_a("an NPZ file", bytes));
     }
     let cut = || Fault::damaged("the ZIP archive has no directory at its end");
     let earliest = bytes.len().saturating_sub(22 + 65_535);

@@ -3,9 +3,12 @@
 //! One row per item. All values are finite: what reaches the graph needs no further checks. Distances are always
 //! computed in f64, in the order of the columns, whatever the storage.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::seed::hash;
 use crate::words::words;
 
 /// How far apart two rows are.
@@ -168,6 +171,24 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// The groups of identical rows, each ascending, in the order of their first row. Positive and negative zero are one.
+    pub fn duplicate_groups(&self) -> Vec<Vec<usize>> {
+        // Adding zero turns -0 into 0 and changes nothing else.
+        let key = |row: usize| -> Vec<u64> { (0..self.dim).map(|c| (self.get(row, c) + 0.0).to_bits()).collect() };
+        let mut buckets: HashMap<u64, Vec<usize>> = HashMap::new();
+        for row in 0..self.n {
+            let digest = key(row).iter().fold(0, |digest, &bits| hash(digest, bits));
+            buckets.entry(digest).or_default().push(row);
+        }
+        let mut groups = Vec::new();
+        for mut rows in buckets.into_values().filter(|rows| rows.len() > 1) {
+            rows.sort_by_cached_key(|&row| (key(row), row));
+            groups.extend(rows.chunk_by(|&a, &b| key(a) == key(b)).filter(|g| g.len() > 1).map(<[usize]>::to_vec));
+        }
+        groups.sort_unstable();
+        groups
+    }
+
     fn check_finite(&self) -> Result<()> {
         let mut bad = (0..self.n * self.dim).filter(|&p| !self.values.get(p).is_finite());
         let Some(first) = bad.next() else { return Ok(()) };
@@ -232,6 +253,13 @@ mod tests {
         for (n, dim) in [(0, 2), (2, 0), (2, 2), (usize::MAX, 2)] {
             assert!(matches!(Features::f64(&[1.0; 6], n, dim), Err(Error::Shape(_))), "{n} x {dim}");
         }
+    }
+
+    #[test]
+    fn groups_of_identical_rows() {
+        let x = [1.0, 2.0, 0.0, 5.0, 1.0, 2.0, -0.0, 5.0, 9.0, 9.0, 1.0, 2.0];
+        let view = Features::f64(&x, 6, 2).unwrap();
+        assert_eq!(view.duplicate_groups(), [vec![0, 2, 5], vec![1, 3]]);
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Graph {
     pub fn from_edges(n: usize, edges: &[(u32, u32, f64)]) -> Result<Graph> {
         for &(i, j, weight) in edges {
             let inside = (i as usize) < n && (j as usize) < n && i != j;
-            if !inside || !(weight.is_finite() && weight > 0.0) {
+            if !(inside && weight.is_finite() && weight > 0.0) {
                 let edge = format!("the edge {i}-{j} of weight {weight} is not possible among {n} nodes");
                 return Err(Error::Shape(edge));
             }

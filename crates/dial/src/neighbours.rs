@@ -249,7 +249,7 @@ impl Shortlist {
         self.kept = nearest
             .into_iter()
             .map(|(distance, id)| {
-                let h = screen.from_distance(self.row, distance);
+                let h = screen.product_at(self.row, distance);
                 let slack = screen.bound(self.row, screen.norm(id as usize));
                 Candidate { lower: h - slack, upper: h + slack, id }
             })

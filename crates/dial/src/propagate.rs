@@ -52,6 +52,8 @@ pub struct Poisson {
     tau: f64,
     source_value: f64,
     stop: Stop,
+    /// The weights of the graph as f32, for the solver's rough rounds.
+    rough: Vec<f32>,
     /// Workspaces that no solve is using just now.
     spare: Mutex<Vec<Workspace>>,
 }
@@ -68,7 +70,8 @@ impl Poisson {
         if !(tau.is_finite() && tau >= 0.0) {
             return Err(Error::BadTau(tau));
         }
-        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), spare: Mutex::default() })
+        let rough = graph.csr().2.iter().map(|&weight| weight as f32).collect();
+        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), rough, spare: Mutex::default() })
     }
 
     /// Counts every label as T observations.
@@ -76,10 +79,7 @@ impl Poisson {
     /// # Errors
     /// A T that is not a finite number above 0.
     pub fn with_source_value(mut self, source_value: f64) -> Result<Poisson> {
-        if !(source_value.is_finite() && source_value > 0.0) {
-            let got = source_value.to_string();
-            return Err(Error::BadSetting { name: "source-value", want: "a finite number above 0", got });
-        }
+        check_source_value(source_value)?;
         self.source_value = source_value;
         Ok(self)
     }
@@ -141,7 +141,9 @@ impl Poisson {
             }
             _ => 0.0,
         };
-        conjugate_gradients::<W>(&Combinatorial::new(graph, self.tau), b, self.stop, workspace, control)?;
+        // A scope moves the whole solve into the thread pool: its hundred short loops then start without waking anybody.
+        let operator = Combinatorial::new(graph, self.tau).with_rough_weights(&self.rough);
+        rayon::scope(|_| conjugate_gradients::<W>(&operator, b, self.stop, workspace, control))?;
         let g = workspace.solution();
         for (c, &source) in sources.iter().enumerate() {
             columns.push(Arc::new(finish(source, &|node| g[node * W + c])));
@@ -189,6 +191,14 @@ impl Poisson {
         let constant = self.constant(source, lowest);
         (0..self.graph.n()).map(|node| if inside(node) { g(node) + constant } else { 0.0 }).collect()
     }
+}
+
+/// T must be a finite number above 0.
+pub(crate) fn check_source_value(source_value: f64) -> Result<()> {
+    if source_value.is_finite() && source_value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::BadSetting { name: "source-value", want: "a finite number above 0", got: source_value.to_string() })
 }
 
 impl Propagation for Poisson {

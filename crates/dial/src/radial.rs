@@ -14,7 +14,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::ids::NodeId;
-use crate::propagate::{Column, Propagation};
+use crate::propagate::{Column, Propagation, check_source_value};
 
 /// The shape of a radial kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +36,7 @@ pub enum Shape {
 pub struct Radial<'a> {
     features: Features<'a>,
     shape: Shape,
+    source_value: f64,
 }
 
 impl<'a> Radial<'a> {
@@ -49,18 +50,29 @@ impl<'a> Radial<'a> {
             let got = width.to_string();
             return Err(Error::BadSetting { name: "sigma", want: "a finite number above 0", got });
         }
-        Ok(Radial { features, shape })
+        Ok(Radial { features, shape, source_value: 1.0 })
+    }
+
+    /// Counts every label as T observations.
+    ///
+    /// # Errors
+    /// A T that is not a finite number above 0.
+    pub fn with_source_value(mut self, source_value: f64) -> Result<Radial<'a>> {
+        check_source_value(source_value)?;
+        self.source_value = source_value;
+        Ok(self)
     }
 
     fn value(&self, source: NodeId, node: usize) -> f64 {
         let squared = self.features.squared_distance(source.index(), node);
-        match self.shape {
+        let shape = match self.shape {
             Shape::Rbf { sigma } => libm::exp(-squared / (2.0 * sigma * sigma)),
             Shape::Compact { radius } => {
                 let r = squared.sqrt() / radius;
                 if r < 1.0 { (1.0 - r).powi(4) * (4.0 * r + 1.0) } else { 0.0 }
             }
-        }
+        };
+        self.source_value * shape
     }
 }
 

@@ -88,7 +88,7 @@ impl Screen {
     }
 
     /// H from an exact squared distance, in the scaled space.
-    pub(crate) fn from_distance(&self, row: usize, squared: f64) -> f64 {
+    pub(crate) fn product_at(&self, row: usize, squared: f64) -> f64 {
         0.5 * (self.norms[row] * self.norms[row] - squared * self.scale * self.scale)
     }
 
@@ -158,7 +158,7 @@ mod tests {
             for (i, products) in tile.rows(n).enumerate() {
                 for (j, &h) in products.iter().enumerate() {
                     let squared: f64 = (0..dim).map(|c| (x[i * dim + c] - x[j * dim + c]).powi(2)).sum();
-                    let error = (f64::from(h) - screen.from_distance(i, squared)).abs();
+                    let error = (f64::from(h) - screen.product_at(i, squared)).abs();
                     assert!(error <= screen.bound(i, screen.norm(j)), "dim {dim}: {i}, {j}: {error}");
                 }
             }

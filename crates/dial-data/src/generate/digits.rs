@@ -1,4 +1,4 @@
-//! Drawn digits: 28 x 28 grey pictures of the strokes of [`super::strokes`], each in a hand of its own.
+//! Drawn digits: 28 x 28 grey pictures drawn from pen strokes, each in a hand of its own.
 //!
 //! Control points are jittered, then the whole is bent, slanted, turned, scaled and moved. A pixel at distance r from
 //! the pen's path has ink clamp(1/2 + (h - r)/s, 0, 1) with h half the pen's width and s the softness of its edge, then
@@ -158,7 +158,9 @@ mod tests {
         let labels = &pool.truth.as_ref().unwrap().labels;
         let n = pool.matrix.n;
         let nearest = |i: usize| {
-            (0..n).filter(|&j| j != i).min_by(|&a, &b| view.squared_distance(i, a).total_cmp(&view.squared_distance(i, b)))
+            (0..n)
+                .filter(|&j| j != i)
+                .min_by(|&a, &b| view.squared_distance(i, a).total_cmp(&view.squared_distance(i, b)))
         };
         (0..n).filter(|&i| nearest(i).is_some_and(|j| labels[i] == labels[j])).count() as f64 / n as f64
     }

@@ -34,7 +34,8 @@ pub fn scene(side: usize, seed: u64) -> Pool {
     }
     let mut pool = pool("scene", Buffer::F32(values), BANDS, labels);
     if let Some(truth) = &mut pool.truth {
-        truth.classes = ["broccoli", "corn", "lettuce-4", "lettuce-5", "lettuce-6", "lettuce-7"].map(String::from).to_vec();
+        truth.classes =
+            ["broccoli", "corn", "lettuce-4", "lettuce-5", "lettuce-6", "lettuce-7"].map(String::from).to_vec();
     }
     pool.notes.push(format!("pixels of a {side} x {side} scene, row by row; those outside the fields have no label"));
     pool

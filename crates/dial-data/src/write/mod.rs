@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Fault, Result};
 
 pub use npy::{Saved, SavedData, write_csr, write_npy, write_npz};
-pub use text::{Cell, write_csv};
+pub use text::{Cell, csv_text, write_csv};
 
 /// Distinguishes the temporary files of one process.
 static COUNTER: AtomicU64 = AtomicU64::new(0);

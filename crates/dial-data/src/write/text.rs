@@ -35,14 +35,23 @@ impl Cell {
 
 /// Writes a header and rows.
 pub fn write_csv(path: &Path, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
-    write_whole(path, |out| {
-        let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(header.iter().map(|name| Cell::Text(name.to_string()).in_words())).map_err(plain)?;
-        for row in rows {
-            writer.write_record(row.iter().map(Cell::in_words)).map_err(plain)?;
-        }
-        writer.flush()
-    })
+    write_whole(path, |out| write_rows(out, header, rows))
+}
+
+/// The same as a string, for stdout.
+pub fn csv_text(header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> String {
+    let mut text = Vec::new();
+    write_rows(&mut text, header, rows).expect("memory takes every byte");
+    String::from_utf8(text).expect("cells are text")
+}
+
+fn write_rows(out: &mut dyn io::Write, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(header.iter().map(|name| Cell::Text(name.to_string()).in_words())).map_err(plain)?;
+    for row in rows {
+        writer.write_record(row.iter().map(Cell::in_words)).map_err(plain)?;
+    }
+    writer.flush()
 }
 
 fn plain(error: csv::Error) -> io::Error {

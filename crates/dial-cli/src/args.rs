@@ -1,0 +1,399 @@
+//! What can be typed. Nothing is opened or computed here.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+use dial::{Kernel, Metric, NodeId, Policy, Prior, Score, Sharpness};
+
+const TOUR: &str = "\
+A whole use:
+  dial demo                                      a tour on built-in pictures, with a report to look at
+  dial doctor features.npz                       is this pool fit for labelling?
+  dial simulate features.npz --acquisition variance,margin,random --out runs.csv --plot runs.svg
+                                                 which way of asking learns fastest, where labels are known
+
+POOL is a file (npz with X and labels, npy, csv, tsv, mat, idx, idx.gz) or builtin:NAME:
+  builtin:digits  builtin:moons  builtin:blobs  builtin:circles  builtin:mixture-1d  builtin:scene
+
+Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict, 7 resources, 70 a bug of ours.";
+
+/// Dirichlet Active Learning: label a pool of items with as few questions as possible.
+#[derive(Debug, Parser)]
+#[command(name = "dial", version, after_help = TOUR, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// No progress bars, no notes
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Results and errors as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Number of threads (default: all cores); results do not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// The tour: label a built-in pool by simulation and write a report
+    Demo(Demo),
+    /// Replay labelling with known labels: compare ways of asking
+    Simulate(Simulate),
+    /// Build the similarity graph and save it
+    Graph(Graph),
+    /// Health of a pool and its graph, before labelling starts
+    Doctor(Doctor),
+    /// One column of the kernel: how far a label at one item speaks for the others
+    Propagate(Propagate),
+}
+
+/// `dial demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dial demo --out tour --trials 10")]
+pub struct Demo {
+    /// Pool to label; needs known labels
+    #[arg(value_name = "POOL", default_value = "builtin:digits")]
+    pub pool: String,
+    /// Folder for the report, figures and records
+    #[arg(long, value_name = "FOLDER", default_value = "dial-demo")]
+    pub out: PathBuf,
+    /// Questions asked in each trial
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub queries: usize,
+    /// Trials of each method
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive)]
+    pub trials: usize,
+    /// Seed of everything random
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+}
+
+impl Demo {
+    /// The simulation behind the tour, with the same defaults as if it had been typed.
+    pub fn simulation(&self) -> Simulate {
+        let (queries, trials, seed) = (self.queries.to_string(), self.trials.to_string(), self.seed.to_string());
+        let typed = ["dial", "simulate", "--initial", "none", "--queries", &queries];
+        let rest = ["--trials", &trials, "--seed", &seed, "--", &self.pool];
+        match Cli::parse_from(typed.into_iter().chain(rest)).verb {
+            Verb::Simulate(simulation) => simulation,
+            _ => unreachable!("simulate was typed"),
+        }
+    }
+}
+
+/// Where the items come from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pool")]
+pub struct PoolArgs {
+    /// A file, or builtin:NAME
+    #[arg(value_name = "POOL")]
+    pub pool: String,
+    /// File of labels: npy, csv (one column, or id and label), idx or mat
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+    /// Column of a table that holds the labels [default: label, labels, class, y or target]
+    #[arg(long, value_name = "NAME")]
+    pub label_column: Option<String>,
+    /// Column of a table that holds the item ids [default: id]
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// Array of an npz or mat file that holds the features [default: X, or the only one]
+    #[arg(long, value_name = "NAME")]
+    pub variable: Option<String>,
+    /// Leave out rows that hold NaN or infinity
+    #[arg(long)]
+    pub drop_nonfinite: bool,
+    /// Leave out rows of a table that cannot be read
+    #[arg(long)]
+    pub skip_bad: bool,
+    /// Scale every column to mean 0 and standard deviation 1
+    #[arg(long)]
+    pub standardize: bool,
+    /// Rows of length zero under cosine: error, isolate or drop
+    #[arg(long, value_name = "WHAT", default_value = "error")]
+    pub zero_vectors: ZeroRows,
+    /// Items of this label stay in the graph but are neither asked nor scored
+    #[arg(long, value_name = "L")]
+    pub ignore_label: Vec<String>,
+}
+
+/// What to do with zero rows: what the core can do with them, or leave them out before it sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroRows {
+    /// Handled by the core.
+    Core(dial::ZeroVectors),
+    /// Left out of the pool.
+    Drop,
+}
+
+impl FromStr for ZeroRows {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<ZeroRows, String> {
+        match word {
+            "drop" => Ok(ZeroRows::Drop),
+            _ => word.parse().map(ZeroRows::Core).map_err(|_| "use error, isolate or drop".to_string()),
+        }
+    }
+}
+
+/// How the graph is made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Graph")]
+pub struct GraphArgs {
+    /// Nearest neighbours of each item, itself not counted
+    #[arg(long, value_name = "K", default_value_t = 20)]
+    pub k: usize,
+    /// euclidean or cosine
+    #[arg(long, value_name = "METRIC", default_value = "euclidean")]
+    pub metric: Metric,
+    /// self-tuning, gaussian or uniform
+    #[arg(long, value_name = "KERNEL", default_value = "self-tuning")]
+    pub kernel: Kernel,
+}
+
+/// How labels spread.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Propagation")]
+pub struct KernelArgs {
+    /// poisson (on the graph), rbf or compact (on the features)
+    #[arg(long, value_name = "NAME", default_value = "poisson")]
+    pub propagation: PropagationName,
+    /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree)
+    #[arg(long, value_name = "TAU", default_value = "0.1", allow_hyphen_values = true)]
+    pub tau: Tau,
+    /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
+    #[arg(long, value_name = "S")]
+    pub sigma: Option<f64>,
+    /// Value of a column at its source: how many observations a label counts for
+    #[arg(long, value_name = "T", default_value_t = 1.0)]
+    pub source_value: f64,
+    /// faithful: every solve to a true residual of 1e-9
+    #[arg(long, value_name = "NAME", default_value = "faithful", value_parser = ["faithful"])]
+    pub precision: String,
+}
+
+/// The propagations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PropagationName {
+    /// On the graph.
+    Poisson,
+    /// Radial, everywhere positive.
+    Rbf,
+    /// Radial, of compact support.
+    Compact,
+}
+
+impl FromStr for PropagationName {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<PropagationName, String> {
+        match word {
+            "poisson" => Ok(PropagationName::Poisson),
+            "rbf" => Ok(PropagationName::Rbf),
+            "compact" => Ok(PropagationName::Compact),
+            _ => Err("use poisson, rbf or compact".into()),
+        }
+    }
+}
+
+/// τ as typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tau {
+    /// A number.
+    Number(f64),
+    /// A number times the mean degree.
+    TimesDegree(f64),
+}
+
+impl FromStr for Tau {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Tau, String> {
+        let number =
+            |text: &str| text.parse::<f64>().map_err(|_| "use a number, or a number followed by xdegree".into());
+        match word.strip_suffix("xdegree") {
+            Some(factor) => number(factor).map(Tau::TimesDegree),
+            None => number(word).map(Tau::Number),
+        }
+    }
+}
+
+/// `dial simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example, the paper's protocol on its MNIST-SMALL pool:
+  dial simulate mnistsmall.npz --mod 3 --acquisition variance,random --policy max,proportional --trials 10 \\
+      --out runs.csv --plot runs.svg --plot runs.png
+
+The CSV has the columns trial,seed,acquisition,policy,model,query,node,class,labelled,accuracy,clusters_found,seconds;
+row query = 0 is the state after the initial labels, accuracy is measured on the unlabelled items.")]
+pub struct Simulate {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernel: KernelArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub asking: AskingArgs,
+}
+
+/// How a simulation asks.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Asking")]
+pub struct AskingArgs {
+    /// One or more of variance, margin, margin-range, entropy, least-confidence, norm, random
+    #[arg(long, value_name = "NAME[@MODEL],...", default_value = "variance", value_delimiter = ',')]
+    pub acquisition: Vec<AcquisitionName>,
+    /// One or more of max, proportional, uniform
+    #[arg(long, value_name = "NAME,...", default_value = "max", value_delimiter = ',')]
+    pub policy: Vec<Policy>,
+    /// Sharpness of the proportional policy: auto, a number (0 to inf) or schedule:L0,P
+    #[arg(long, value_name = "L", default_value = "auto", allow_hyphen_values = true)]
+    pub lambda: Sharpness,
+    /// Prior strength: auto (1 with max, calibrated with proportional), calibrated, calibrated-raw or a number
+    #[arg(long, value_name = "P", default_value = "auto", allow_hyphen_values = true)]
+    pub prior: Prior,
+    /// Overestimate of the number of clusters, for the calibrated prior and the automatic lambda [default: max(20, 2K)]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub expected_clusters: Option<usize>,
+    /// The model that classifies: dirichlet
+    #[arg(long, value_name = "NAME", default_value = "dirichlet", value_parser = ["dirichlet"])]
+    pub model: String,
+    /// Questions asked in each trial
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub queries: usize,
+    /// Questions asked at once; a batch holds no two neighbours
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
+    pub batch: usize,
+    /// Labels given before: one-per-class, none, or row numbers I,J,...
+    #[arg(long, value_name = "WHICH", default_value = "one-per-class")]
+    pub initial: InitialName,
+    /// Classes are the labels modulo M; clusters are the labels
+    #[arg(long = "mod", value_name = "M")]
+    pub modulo: Option<u16>,
+    /// Trials, which differ by their seed only
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = positive)]
+    pub trials: usize,
+    /// Seed of the first trial; trial t has seed S + t
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// CSV file of every question (- for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Learning curves as .svg or .png; may be given twice
+    #[arg(long, value_name = "FILE")]
+    pub plot: Vec<PathBuf>,
+}
+
+/// An acquisition, and the model whose scores it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcquisitionName(pub Score);
+
+impl FromStr for AcquisitionName {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<AcquisitionName, String> {
+        let (name, model) = word.split_once('@').unwrap_or((word, "dirichlet"));
+        if model != "dirichlet" {
+            return Err(format!("no model {model:?}: this version has dirichlet"));
+        }
+        name.parse().map(AcquisitionName).map_err(|error: dial::Error| error.to_string())
+    }
+}
+
+/// The initial labels as typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InitialName {
+    /// One random item of each class.
+    OnePerClass,
+    /// No label.
+    None,
+    /// These rows.
+    Rows(Vec<NodeId>),
+}
+
+impl FromStr for InitialName {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<InitialName, String> {
+        match word {
+            "one-per-class" => Ok(InitialName::OnePerClass),
+            "none" => Ok(InitialName::None),
+            rows => {
+                let rows: Result<Vec<NodeId>, _> = rows.split(',').map(|row| row.trim().parse().map(NodeId)).collect();
+                rows.map(InitialName::Rows).map_err(|_| "use one-per-class, none, or row numbers like 3,17,42".into())
+            }
+        }
+    }
+}
+
+/// `dial graph`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dial graph features.npz --metric cosine --out graph.npz\n\nThe file opens with scipy.sparse.load_npz."
+)]
+pub struct Graph {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArgs,
+    /// Where to save the weights (npz, compressed sparse rows)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `dial doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dial doctor features.npz --metric cosine")]
+pub struct Doctor {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernel: KernelArgs,
+}
+
+/// `dial propagate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dial propagate builtin:moons --source 12 --out column.npy")]
+pub struct Propagate {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernel: KernelArgs,
+    /// The labelled item, by id (its row number, if the pool has no ids)
+    #[arg(long, value_name = "I")]
+    pub source: String,
+    /// Where to save the column (npy, one f64 per item)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    positive(text).and_then(|n| if n <= 1024 { Ok(n) } else { Err("use at most 1024".into()) })
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "use a whole number of at least 1".into())
+}

@@ -1,0 +1,233 @@
+//! `dial demo`: the tour. Labels a built-in pool by simulation, DiAL against margin and random, and writes a report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use dial::simulate::{Initial, Plan, Truth, accuracy, trial};
+use dial::{NodeId, Options, Policy, Prediction, Score, Session, Setting};
+use dial_data::{Pool, write::write_whole};
+use dial_lab::chart::{to_png, to_svg};
+use dial_lab::picture::{GreyPicture, sparkline};
+use dial_lab::report::{Confusion, Figure, Gallery, GalleryItem, Report, Step, Table, render};
+use serde_json::json;
+
+use crate::args::Demo;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::prepare;
+use crate::simulate::{self, Run};
+use crate::summary;
+
+/// Runs the command.
+pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
+    let started = Instant::now();
+    let plan = args.simulation();
+    let pool = prepare::open(&plan.pool, output)?;
+    let truth = prepare::truth(&pool, None)?;
+    if !output.json {
+        let (items, classes) = (truth.classes.len(), truth.names.len());
+        output.print(&format!("{}: {items} items, {classes} classes, no labels shown to the machine.\n", pool.name));
+    }
+    let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
+    let setting = built.setting(&plan.kernel, output)?;
+    let methods = [
+        (Score::Variance, Policy::Proportional),
+        (Score::Variance, Policy::Max),
+        (Score::Margin, Policy::Max),
+        (Score::Random, Policy::Max),
+    ];
+    let runs = simulate::run_all(&setting, &truth, &plan.asking, methods, output)?;
+    let session = label(&setting, &truth, args)?;
+    let files = write(&pool, &truth, &runs, &session, args)?;
+    say(&pool, &truth, &runs, &session, &files, started, output);
+    Ok(())
+}
+
+/// One labelling session, as a person would have had it.
+fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo) -> Result<Session<'a>, Failure> {
+    let options = Options {
+        acquisition: Arc::new(Score::Variance),
+        policy: Policy::Proportional,
+        seed: args.seed,
+        ..Options::default()
+    };
+    let plan = Plan { initial: Initial::None, queries: args.queries, batch: 1 };
+    Ok(trial(setting, &options, truth, &plan, &|| 0.0, &dial::Control::new())?.1)
+}
+
+fn write(
+    pool: &Pool,
+    truth: &Truth,
+    runs: &[Run],
+    session: &Session<'_>,
+    args: &Demo,
+) -> Result<Vec<PathBuf>, Failure> {
+    std::fs::create_dir_all(&args.out).map_err(|error| storage(&args.out, &error))?;
+    let canvas = summary::curves(&pool.name, runs, truth);
+    let place = |name: &str| args.out.join(name);
+    let files = ["report.html", "curves.svg", "curves.png", "runs.csv"].map(place).to_vec();
+    let page = render(&report(pool, truth, runs, session, args, to_svg(&canvas)));
+    write_whole(&files[0], |out| out.write_all(page.as_bytes()))?;
+    summary::write_figure(&canvas, &files[1])?;
+    summary::write_figure(&canvas, &files[2])?;
+    simulate::save_csv(runs, args.seed, truth, &files[3])?;
+    Ok(files)
+}
+
+fn storage(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::storage(format!("{}: {error}. Nothing was written. Choose another --out.", folder.display()))
+}
+
+fn say(
+    pool: &Pool,
+    truth: &Truth,
+    runs: &[Run],
+    session: &Session<'_>,
+    files: &[PathBuf],
+    started: Instant,
+    output: &Output,
+) {
+    let right = 100.0 * accuracy(session, truth);
+    let labelled = session.labelled().len();
+    let text = format!(
+        "\n{}\nAfter {labelled} answers {right:.1} % of the other {} items are classified right.\n\n\
+         Look at  {}\n\nWhat to type next:\n{}\n({:.1} s)\n",
+        summary::table(runs, summary::n_clusters(truth)),
+        truth.classes.len() - labelled,
+        files[0].display(),
+        next_steps().iter().map(|step| format!("  {}\n      {}\n", step.command, step.what)).collect::<String>(),
+        started.elapsed().as_secs_f64(),
+    );
+    let json = json!({
+        "pool": pool.name,
+        "labelled": labelled,
+        "accuracy": right / 100.0,
+        "methods": summary::json(runs),
+        "files": files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+    });
+    output.result(&text, &json);
+}
+
+fn next_steps() -> Vec<Step> {
+    let step = |what: &str, command: &str| Step { what: what.into(), command: command.into() };
+    vec![
+        step("is a pool of yours fit for labelling?", "dial doctor features.npz"),
+        step(
+            "which way of asking learns fastest, where labels are known",
+            "dial simulate builtin:blobs --acquisition variance,margin,random --plot curves.svg",
+        ),
+        step("how far one label speaks for the others", "dial propagate builtin:moons --source 12"),
+        step("everything else", "dial --help"),
+    ]
+}
+
+fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args: &Demo, svg: String) -> Report {
+    let labelled = session.labelled().len();
+    let right = accuracy(session, truth);
+    Report {
+        title: format!("DiAL on {}", pool.name),
+        lead: format!(
+            "{} items were labelled from the answers to {labelled} questions. Each question was drawn with a preference \
+             for items of large Dirichlet variance: those about which there is little evidence, or torn evidence. \
+             {:.1} % of the items nobody was asked about are classified right.",
+            truth.classes.len(),
+            100.0 * right,
+        ),
+        facts: vec![
+            ("Items".into(), truth.classes.len().to_string()),
+            ("Classes".into(), truth.names.len().to_string()),
+            ("Labels given".into(), labelled.to_string()),
+            ("Accuracy".into(), format!("{:.1} %", 100.0 * right)),
+            ("Trials".into(), args.trials.to_string()),
+            ("Seed".into(), args.seed.to_string()),
+        ],
+        figures: vec![Figure {
+            caption: format!(
+                "Left: share of unlabelled items classified right. Right: how many of the {} clusters have been met. \
+                 Mean over {} trials; bands are 95 % confidence intervals of the mean.",
+                summary::n_clusters(truth),
+                args.trials
+            ),
+            svg,
+        }],
+        tables: vec![method_table(runs, truth)],
+        confusion: Some(confusion(truth, session)),
+        galleries: galleries(pool, truth, session),
+        next: next_steps(),
+    }
+}
+
+fn method_table(runs: &[Run], truth: &Truth) -> Table {
+    let mut rows = summary::rows(runs, summary::n_clusters(truth));
+    let header = rows.remove(0);
+    Table {
+        caption: "Accuracy in % after so many questions, with 95 % confidence.".into(),
+        numeric: Vec::new(),
+        header,
+        rows,
+    }
+}
+
+/// Counts of true against believed class over the unlabelled items.
+fn confusion(truth: &Truth, session: &Session<'_>) -> Confusion {
+    let mut counts = vec![vec![0; truth.names.len()]; truth.names.len()];
+    for (node, class) in unlabelled(truth, session) {
+        counts[class][session.field().class(node)] += 1;
+    }
+    Confusion { classes: truth.names.clone(), counts }
+}
+
+fn unlabelled<'t>(truth: &'t Truth, session: &'t Session<'_>) -> impl Iterator<Item = (NodeId, usize)> + 't {
+    let known = (0..).map(NodeId).zip(&truth.classes).filter_map(|(node, class)| Some((node, (*class)?.index())));
+    known.filter(|(node, _)| session.labelled().binary_search(node).is_err())
+}
+
+/// Pictures of the items the machine is most and least sure of, and of those it was taught.
+fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> {
+    let mut nodes: Vec<NodeId> = unlabelled(truth, session).map(|(node, _)| node).collect();
+    nodes.sort_by(|&a, &b| session.field().variance(a).total_cmp(&session.field().variance(b)).then(a.cmp(&b)));
+    let believed = |&node: &NodeId| {
+        let Prediction { class, probabilities, .. } = session.prediction(node);
+        let name = &truth.names[class.index()];
+        let probability = probabilities.iter().copied().fold(0.0, f64::max);
+        let wrong = truth.classes[node.index()].filter(|&is| is != class).map(|is| &truth.names[is.index()]);
+        let verdict = wrong.map_or(String::new(), |is| format!(", is {is}"));
+        item(pool, node, name.clone(), format!("p = {probability:.2}{verdict}"))
+    };
+    let asked = |&node: &NodeId| {
+        let name = truth.classes[node.index()].map_or(String::new(), |class| truth.names[class.index()].clone());
+        item(pool, node, name, format!("item {}", session.items().id(node)))
+    };
+    let gallery = |title: &str, caption: &str, items| Gallery { title: title.into(), caption: caption.into(), items };
+    vec![
+        gallery(
+            "Most certain",
+            "Least variance among the items nobody was asked about, with the believed class and its probability.",
+            nodes.iter().take(12).map(believed).collect(),
+        ),
+        gallery(
+            "Least certain",
+            "Most variance: what would be asked next.",
+            nodes.iter().rev().take(12).map(believed).collect(),
+        ),
+        gallery(
+            "What was asked",
+            "Some of the answers that taught the machine all of this.",
+            session.labelled().iter().take(24).map(asked).collect(),
+        ),
+    ]
+}
+
+fn item(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
+    let row: Vec<f64> = (0..pool.matrix.dim).map(|column| pool.matrix.get(node.index(), column)).collect();
+    let png = match &pool.picture {
+        Some(picture) => {
+            let mut grey = GreyPicture::new(picture.height, picture.width, row);
+            (grey.lowest, grey.highest) = (picture.lowest, picture.highest);
+            grey.to_png(3)
+        }
+        None => to_png(&sparkline(&row, 96.0, 64.0), 2.0),
+    };
+    GalleryItem { png: Some(png), title, detail }
+}

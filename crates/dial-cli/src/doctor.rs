@@ -1,0 +1,262 @@
+//! `dial doctor`: is this pool fit for labelling with these settings?
+
+use dial::NodeId;
+use dial_data::{Buffer, Pool, Truth};
+use serde_json::{Value, json};
+
+use crate::args::{Doctor, GraphArgs, PropagationName};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::prepare::{self, Built};
+
+/// Runs the command.
+pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
+    let pool = prepare::open(&args.pool, output)?;
+    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, &Output { quiet: true, ..*output })?;
+    let mut exam = Exam { facts: Vec::new(), findings: Vec::new() };
+    exam.features(&pool, &built);
+    exam.graph(&built);
+    exam.hubs(&built);
+    exam.memory(&pool, &args.graph, &built);
+    if args.kernel.propagation == PropagationName::Poisson {
+        exam.tau(&built, built.tau(args.kernel.tau));
+    }
+    if let Some(truth) = &pool.truth {
+        exam.labels(truth, &built);
+    }
+    // Settings that make no sense fail here as they would in a session.
+    built.kernel(&args.kernel, &Output { quiet: true, ..*output })?;
+    exam.print(&pool.name, output);
+    Ok(())
+}
+
+/// Facts under stable names, and what to make of them.
+struct Exam {
+    facts: Vec<(&'static str, Value, String)>,
+    findings: Vec<String>,
+}
+
+impl Exam {
+    fn fact(&mut self, name: &'static str, value: Value, text: String) {
+        self.facts.push((name, value, text));
+    }
+
+    fn features(&mut self, pool: &Pool, built: &Built<'_>) {
+        let (n, dim) = (pool.matrix.n, pool.matrix.dim);
+        let kind = if matches!(pool.matrix.values, Buffer::F32(_)) { "f32" } else { "f64" };
+        self.fact("items", json!(n), n.to_string());
+        self.fact("dimensions", json!(dim), format!("{dim} ({kind})"));
+        let constant = |&c: &usize| (1..n).all(|row| built.features.get(row, c) == built.features.get(0, c));
+        let constant = (0..dim).filter(constant).count();
+        self.fact("constant_columns", json!(constant), constant.to_string());
+        let groups = built.features.duplicate_groups();
+        let rows: usize = groups.iter().map(Vec::len).sum();
+        self.fact(
+            "duplicate_groups",
+            json!(groups.len()),
+            format!("{} groups of identical rows, {rows} rows", groups.len()),
+        );
+        if !groups.is_empty() {
+            self.findings
+                .push(format!("note[N4]: {} exact duplicate groups; copies are joined with weight 1.", groups.len()));
+        }
+        if let Some(truth) = &pool.truth {
+            let differs = |group: &&Vec<usize>| {
+                let known: Vec<u16> = group.iter().filter_map(|&row| truth.labels[row]).collect();
+                known.windows(2).any(|pair| pair[0] != pair[1])
+            };
+            let torn = groups.iter().filter(differs).count();
+            if torn > 0 {
+                self.findings.push(format!(
+                    "warn[N4]: {torn} groups of identical items hold different labels; no method can tell them apart."
+                ));
+            }
+        }
+    }
+
+    fn graph(&mut self, built: &Built<'_>) {
+        let graph = &built.graph;
+        let edges = graph.entries() / 2;
+        self.fact(
+            "edges",
+            json!(edges),
+            format!("{edges} ({:.1} per item)", graph.entries() as f64 / graph.n() as f64),
+        );
+        let degree = Spread::of(graph.degrees().to_vec());
+        self.fact("weighted_degree", degree.json(), degree.to_string());
+        let counts = (0..graph.n() as u32).map(|node| graph.row(NodeId(node)).0.len() as f64).collect();
+        let counts = Spread::of(counts);
+        self.fact("edges_per_item", counts.json(), counts.to_string());
+        let sizes = graph.component_sizes();
+        let largest = sizes.iter().copied().max().unwrap_or(0);
+        let isolated = sizes.iter().filter(|&&size| size == 1).count();
+        let text = format!("{} (the largest holds {largest} items)", sizes.len());
+        self.fact("components", json!(sizes.len()), text);
+        self.fact("largest_component", json!(largest), largest.to_string());
+        self.fact("isolated_items", json!(isolated), isolated.to_string());
+        if sizes.len() > 1 {
+            self.findings.push(format!(
+                "note[N1]: {} components: labels do not cross between them; each needs a label of its own. \
+                 A larger --k joins them.",
+                sizes.len()
+            ));
+        }
+        if isolated > 0 {
+            self.findings.push(format!("warn[N3]: {isolated} isolated items are known only if labelled themselves."));
+        }
+    }
+
+    /// How often items appear among the neighbours of others.
+    fn hubs(&mut self, built: &Built<'_>) {
+        let n = built.graph.n();
+        let mut times = vec![0.0; n];
+        for node in 0..n as u32 {
+            built.neighbours.of(NodeId(node)).for_each(|(other, _)| times[other.index()] += 1.0);
+        }
+        let mean = times.iter().sum::<f64>() / n as f64;
+        let moment = |power: i32| times.iter().map(|t| (t - mean).powi(power)).sum::<f64>() / n as f64;
+        let skewness = if moment(2) > 0.0 { moment(3) / moment(2).powi(3).sqrt() } else { 0.0 };
+        let orphans = times.iter().filter(|&&t| t == 0.0).count();
+        let largest = times.iter().copied().fold(0.0, f64::max);
+        let text = format!("skewness {skewness:.2}; one item is a neighbour of {largest} others, {orphans} of none");
+        let value = json!({ "skewness": skewness, "largest": largest, "orphans": orphans });
+        self.fact("hubness", value, text);
+        if skewness > 3.0 {
+            self.findings.push(
+                "warn: a few hubs are neighbours of very many items. Try --metric cosine, --standardize, or fewer \
+                 dimensions (PCA)."
+                    .into(),
+            );
+        }
+    }
+
+    fn memory(&mut self, pool: &Pool, args: &GraphArgs, built: &Built<'_>) {
+        let (n, dim, k) = (pool.matrix.n as f64, pool.matrix.dim as f64, args.k as f64);
+        let word = if matches!(pool.matrix.values, Buffer::F32(_)) { 4.0 } else { 8.0 };
+        let neighbours = 12.0 * n * k;
+        // Searching holds an f32 copy of the features; joining holds both directions of every edge.
+        let building = word * n * dim + neighbours + (4.0 * n * (dim + 1.0)).max(2.0 * 16.0 * n * k + 16.0 * n * k);
+        let graph = 12.0 * built.graph.entries() as f64 + 20.0 * n;
+        let megabytes = |bytes: f64| format!("{:.0} MB", (bytes / 1e6).max(1.0));
+        let text =
+            format!("about {} while building, {} for the graph after", megabytes(building + graph), megabytes(graph));
+        self.fact("memory_bytes", json!({ "building": building + graph, "graph": graph }), text);
+    }
+
+    fn tau(&mut self, built: &Built<'_>, tau: f64) {
+        let ratio = tau / built.mean_degree();
+        self.fact("tau", json!(tau), format!("{tau} ({ratio:.2} of the mean degree)"));
+        self.findings.extend(built.faint(tau));
+    }
+
+    fn labels(&mut self, truth: &Truth, built: &Built<'_>) {
+        let known = truth.known();
+        self.fact("labelled_items", json!(known), format!("{known} in {} classes", truth.classes.len()));
+        let mut sizes = vec![0usize; truth.classes.len()];
+        truth.labels.iter().flatten().for_each(|&class| sizes[usize::from(class)] += 1);
+        let text: Vec<String> = truth.classes.iter().zip(&sizes).take(20).map(|(c, s)| format!("{c}: {s}")).collect();
+        self.fact("class_sizes", json!(sizes), text.join(", "));
+        let homophily = share(edge_pairs(truth, built));
+        let purity = share(neighbour_pairs(truth, built, usize::MAX));
+        let nearest = share(neighbour_pairs(truth, built, 1));
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        self.fact(
+            "edge_homophily",
+            json!(homophily),
+            format!("{} of the edge weight joins equal labels", percent(homophily)),
+        );
+        self.fact("neighbour_purity", json!(purity), format!("{} of neighbours share the label", percent(purity)));
+        self.fact(
+            "nearest_neighbour",
+            json!(nearest),
+            format!("{} of nearest neighbours share the label", percent(nearest)),
+        );
+        let chance = sizes.iter().map(|&s| (s as f64 / known as f64).powi(2)).sum::<f64>();
+        if purity < 0.5 * (1.0 + chance) {
+            self.findings.push(format!(
+                "warn: neighbours agree on the label {} of the time, chance alone gives {}. Labels will spread badly: \
+                 use better features, or try --metric cosine or --standardize.",
+                percent(purity),
+                percent(chance)
+            ));
+        }
+    }
+
+    fn print(&self, pool: &str, output: &Output) {
+        let width = self.facts.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        let mut text = format!("{pool}\n\n");
+        for (name, _, words) in &self.facts {
+            text += &format!("  {:<width$}  {words}\n", name.replace('_', " "));
+        }
+        text += "\n";
+        if self.findings.is_empty() {
+            text += "Nothing to complain about: this pool is ready for labelling.\n";
+        }
+        for finding in &self.findings {
+            text += &format!("{finding}\n");
+        }
+        let facts: serde_json::Map<String, Value> =
+            self.facts.iter().map(|(name, value, _)| (name.to_string(), value.clone())).collect();
+        output.result(&text, &json!({ "pool": pool, "facts": facts, "findings": self.findings }));
+    }
+}
+
+/// Pairs of labels joined by an edge, with the weight of the edge.
+fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
+    let mut pairs = Vec::new();
+    for node in 0..built.graph.n() {
+        let (neighbours, weights) = built.graph.row(NodeId(node as u32));
+        for (&other, &weight) in neighbours.iter().zip(weights) {
+            if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other as usize]) {
+                pairs.push((a == b, weight));
+            }
+        }
+    }
+    pairs
+}
+
+/// Pairs of labels of an item and its nearest neighbours.
+fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(bool, f64)> {
+    let mut pairs = Vec::new();
+    for node in 0..built.graph.n() {
+        for (other, _) in built.neighbours.of(NodeId(node as u32)).take(nearest) {
+            if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other.index()]) {
+                pairs.push((a == b, 1.0));
+            }
+        }
+    }
+    pairs
+}
+
+/// The share of the weight that is true.
+fn share(pairs: Vec<(bool, f64)>) -> f64 {
+    let all: f64 = pairs.iter().map(|(_, weight)| weight).sum();
+    pairs.iter().filter(|(equal, _)| *equal).map(|(_, weight)| weight).sum::<f64>() / all
+}
+
+/// Least, median, mean and largest.
+struct Spread {
+    least: f64,
+    median: f64,
+    mean: f64,
+    largest: f64,
+}
+
+impl Spread {
+    fn of(mut values: Vec<f64>) -> Spread {
+        values.sort_by(f64::total_cmp);
+        let (n, mean) = (values.len(), values.iter().sum::<f64>() / values.len() as f64);
+        Spread { least: values[0], median: values[n / 2], mean, largest: values[n - 1] }
+    }
+
+    fn json(&self) -> Value {
+        json!({ "least": self.least, "median": self.median, "mean": self.mean, "largest": self.largest })
+    }
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Spread { least, median, mean, largest } = self;
+        write!(f, "{least:.3} least, {median:.3} median, {mean:.3} mean, {largest:.3} largest")
+    }
+}

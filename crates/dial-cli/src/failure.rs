@@ -1,0 +1,104 @@
+//! What ends a command early: one text shape, one JSON shape, one table of exit codes.
+//!
+//! Text: `error[CODE]: what, where. What was kept. What to do.` JSON (RFC 9457): `type`, `title`, `detail`, and our
+//! members `code` and `exit_code`.
+
+use clap::error::ErrorKind as ClapKind;
+use dial::ErrorKind;
+use serde_json::json;
+
+/// A failure with its stable code.
+#[derive(Debug)]
+pub struct Failure {
+    code: &'static str,
+    kind: ErrorKind,
+    detail: String,
+}
+
+impl Failure {
+    /// Data that cannot serve the purpose.
+    pub fn input(code: &'static str, detail: String) -> Failure {
+        Failure { code, kind: ErrorKind::Input, detail }
+    }
+
+    /// A combination of settings that makes no sense.
+    pub fn settings(detail: String) -> Failure {
+        Failure { code: "U1", kind: ErrorKind::Usage, detail }
+    }
+
+    /// Something the machine does not have.
+    pub fn resource(detail: String) -> Failure {
+        Failure { code: "N18", kind: ErrorKind::Resource, detail }
+    }
+
+    /// A file or folder that cannot be written.
+    pub fn storage(detail: String) -> Failure {
+        Failure { code: "S5", kind: ErrorKind::Storage, detail }
+    }
+
+    /// Puts the name of the pool before an error of the core, which does not know it.
+    pub fn in_pool(pool: &str, error: dial::Error) -> Failure {
+        let detail = match error.kind() {
+            ErrorKind::Input => format!("{pool}: {error}"),
+            _ => error.to_string(),
+        };
+        Failure { code: error.code(), kind: error.kind(), detail }
+    }
+
+    /// Prints the failure to stderr and returns the exit code.
+    pub fn print(&self, json: bool) -> u8 {
+        let exit_code = self.kind.exit_code();
+        if json {
+            eprintln!(
+                "{}",
+                json!({
+                    "type": format!("urn:dial:error:{}", self.code),
+                    "title": title(self.kind),
+                    "detail": self.detail,
+                    "code": self.code,
+                    "exit_code": exit_code,
+                })
+            );
+        } else {
+            eprintln!("error[{}]: {}", self.code, self.detail);
+        }
+        exit_code
+    }
+}
+
+impl From<dial::Error> for Failure {
+    fn from(error: dial::Error) -> Failure {
+        Failure { code: error.code(), kind: error.kind(), detail: error.to_string() }
+    }
+}
+
+impl From<dial_data::Error> for Failure {
+    fn from(error: dial_data::Error) -> Failure {
+        Failure { code: error.code(), kind: error.kind(), detail: error.to_string() }
+    }
+}
+
+/// Reports what clap made of the arguments: help and version on stdout, anything else as a usage error.
+pub fn usage(error: &clap::Error, json: bool) -> u8 {
+    let asked = matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion);
+    if asked || !json {
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        return if asked { 0 } else { 2 };
+    }
+    let text = error.to_string();
+    let detail = text.trim_start_matches("error: ").trim_end().to_string();
+    Failure { code: "U0", kind: ErrorKind::Usage, detail }.print(true)
+}
+
+fn title(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Usage => "The command makes no sense as typed",
+        ErrorKind::Input => "The data are not usable",
+        ErrorKind::Numeric => "The numbers did not work out",
+        ErrorKind::Storage => "A file could not be read or written",
+        ErrorKind::Conflict => "Something contradicts this",
+        ErrorKind::Resource => "The machine is too small",
+        ErrorKind::Cancelled => "Stopped on request",
+    }
+}

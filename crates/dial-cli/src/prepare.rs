@@ -1,0 +1,186 @@
+//! From what was typed to what it means: the pool, its graph, the kernel.
+
+use std::sync::Arc;
+
+use dial::simulate::Truth;
+use dial::{
+    ClassId, Features, Graph, Items, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape, ZeroVectors,
+};
+use dial_data::{Pool, ReadOptions};
+
+use crate::args::{GraphArgs, KernelArgs, PoolArgs, PropagationName, Tau, ZeroRows};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Built-in pools are always the same.
+const BUILTIN_SEED: u64 = 0;
+
+/// Opens the pool and says what was noticed on the way.
+pub fn open(args: &PoolArgs, output: &Output) -> Result<Pool, Failure> {
+    let options = ReadOptions {
+        id_column: args.id_column.clone(),
+        label_column: args.label_column.clone(),
+        drop_nonfinite: args.drop_nonfinite,
+        skip_bad: args.skip_bad,
+        standardize: args.standardize,
+        labels_file: args.labels.clone(),
+        variable: args.variable.clone(),
+    };
+    let mut pool = dial_data::open(&args.pool, &options, BUILTIN_SEED)?;
+    if args.zero_vectors == ZeroRows::Drop {
+        drop_zero_rows(&mut pool);
+    }
+    for label in &args.ignore_label {
+        if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
+            pool.notes.push(format!("no item has the label {label:?} of --ignore-label"));
+        }
+    }
+    for note in &pool.notes {
+        output.note(&format!("note: {note}"));
+    }
+    Ok(pool)
+}
+
+fn drop_zero_rows(pool: &mut Pool) {
+    let zero = pool.matrix.zero_rows();
+    if zero.is_empty() {
+        return;
+    }
+    let keep: Vec<usize> = (0..pool.matrix.n).filter(|row| zero.binary_search(row).is_err()).collect();
+    let first: Vec<String> = zero.iter().take(10).map(usize::to_string).collect();
+    let more = if zero.len() > 10 { ", ..." } else { "" };
+    pool.notes.push(format!("{} rows of length zero were left out (rows {}{more})", zero.len(), first.join(", ")));
+    pool.matrix = pool.matrix.select_rows(&keep);
+    pool.truth = pool.truth.as_ref().map(|truth| truth.select_rows(&keep));
+    pool.ids = pool.ids.as_ref().map(|ids| keep.iter().map(|&row| ids[row].clone()).collect());
+}
+
+/// A pool with its neighbours and graph.
+pub struct Built<'a> {
+    /// The features.
+    pub features: Features<'a>,
+    /// The neighbours.
+    pub neighbours: Neighbours,
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// The item ids.
+    pub items: Items,
+}
+
+/// Builds the graph of a pool.
+pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Built<'a>, Failure> {
+    let named = |error| Failure::in_pool(&pool.name, error);
+    let features = pool.matrix.features()?;
+    let zero_vectors = match zero_rows {
+        ZeroRows::Core(choice) => choice,
+        ZeroRows::Drop => ZeroVectors::Error,
+    };
+    let neighbours =
+        Neighbours::exact(features, args.k, args.metric, zero_vectors, &output.control()).map_err(named)?;
+    let graph = Arc::new(Graph::new(&neighbours, args.kernel));
+    let items = match &pool.ids {
+        Some(ids) => Items::named(ids.clone()).map_err(named)?,
+        None => Items::rows(pool.matrix.n),
+    };
+    let sizes = graph.component_sizes();
+    if sizes.len() > 1 {
+        let mut largest = sizes.to_vec();
+        largest.sort_unstable_by(|a, b| b.cmp(a));
+        let some: Vec<String> = largest.iter().take(5).map(usize::to_string).collect();
+        let more = if largest.len() > 5 { ", ..." } else { "" };
+        output.note(&format!(
+            "note[N1]: graph has {} components (sizes {}{more}); labels do not cross between them.",
+            sizes.len(),
+            some.join(", ")
+        ));
+    }
+    Ok(Built { features, neighbours, graph, items })
+}
+
+impl<'a> Built<'a> {
+    /// τ as a number.
+    pub fn tau(&self, tau: Tau) -> f64 {
+        match tau {
+            Tau::Number(tau) => tau,
+            Tau::TimesDegree(factor) => factor * self.mean_degree(),
+        }
+    }
+
+    /// The mean weighted degree.
+    pub fn mean_degree(&self) -> f64 {
+        self.graph.degrees().iter().sum::<f64>() / self.graph.n() as f64
+    }
+
+    /// The mean distance to the k-th neighbour.
+    pub fn mean_reach(&self) -> f64 {
+        let last = |node| self.neighbours.of(NodeId(node)).last().map(|(_, squared)| squared.sqrt());
+        let reaches: Vec<f64> = (0..self.graph.n() as u32).filter_map(last).collect();
+        reaches.iter().sum::<f64>() / reaches.len() as f64
+    }
+
+    /// The propagation that was asked for.
+    pub fn kernel(&self, args: &KernelArgs, output: &Output) -> Result<Arc<dyn Propagation + 'a>, Failure> {
+        let width = args.sigma.unwrap_or_else(|| self.mean_reach());
+        let radial = |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
+        Ok(match args.propagation {
+            PropagationName::Rbf => Arc::new(radial(Shape::Rbf { sigma: width })?),
+            PropagationName::Compact => Arc::new(radial(Shape::Compact { radius: width })?),
+            PropagationName::Poisson => {
+                let tau = self.tau(args.tau);
+                let poisson = Poisson::new(Arc::clone(&self.graph), tau)?.with_source_value(args.source_value)?;
+                if let Some(warning) = self.faint(tau) {
+                    output.note(&warning);
+                }
+                Arc::new(poisson)
+            }
+        })
+    }
+
+    /// A warning where τ is so large that labels hardly leave their item.
+    pub fn faint(&self, tau: f64) -> Option<String> {
+        let strength = |node: usize| {
+            let largest = self.graph.row(NodeId(node as u32)).1.iter().copied().fold(0.0, f64::max);
+            largest / (self.graph.degrees()[node] + tau)
+        };
+        let mut strengths: Vec<f64> = (0..self.graph.n()).map(strength).collect();
+        let middle = strengths.len() / 2;
+        let (_, &mut median, _) = strengths.select_nth_unstable_by(middle, f64::total_cmp);
+        (median < 1e-3).then(|| {
+            format!(
+                "warn[N8]: with tau={tau} a label reaches its nearest neighbour with strength {median:.0e}; \
+                 predictions will stay at the prior. Try tau <= {:.1}.",
+                10.0 * self.mean_degree()
+            )
+        })
+    }
+
+    /// What a session works on.
+    pub fn setting(&self, args: &KernelArgs, output: &Output) -> Result<Setting<'a>, Failure> {
+        let kernel = self.kernel(args, output)?;
+        Ok(Setting { kernel, graph: Some(Arc::clone(&self.graph)), items: self.items.clone() })
+    }
+}
+
+/// The known labels of a pool: classes (perhaps modulo a number) and clusters.
+pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
+    let Some(labels) = &pool.truth else {
+        let detail = format!(
+            "{}: this pool has no labels, so there is nothing to simulate with. Pass --labels FILE, or \
+             --label-column NAME for a table.",
+            pool.name
+        );
+        return Err(Failure::input("I12", detail));
+    };
+    let classes = match modulo {
+        Some(m) => labels.modulo(m)?,
+        None => labels.clone(),
+    };
+    if classes.classes.len() < 2 {
+        return Err(dial::Error::TooFewClasses(classes.classes.len()).into());
+    }
+    Ok(Truth {
+        names: classes.classes,
+        classes: classes.labels.iter().map(|class| class.map(ClassId)).collect(),
+        clusters: labels.labels.iter().map(|cluster| cluster.map(u32::from)).collect(),
+    })
+}

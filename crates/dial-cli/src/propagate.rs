@@ -1,0 +1,52 @@
+//! `dial propagate`: one column of the kernel, to look at or to save.
+
+use dial::NodeId;
+use dial_data::write::{Saved, SavedData, write_npy};
+use serde_json::json;
+
+use crate::args::Propagate;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use crate::prepare;
+
+/// Runs the command.
+pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
+    let pool = prepare::open(&args.pool, output)?;
+    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
+    let source = built.items.node(&args.source)?;
+    let kernel = built.kernel(&args.kernel, output)?;
+    let column = kernel.columns(&[source], &output.control())?.remove(0);
+    if let Some(file) = &args.out {
+        write_npy(file, &Saved::vector(SavedData::F64(&column)))?;
+    }
+    let reached = (0..column.len() as u32).filter(|&node| kernel.reaches(source, NodeId(node))).count();
+    let mut order: Vec<usize> = (0..column.len()).collect();
+    order.sort_by(|&a, &b| column[b].total_cmp(&column[a]).then(a.cmp(&b)));
+    let nearest: Vec<(String, f64)> =
+        order.iter().take(10).map(|&node| (built.items.id(NodeId(node as u32)), column[node])).collect();
+    let above = |level: f64| column.iter().filter(|&&value| value > level).count();
+    let levels = [0.1, 0.01, 0.001];
+    let mut rows = vec![vec!["item".to_string(), "K".to_string()]];
+    rows.extend(nearest.iter().map(|(item, value)| vec![item.clone(), format!("{value:.6}")]));
+    let reach: Vec<String> = levels.iter().map(|&level| format!("{} above {level}", above(level))).collect();
+    let saved = args.out.as_ref().map_or(String::new(), |file| format!("\nwrote {}\n", file.display()));
+    let text = format!(
+        "{}: a label at item {} reaches {reached} of {} items: {}\n\n{}{saved}",
+        pool.name,
+        args.source,
+        column.len(),
+        reach.join(", "),
+        table(&rows),
+    );
+    let json = json!({
+        "pool": pool.name,
+        "source": args.source,
+        "items": column.len(),
+        "reached": reached,
+        "above": levels.iter().map(|&level| json!({ "level": level, "items": above(level) })).collect::<Vec<_>>(),
+        "nearest": nearest.iter().map(|(item, value)| json!({ "item": item, "value": value })).collect::<Vec<_>>(),
+        "file": args.out.as_ref().map(|file| file.display().to_string()),
+    });
+    output.result(&text, &json);
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! `dial simulate`: every method on the same trials, recorded question by question.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use dial::simulate::{Initial, Plan, Record, Truth, trials};
+use dial::{Options, Policy, Score, Setting};
+use dial_data::write::{Cell, write_csv};
+use serde_json::json;
+
+use crate::args::{AskingArgs, InitialName, Simulate};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::prepare;
+use crate::summary;
+
+/// A method with the records of its trials.
+pub struct Run {
+    /// What makes an item worth asking.
+    pub score: Score,
+    /// How it is chosen.
+    pub policy: Policy,
+    /// The records of every trial.
+    pub trials: Vec<Vec<Record>>,
+}
+
+impl Run {
+    /// The name of the method in figures and tables.
+    pub fn name(&self) -> String {
+        match (self.score, self.policy) {
+            (Score::Random, Policy::Max) => "random".to_string(),
+            (score, policy) => format!("{score}, {policy}"),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
+    let pool = prepare::open(&args.pool, output)?;
+    let truth = prepare::truth(&pool, args.asking.modulo)?;
+    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
+    let setting = built.setting(&args.kernel, output)?;
+    let asking = &args.asking;
+    let runs = methods(&setting, &truth, asking, output)?;
+    for file in &asking.plot {
+        summary::write_figure(&summary::curves(&pool.name, &runs, &truth), file)?;
+    }
+    match &asking.out {
+        Some(file) if file.as_os_str() == "-" => return print_csv(&runs, asking.seed, &truth, output),
+        Some(file) => save_csv(&runs, asking.seed, &truth, file)?,
+        None => {}
+    }
+    report(&pool.name, &runs, &truth, asking, output);
+    Ok(())
+}
+
+/// Runs every method that was asked for.
+fn methods(setting: &Setting<'_>, truth: &Truth, asking: &AskingArgs, output: &Output) -> Result<Vec<Run>, Failure> {
+    let pairs = asking.acquisition.iter().flat_map(|a| asking.policy.iter().map(move |&policy| (a.0, policy)));
+    run_all(setting, truth, asking, pairs, output)
+}
+
+/// Runs the given pairs of acquisition and policy.
+pub fn run_all(
+    setting: &Setting<'_>,
+    truth: &Truth,
+    asking: &AskingArgs,
+    pairs: impl IntoIterator<Item = (Score, Policy)>,
+    output: &Output,
+) -> Result<Vec<Run>, Failure> {
+    pairs.into_iter().map(|(score, policy)| method(setting, truth, asking, score, policy, output)).collect()
+}
+
+/// Runs the trials of one method.
+fn method(
+    setting: &Setting<'_>,
+    truth: &Truth,
+    asking: &AskingArgs,
+    score: Score,
+    policy: Policy,
+    output: &Output,
+) -> Result<Run, Failure> {
+    let options = Options {
+        acquisition: Arc::new(score),
+        policy,
+        sharpness: asking.lambda,
+        prior: asking.prior,
+        expected_clusters: asking.expected_clusters,
+        seed: asking.seed,
+        ..Options::default()
+    };
+    let initial = match &asking.initial {
+        InitialName::OnePerClass => Initial::OnePerClass,
+        InitialName::None => Initial::None,
+        InitialName::Rows(rows) => Initial::Nodes(rows.clone()),
+    };
+    let plan = Plan { initial, queries: asking.queries, batch: asking.batch };
+    let start = Instant::now();
+    let clock = || start.elapsed().as_secs_f64();
+    let control = output.control();
+    control.start(&format!("asking by {score}, {policy}"), asking.trials * asking.queries);
+    let trials = trials(setting, &options, truth, &plan, asking.trials, &clock, &control)?;
+    control.finish();
+    Ok(Run { score, policy, trials })
+}
+
+/// The columns that scripts rely on.
+pub const COLUMNS: [&str; 12] = [
+    "trial",
+    "seed",
+    "acquisition",
+    "policy",
+    "model",
+    "query",
+    "node",
+    "class",
+    "labelled",
+    "accuracy",
+    "clusters_found",
+    "seconds",
+];
+
+fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item = Vec<Cell>> + 'a {
+    let of_trial = move |run: &'a Run, (trial, records): (usize, &'a Vec<Record>)| {
+        records.iter().map(move |record| {
+            vec![
+                Cell::Integer(trial as i64),
+                Cell::Text(seed.wrapping_add(trial as u64).to_string()),
+                Cell::Text(run.score.to_string()),
+                Cell::Text(run.policy.to_string()),
+                Cell::Text("dirichlet".into()),
+                Cell::Integer(record.query as i64),
+                record.node.map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
+                record.class.map_or(Cell::Empty, |class| Cell::Text(truth.names[class.index()].clone())),
+                Cell::Integer(record.labelled as i64),
+                Cell::Number(record.accuracy),
+                Cell::Integer(record.clusters_found as i64),
+                Cell::Number(record.seconds),
+            ]
+        })
+    };
+    runs.iter().flat_map(move |run| run.trials.iter().enumerate().flat_map(move |trial| of_trial(run, trial)))
+}
+
+/// Writes every question of every trial.
+pub fn save_csv(runs: &[Run], seed: u64, truth: &Truth, file: &Path) -> Result<(), Failure> {
+    Ok(write_csv(file, &COLUMNS, rows(runs, seed, truth))?)
+}
+
+fn print_csv(runs: &[Run], seed: u64, truth: &Truth, output: &Output) -> Result<(), Failure> {
+    output.print(&dial_data::write::csv_text(&COLUMNS, rows(runs, seed, truth)));
+    Ok(())
+}
+
+fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, output: &Output) {
+    let clusters = summary::n_clusters(truth);
+    let text = format!(
+        "{pool}: {} items, {} classes, {clusters} clusters; seed {}, {} {} of {} questions\n\n{}",
+        truth.classes.len(),
+        truth.names.len(),
+        asking.seed,
+        asking.trials,
+        if asking.trials == 1 { "trial" } else { "trials" },
+        asking.queries,
+        summary::table(runs, clusters),
+    );
+    let files = asking.plot.iter().chain(&asking.out).map(|file| file.display().to_string());
+    let text = files.clone().fold(text + "\n", |text, file| format!("{text}wrote {file}\n"));
+    let json = json!({
+        "pool": pool,
+        "items": truth.classes.len(),
+        "classes": truth.names,
+        "clusters": clusters,
+        "seed": asking.seed,
+        "trials": asking.trials,
+        "queries": asking.queries,
+        "methods": summary::json(runs),
+        "files": files.collect::<Vec<_>>(),
+    });
+    output.result(text.trim_end_matches('\n').to_string().as_str(), &json);
+    if !output.json {
+        output.print("\n");
+    }
+}

@@ -1,0 +1,132 @@
+//! Bad tables and bad files of labels.
+
+use super::Case;
+use super::build::{element, f64s, good_npy, good_npz, i64s, idx, mat, mat_array, npy};
+
+fn case(name: &'static str, text: &[u8], code: &'static str, says: &'static str) -> Case {
+    Case::new(name, "a.csv", text.to_vec(), code, says)
+}
+
+/// Bad csv and tsv files.
+pub fn table_cases() -> Vec<Case> {
+    let mut cases = rows();
+    cases.extend(ids_and_columns());
+    cases
+}
+
+fn rows() -> Vec<Case> {
+    let mut long = b"a,b\n1,2\n3,".to_vec();
+    long.resize(long.len() + (17 << 20), b'4');
+    let many: String = (0..33).map(|_| "1\n").collect();
+    vec![
+        case("csv empty", b"", "I3", "a.csv: no rows."),
+        case("csv blank lines only", b"\n\r\n\n", "I3", "no rows"),
+        case("csv header only", b"a,label\n", "I3", "no rows"),
+        case("csv short row", b"a,b\n1,2\n3\n", "I6", "1 bad row: line 3: 1 cell, expected 2. Nothing was imported."),
+        case("csv long row", b"a,b\n1,2,3\n4,5\n", "I6", "line 2: 3 cells, expected 2"),
+        case("csv bad number", b"a,b\n1,2\n3,x\n", "I6", "line 3: column b is not a number (\"x\")"),
+        case("csv bad number without header", b"1,2\n3,x\n", "I6", "line 2: column 1 is not a number (\"x\")"),
+        case("csv empty cell", b"a,b\n1,2\n,4\n", "I6", "line 3: column a is empty"),
+        case(
+            "csv decimal comma",
+            b"a;b\n1;2\n1,5;2,5\n",
+            "I6",
+            "line 3: column a is not a number (\"1,5\": decimals need a point)",
+        ),
+        case("csv column of words", b"a,city\n1,Rome\n2,Oslo\n", "I6", "(--id-column, --label-column)"),
+        case("csv bad UTF-8", b"a,b\n1,2\n3,\xff\n", "I6", "line 3: not valid UTF-8"),
+        case("csv bad UTF-8 in the header", b"a,\xff\n1,2\n", "I6", "line 1: not valid UTF-8"),
+        case("csv NUL", b"a,b\n1,2\n3,\x004\n", "I6", "line 3: a NUL byte"),
+        case("csv open quote", b"a,b\n1,\"2\n3,4\n", "I6", "line 2: a quote that is never closed"),
+        case("csv text after quote", b"a,b\n\"1\"x,2\n", "I6", "line 2: text after a closing quote"),
+        case("csv line of 17 MiB", &long, "I6", "line 3: longer than 16 MiB"),
+        case(
+            "csv many bad rows",
+            format!("a,b\n1,2\n{many}").as_bytes(),
+            "I6",
+            "33 bad rows: line 3: 1 cell, expected 2; line 4",
+        ),
+        case(
+            "csv bad rows counted",
+            format!("a,b\n1,2\n{many}").as_bytes(),
+            "I6",
+            "line 22: 1 cell, expected 2; and 13 more",
+        ),
+        case("csv only bad rows skipped", b"a,b\n1\n2\n", "I3", "no rows").with(&["--skip-bad"]),
+        case(
+            "csv quoted line ends counted",
+            b"id,a\n\"x\ny\",1\nz,?\n",
+            "I6",
+            "line 4: column a is not a number (\"?\")",
+        ),
+        case("csv NaN", b"a,b\n1,2\n3,nan\n", "I1", "1 non-finite value in 1 row; first at line 3, column b (NaN)"),
+        case("csv Inf", b"a,b\n-inf,2\n3,4\n", "I1", "first at line 2, column a (-inf)"),
+        case("csv number too large", b"a,b\n1,2\n3,1e999\n", "I1", "line 3, column b (inf)"),
+        case("csv is UTF-16", b"\xff\xfea\0,\0b\0", "I5", "UTF-16"),
+        case("csv is Parquet", b"PAR1\x15\x04", "I5", "this looks like Parquet"),
+        Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not in a format this tool reads"),
+    ]
+}
+
+fn ids_and_columns() -> Vec<Case> {
+    vec![
+        case("csv double id", b"id,a\na17,1\nb,2\na17,3\n", "I7", "a.csv: id \"a17\" appears on lines 2 and 4."),
+        case(
+            "csv double id after NFC",
+            "id,a\ncaf\u{e9},1\ncafe\u{301},2\n".as_bytes(),
+            "I7",
+            "appears on lines 2 and 3.",
+        ),
+        case("csv missing id", b"id,a\nx,1\n,2\n", "I7", "line 3 has no id"),
+        case("csv no such id column", b"a,b\n1,2\n", "U1", "no column \"name\"; the columns are \"a\", \"b\"")
+            .with(&["--id-column", "name"]),
+        case("csv no such label column", b"a,b\n1,2\n", "U1", "no column \"c\"").with(&["--label-column", "c"]),
+        case("csv label column by number", b"1,2\n3,4\n", "U1", "no column \"2\"").with(&["--label-column", "2"]),
+        case("csv one column for two things", b"a,b\n1,2\n", "U1", "cannot be the same column").with(&[
+            "--label-column",
+            "a",
+            "--id-column",
+            "a",
+        ]),
+        case("csv nothing but labels", b"label\ncat\n", "I3", "no columns of numbers"),
+        case("csv nothing finite", b"a\nnan\ninf\n", "I3", "every row holds a non-finite value")
+            .with(&["--drop-nonfinite"]),
+        case("csv double id kept by skip-bad", b"id,a\nx,1\ny,?\nx,2\n", "I7", "lines 2 and 4.").with(&["--skip-bad"]),
+        case("csv too many classes", &too_many_classes(), "I12", "65536 different labels, at most 65535 are allowed"),
+    ]
+}
+
+fn too_many_classes() -> Vec<u8> {
+    let rows: String = (0..65_536).map(|row| format!("0,c{row}\n")).collect();
+    format!("a,label\n{rows}").into_bytes()
+}
+
+/// Good pools with bad labels.
+pub fn label_cases() -> Vec<Case> {
+    let pool = |name, says| case(name, b"id,a\nx,1\ny,2\nz,3\n", "I12", says);
+    let array = |name, code, says| Case::new(name, "a.npy", good_npy(), code, says);
+    let square = mat(&[mat_array(false, 9, &[2, 2], "gt", &element(false, 2, &[1, 2, 3, 4]))]);
+    vec![
+        pool("labels too few", "labels.csv: 2 labels for 3 rows.").labels("labels.csv", b"label\ncat\ndog\n".to_vec()),
+        pool("labels for unknown ids", "2 ids are not in the pool: \"u\" (line 3), \"v\" (line 4).")
+            .labels("labels.csv", b"id,label\nx,cat\nu,cat\nv,dog\n".to_vec()),
+        pool("labels twice", "two classes for one id: \"x\" is cat (line 2) and dog (line 4).")
+            .labels("labels.csv", b"id,label\nx,cat\ny,cat\nx,dog\n".to_vec()),
+        pool("labels unnamed", "3 columns and none named label").labels("labels.csv", b"a,b,c\n1,2,3\n".to_vec()),
+        array("labels ragged", "I6", "labels.csv: 1 bad row: line 3: 1 cell, expected 2")
+            .labels("labels.csv", b"id,label\n0,cat\n1\n".to_vec()),
+        array("labels for rows that are not there", "I12", "1 id is not in the pool: \"3\" (line 2)")
+            .labels("labels.csv", b"id,label\n3,cat\n".to_vec()),
+        array("labels too many in npy", "I12", "labels.npy: 4 labels for 3 rows")
+            .labels("labels.npy", npy("'<i8'", "(4,)", &i64s(&[0, 1, 0, 1]))),
+        array("labels in fractions in npy", "I12", "label of row 1 is 0.25")
+            .labels("labels.npy", npy("'<f8'", "(3,)", &f64s(&[0.0, 0.25, 1.0]))),
+        array("labels as objects", "I4", "labels.npy: contains Python objects")
+            .labels("labels.npy", npy("'|O'", "(3,)", b"\x80\x04.")),
+        array("labels of another image", "I12", "labels.mat: 4 labels for 3 rows").labels("labels.mat", square),
+        array("labels too few in IDX", "I12", "2 labels for 3 rows").labels("labels.idx", idx(8, &[2], &[0, 1])),
+        array("labels cut", "I5", "labels.npz: the ZIP archive has no directory")
+            .labels("labels.npz", good_npz()[..200].to_vec()),
+        array("labels missing", "I5", "nowhere.csv: no such file").with(&["--labels", "nowhere.csv"]),
+    ]
+}
