@@ -111,7 +111,7 @@ pub fn curves(pool: &str, runs: &[Run], truth: &Truth) -> Canvas {
             let trials: Vec<Vec<f64>> = run.trials.iter().map(|trial| trial.iter().map(value).collect()).collect();
             let band = band(&trials);
             let x = (0..band.mean.len()).map(|query| query as f64).collect();
-            Series::new(&run.name(), x, band)
+            Series::new(run.name(), x, band)
         };
         runs.iter().map(one).collect()
     };
