@@ -159,6 +159,25 @@ impl Graph {
         }
     }
 
+    /// The same graph with its nodes renumbered: node `order[new]` becomes `new`.
+    ///
+    /// # Panics
+    /// If the order does not name every node once.
+    pub fn reordered(&self, order: &[NodeId]) -> Graph {
+        assert_eq!(order.len(), self.n(), "an order names every node once");
+        let mut rank = vec![u32::MAX; self.n()];
+        order.iter().zip(0..).for_each(|(old, new)| rank[old.index()] = new);
+        let mut starts = vec![0];
+        let mut slots = Vec::with_capacity(self.entries());
+        for &old in order {
+            let (neighbours, weights) = self.row(old);
+            slots.extend(neighbours.iter().zip(weights).map(|(&other, &weight)| (rank[other as usize], weight)));
+            starts.push(slots.len());
+        }
+        assert!(rank.iter().all(|&new| new != u32::MAX), "an order names every node once");
+        Graph::from_slots(self.n(), &starts, slots)
+    }
+
     /// Number of nodes.
     pub fn n(&self) -> usize {
         self.starts.len() - 1
@@ -261,6 +280,21 @@ mod tests {
         assert_eq!(g.component_sizes(), [2, 2, 1]);
         assert_eq!((0..5).map(|i| g.component(NodeId(i))).collect::<Vec<_>>(), [0, 1, 2, 0, 1]);
         assert!(g.adjacent(NodeId(4), NodeId(1)) && !g.adjacent(NodeId(0), NodeId(1)));
+    }
+
+    #[test]
+    fn reordering_keeps_every_edge() {
+        let g = Graph::from_edges(4, &[(0, 1, 1.0), (1, 2, 2.0), (0, 3, 3.0)]).unwrap();
+        let order = [2, 0, 3, 1].map(NodeId);
+        let turned = g.reordered(&order);
+        for (new, &old) in order.iter().enumerate() {
+            let (neighbours, weights) = turned.row(NodeId(new as u32));
+            let mut back: Vec<(u32, f64)> =
+                neighbours.iter().map(|&j| order[j as usize].0).zip(weights.iter().copied()).collect();
+            back.sort_by_key(|&(j, _)| j);
+            let (neighbours, weights) = g.row(old);
+            assert_eq!(back, neighbours.iter().copied().zip(weights.iter().copied()).collect::<Vec<_>>());
+        }
     }
 
     #[test]

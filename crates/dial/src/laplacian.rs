@@ -23,12 +23,6 @@ pub trait LinearOperator: Sync {
     /// Writes rows `first`, `first + 1`, ... of the product with a block of W vectors (interleaved, see
     /// [`crate::columns`]), as many as `out` has room for.
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]);
-
-    /// The same up to a relative error of about 1e-7, where that is cheaper: good enough for a step towards a solution
-    /// whose residual is then computed with [`LinearOperator::product`].
-    fn rough_product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        self.product::<W>(first, x, out);
-    }
 }
 
 /// L + shift I.
@@ -36,33 +30,12 @@ pub trait LinearOperator: Sync {
 pub struct Combinatorial<'a> {
     graph: &'a Graph,
     shift: f64,
-    /// The weights rounded to f32, in the order of the graph's.
-    rough: Option<&'a [f32]>,
 }
 
 impl<'a> Combinatorial<'a> {
     /// The combinatorial Laplacian plus `shift` times the identity.
     pub fn new(graph: &'a Graph, shift: f64) -> Self {
-        Combinatorial { graph, shift, rough: None }
-    }
-
-    /// Uses weights rounded to f32 for rough products: a third less to read.
-    ///
-    /// # Panics
-    /// If there is not one for every entry of the graph.
-    pub fn with_rough_weights(self, rough: &'a [f32]) -> Self {
-        assert_eq!(rough.len(), self.graph.entries(), "one rough weight per entry");
-        Combinatorial { rough: Some(rough), ..self }
-    }
-
-    /// out = (degree + shift) x - out.
-    fn finish<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        let degrees = &self.graph.degrees()[first..];
-        for ((out, x), degree) in out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)).zip(degrees) {
-            for c in 0..W {
-                out[c] = (degree + self.shift) * x[c] - out[c];
-            }
-        }
+        Combinatorial { graph, shift }
     }
 }
 
@@ -77,14 +50,13 @@ impl LinearOperator for Combinatorial<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W, f64>(self.graph, self.graph.csr().2, first, x, out, |_, w| w);
-        self.finish::<W>(first, x, out);
-    }
-
-    fn rough_product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        let Some(rough) = self.rough else { return self.product::<W>(first, x, out) };
-        weighted_sums::<W, f32>(self.graph, rough, first, x, out, |_, w| w);
-        self.finish::<W>(first, x, out);
+        weighted_sums::<W>(self.graph, first, x, out, |_, w| w);
+        let degrees = &self.graph.degrees()[first..];
+        for ((out, x), degree) in out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)).zip(degrees) {
+            for c in 0..W {
+                out[c] = (degree + self.shift) * x[c] - out[c];
+            }
+        }
     }
 }
 
@@ -116,7 +88,7 @@ impl LinearOperator for Normalized<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W, f64>(self.graph, self.graph.csr().2, first, x, out, |j, w| w * self.root[j]);
+        weighted_sums::<W>(self.graph, first, x, out, |j, w| w * self.root[j]);
         for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
             let (diagonal, root) = (self.diagonal(row), self.root[row]);
             for c in 0..W {
@@ -151,7 +123,7 @@ impl LinearOperator for RandomWalk<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W, f64>(self.graph, self.graph.csr().2, first, x, out, |_, w| w);
+        weighted_sums::<W>(self.graph, first, x, out, |_, w| w);
         for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
             let (diagonal, degree) = (self.diagonal(row), self.graph.degrees()[row]);
             for c in 0..W {
@@ -167,18 +139,17 @@ const LANES: usize = 4;
 /// fourth neighbour goes to the same running sum, and the four are added at the end, for every W alike: a quarter of the
 /// waiting for additions, and still one fixed order.
 #[inline(always)]
-fn weighted_sums<const W: usize, T: Copy + Into<f64>>(
+fn weighted_sums<const W: usize>(
     graph: &Graph,
-    weights: &[T],
     first: usize,
     x: &[f64],
     out: &mut [f64],
     adjust: impl Fn(usize, f64) -> f64,
 ) {
-    let (starts, neighbours, _) = graph.csr();
-    let add = |sums: &mut [f64; W], j: u32, w: T| {
+    let (starts, neighbours, weights) = graph.csr();
+    let add = |sums: &mut [f64; W], j: u32, w: f64| {
         let j = j as usize;
-        let (w, values) = (adjust(j, w.into()), &x[j * W..(j + 1) * W]);
+        let (w, values) = (adjust(j, w), &x[j * W..(j + 1) * W]);
         for (sum, value) in sums.iter_mut().zip(values) {
             *sum += w * value;
         }

@@ -46,6 +46,7 @@ pub mod columns;
 mod screen;
 pub mod neighbours;
 pub mod graph;
+mod order;
 pub mod laplacian;
 pub mod solve;
 pub mod propagate;

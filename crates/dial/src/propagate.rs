@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Combinatorial;
+use crate::order::reverse_cuthill_mckee;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 
 /// K(l, ·) for one source l: a value for every node. Shared, because it is only ever read.
@@ -52,8 +53,9 @@ pub struct Poisson {
     tau: f64,
     source_value: f64,
     stop: Stop,
-    /// The weights of the graph as f32, for the solver's rough rounds.
-    rough: Vec<f32>,
+    /// The graph in an order that is good to multiply with, and the place of every node in it.
+    ordered: Graph,
+    rank: Vec<u32>,
     /// Workspaces that no solve is using just now.
     spare: Mutex<Vec<Workspace>>,
 }
@@ -70,8 +72,11 @@ impl Poisson {
         if !(tau.is_finite() && tau >= 0.0) {
             return Err(Error::BadTau(tau));
         }
-        let rough = graph.csr().2.iter().map(|&weight| weight as f32).collect();
-        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), rough, spare: Mutex::default() })
+        let order = reverse_cuthill_mckee(&graph);
+        let mut rank = vec![0; graph.n()];
+        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
+        let ordered = graph.reordered(&order);
+        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), ordered, rank, spare: Mutex::default() })
     }
 
     /// Counts every label as T observations.
@@ -127,10 +132,10 @@ impl Poisson {
         control: &Control,
         columns: &mut Vec<Column>,
     ) -> Result<()> {
-        let graph = &*self.graph;
+        let graph = &self.ordered;
         // For each column of the block: source, its component, 1/c. Empty columns have no right-hand side.
         let targets: [Option<(usize, usize, f64)>; W] = std::array::from_fn(|c| {
-            let source = *sources.get(c)?;
+            let source = NodeId(self.rank[sources.get(c)?.index()]);
             let component = graph.component(source);
             Some((source.index(), component, 1.0 / graph.component_sizes()[component] as f64))
         });
@@ -142,11 +147,11 @@ impl Poisson {
             _ => 0.0,
         };
         // A scope moves the whole solve into the thread pool: its hundred short loops then start without waking anybody.
-        let operator = Combinatorial::new(graph, self.tau).with_rough_weights(&self.rough);
+        let operator = Combinatorial::new(graph, self.tau);
         rayon::scope(|_| conjugate_gradients::<W>(&operator, b, self.stop, workspace, control))?;
         let g = workspace.solution();
         for (c, &source) in sources.iter().enumerate() {
-            columns.push(Arc::new(finish(source, &|node| g[node * W + c])));
+            columns.push(Arc::new(finish(source, &|node| g[self.rank[node] as usize * W + c])));
         }
         Ok(())
     }

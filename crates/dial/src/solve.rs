@@ -5,12 +5,10 @@
 //!     q = A p,  a = (r·z)/(p·q),  x += a p,  r -= a q,  z = r/M,  p = z + ((r·z) / (old r·z)) p
 //! ```
 //!
-//! Three differences from the textbook. The recursive r drifts away from b - A x, so convergence is only claimed after
-//! the true residual was computed anew; if it is too large, another round starts from there, and after a few rounds the
-//! solve fails loudly ([`Error::NotConverged`]). Since rounds correct each other, the first ones multiply with rough
-//! weights (f32: a third less to read, and reading is what a step costs) and only reduce the residual 50,000-fold each:
-//! two such rounds reach 1e-9 with about as many iterations as one exact run. The last rounds are exact. And columns
-//! stop one by one: a column that is done takes steps of length 0, so that its bits are those it would have had alone.
+//! Two differences from the textbook. The recursive r drifts away from b - A x, so convergence is only claimed after the
+//! true residual was computed anew; if it is too large, another round starts from there, and after a few rounds the
+//! solve fails loudly ([`Error::NotConverged`]). And columns stop one by one: a column that is done takes steps of
+//! length 0, so that its bits are those it would have had alone.
 
 use crate::columns::{for_chunks, for_chunks2};
 use crate::control::Control;
@@ -71,12 +69,8 @@ impl Workspace {
     }
 }
 
-/// Rounds with rough products, and after them with exact ones.
-const ROUGH_ROUNDS: usize = 3;
-const EXACT_ROUNDS: usize = 4;
-
-/// What a rough round makes of the residual.
-const ROUGH_REDUCTION: f64 = 2e-5;
+/// Rounds before giving up, each from the true residual of the one before.
+const ROUNDS: usize = 5;
 
 /// Solves A x_c = b_c for W columns, `b(row, c)` being the right-hand sides; the solutions are left in the workspace.
 ///
@@ -94,22 +88,13 @@ pub fn conjugate_gradients<const W: usize>(
     workspace.reset(operator, W);
     let mut solved = [Solved::default(); W];
     let mut residuals = residuals::<W>(&mut workspace.r, &b, |_, r| r.fill(0.0));
-    for round in 0..ROUGH_ROUNDS + EXACT_ROUNDS {
+    for _ in 0..ROUNDS {
         // A residual that is not a number is not small either.
         if residuals.iter().all(|&residual| residual <= stop.residual) {
             break;
         }
-        let rough = round < ROUGH_ROUNDS;
-        // Aim a little lower than asked, so that the true residual passes too.
-        let target = |residual: f64| (0.5 * stop.residual).max(if rough { ROUGH_REDUCTION * residual } else { 0.0 });
-        let targets = residuals.map(|residual| (residual > stop.residual).then(|| target(residual)));
-        if rough {
-            let product = |first: usize, x: &[f64], out: &mut [f64]| operator.rough_product::<W>(first, x, out);
-            iterate::<W>(product, targets, stop.iterations, &mut solved, workspace, control)?;
-        } else {
-            let product = |first: usize, x: &[f64], out: &mut [f64]| operator.product::<W>(first, x, out);
-            iterate::<W>(product, targets, stop.iterations, &mut solved, workspace, control)?;
-        }
+        let active = residuals.map(|residual| residual > stop.residual);
+        iterate::<W>(operator, stop, active, &mut solved, workspace, control)?;
         let Workspace { x, r, .. } = &mut *workspace;
         residuals = self::residuals::<W>(r, &b, |first, r| operator.product::<W>(first, x, r));
         if solved.iter().any(|solved| solved.iterations >= stop.iterations) {
@@ -144,26 +129,27 @@ fn residuals<const W: usize>(
     squares.map(f64::sqrt)
 }
 
-/// Runs the recurrence from the present r until every column that has a target seems to have reached it.
+/// Runs the recurrence from the present r until every active column seems done.
 fn iterate<const W: usize>(
-    product: impl Fn(usize, &[f64], &mut [f64]) + Sync,
-    targets: [Option<f64>; W],
-    most: usize,
+    operator: &impl LinearOperator,
+    stop: Stop,
+    mut active: [bool; W],
     solved: &mut [Solved; W],
     workspace: &mut Workspace,
     control: &Control,
 ) -> Result<()> {
-    let mut active = targets.map(|target| target.is_some());
+    // Aim a little lower than asked, so that the true residual passes too.
+    let target = 0.5 * stop.residual;
     let mut rz = begin::<W>(workspace);
     while active.contains(&true) {
         control.check()?;
-        let pq = multiply::<W>(&product, workspace);
+        let pq = multiply::<W>(operator, workspace);
         let step: [f64; W] = std::array::from_fn(|c| if active[c] { rz[c] / pq[c] } else { 0.0 });
         let (rr, next) = advance::<W>(step, workspace);
         for c in 0..W {
-            if let (true, Some(target)) = (active[c], targets[c]) {
+            if active[c] {
                 solved[c].iterations += 1;
-                let hopeless = !step[c].is_finite() || solved[c].iterations >= most;
+                let hopeless = !step[c].is_finite() || solved[c].iterations >= stop.iterations;
                 active[c] = !hopeless && rr[c].sqrt() > target;
             }
         }
@@ -192,13 +178,10 @@ fn begin<const W: usize>(workspace: &mut Workspace) -> [f64; W] {
 }
 
 /// q = A p; returns p·q.
-fn multiply<const W: usize>(
-    product: &(impl Fn(usize, &[f64], &mut [f64]) + Sync),
-    workspace: &mut Workspace,
-) -> [f64; W] {
+fn multiply<const W: usize>(operator: &impl LinearOperator, workspace: &mut Workspace) -> [f64; W] {
     let p = &workspace.p;
     let [pq] = for_chunks::<W, 1>(&mut workspace.q, |first, q| {
-        product(first, p, q);
+        operator.product::<W>(first, p, q);
         let mut pq = [0.0; W];
         for (q, p) in q.chunks_exact(W).zip(p[first * W..].chunks_exact(W)) {
             for c in 0..W {
