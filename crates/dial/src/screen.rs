@@ -4,8 +4,8 @@
 //! the product of a query (x, 1) with a candidate (y, -|y|²/2) is H(x, y) = x·y - |y|²/2 (see `neighbours`).
 //!
 //! The product is the one place of this crate with unsafe code: the `gemm` crate takes raw pointers. Measured on one core
-//! of an AVX-512 machine (10,000 x 784, whole search): 1.0 s with it, 8.6 s with a plain safe triple loop that the
-//! compiler vectorises for the baseline CPU.
+//! with AVX-512, the 10,000 x 784 test images of MNIST, whole search, CPU time: 3.1 s with it, 10.7 s with a plain loop of
+//! eight running sums that the compiler vectorises for the baseline CPU.
 
 #![allow(unsafe_code)]
 

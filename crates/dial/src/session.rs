@@ -55,6 +55,8 @@ pub struct Options<'a> {
     pub seed: u64,
     /// How many columns stay in memory, so that taking a label back needs no solves.
     pub columns_kept: usize,
+    /// Labels given before the first question, which a schedule of λ does not count as questions.
+    pub given: u64,
     /// Nodes that may be asked; all, if not given.
     pub askable: Option<Arc<Vec<bool>>>,
 }
@@ -69,6 +71,7 @@ impl Default for Options<'_> {
             expected_clusters: None,
             seed: 0,
             columns_kept: 256,
+            given: 0,
             askable: None,
         }
     }
@@ -331,7 +334,7 @@ impl<'a> Session<'a> {
             policy: self.options.policy,
             sharpness: self.options.sharpness,
             expected_clusters,
-            question: self.round() + 1,
+            question: (self.round() + 1).saturating_sub(self.options.given).max(1),
             tie_seed: self.labelled.is_empty().then_some(self.options.seed),
         }
     }

@@ -95,8 +95,8 @@ pub fn trial<'a>(
     control: &Control,
 ) -> Result<(Vec<Record>, Session<'a>)> {
     let known: Vec<bool> = truth.classes.iter().map(Option::is_some).collect();
-    let options = Options { askable: Some(Arc::new(known)), ..options.clone() };
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
+    let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };
     let mut session = Session::new(setting.clone(), options, &truth.names, control)?;
     let start = clock();
     for &node in &initial {

@@ -1,0 +1,147 @@
+//! Simulations: the same bits for any number of threads and from the same seed; what is asked, scored and counted.
+
+use std::sync::Arc;
+
+use dial::seed::{Purpose, Random};
+use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
+use dial::{
+    ClassId, Control, Error, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson, Policy, Score,
+    Setting, ZeroVectors,
+};
+
+/// Six Gaussian clusters in the plane; the classes are the clusters modulo 3. Large enough for threads to share work.
+fn pool(n: usize) -> (Setting<'static>, Truth) {
+    let mut random = Random::new(5, Purpose::User, 0);
+    let cluster = |i: usize| i % 6;
+    let x: Vec<f64> = (0..n)
+        .flat_map(|i| [cluster(i) as f64 * 5.0, (cluster(i) % 2) as f64 * 5.0])
+        .map(|centre| centre + random.normal())
+        .collect();
+    let features = dial::Features::f64(&x, n, 2).unwrap();
+    let found = Neighbours::exact(features, 10, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
+    let truth = Truth {
+        names: ["a", "b", "c"].map(String::from).to_vec(),
+        classes: (0..n).map(|i| Some(ClassId(cluster(i) as u16 % 3))).collect(),
+        clusters: (0..n).map(|i| Some(cluster(i) as u32)).collect(),
+    };
+    (Setting { kernel, graph: Some(graph), items: Items::rows(n) }, truth)
+}
+
+fn plan(initial: Initial, queries: usize, batch: usize) -> Plan {
+    Plan { initial, queries, batch }
+}
+
+fn options(score: Score, policy: Policy, seed: u64) -> Options<'static> {
+    Options { acquisition: Arc::new(score), policy, seed, ..Options::default() }
+}
+
+fn run(setting: &Setting<'static>, options: &Options<'static>, truth: &Truth, plan: &Plan) -> Vec<Record> {
+    trial(setting, options, truth, plan, &|| 0.0, &Control::new()).unwrap().0
+}
+
+#[test]
+fn the_same_bits_for_1_2_and_8_threads_and_from_the_same_seed() {
+    let runs: Vec<Vec<Vec<Record>>> = [1, 2, 8, 8]
+        .into_iter()
+        .map(|threads| {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            threads.install(|| {
+                // The graph is built inside as well: the whole path is compared.
+                let (setting, truth) = pool(20_000);
+                let options = options(Score::Variance, Policy::Proportional, 3);
+                trials(&setting, &options, &truth, &plan(Initial::OnePerClass, 6, 1), 2, &|| 0.0, &Control::new())
+                    .unwrap()
+            })
+        })
+        .collect();
+    assert!(runs.iter().all(|run| run == &runs[0]));
+    assert_ne!(runs[0][0], runs[0][1], "trials differ by their seed");
+}
+
+#[test]
+fn every_method_runs_and_asks_no_item_twice() {
+    let (setting, truth) = pool(300);
+    for &score in Score::ALL {
+        for &policy in Policy::ALL {
+            let records = run(&setting, &options(score, policy, 1), &truth, &plan(Initial::None, 12, 1));
+            let mut asked: Vec<NodeId> = records.iter().filter_map(|record| record.node).collect();
+            asked.sort_unstable();
+            asked.dedup();
+            assert_eq!((records.len(), asked.len()), (13, 12), "{score}, {policy}");
+            assert!(
+                records.iter().enumerate().all(|(query, record)| record.query == query && record.labelled == query)
+            );
+        }
+    }
+}
+
+#[test]
+fn maximum_variance_meets_every_cluster_early_and_learns_them() {
+    let (setting, truth) = pool(300);
+    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(Initial::None, 30, 1));
+    assert!(records[12].clusters_found == 6, "six clusters within twelve questions");
+    assert!(records[30].accuracy > 0.95, "{}", records[30].accuracy);
+    assert!(records.windows(2).all(|pair| pair[0].clusters_found <= pair[1].clusters_found));
+}
+
+#[test]
+fn accuracy_is_over_unlabelled_nodes_of_known_class() {
+    let (setting, mut truth) = pool(60);
+    // Only four nodes have a known class; three of them are labelled at the start, all of class a.
+    truth.classes.iter_mut().skip(4).for_each(|class| *class = None);
+    for class in &mut truth.classes[..4] {
+        *class = Some(ClassId(0));
+    }
+    let initial = Initial::Nodes([0, 1, 2].map(NodeId).to_vec());
+    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(initial, 10, 1));
+    assert_eq!(
+        (records[0].labelled, records[0].accuracy),
+        (3, 1.0),
+        "node 3 is of class a, as everything else labelled"
+    );
+    assert_eq!(records.len(), 2, "after node 3 nothing is left to ask");
+    assert_eq!((records[1].node, records[1].accuracy), (Some(NodeId(3)), 1.0));
+    let unknown = plan(Initial::Nodes(vec![NodeId(5)]), 1, 1);
+    let refused = trial(&setting, &Options::default(), &truth, &unknown, &|| 0.0, &Control::new()).err();
+    assert_eq!(refused, Some(Error::UnknownItem("5".into())));
+}
+
+#[test]
+fn one_per_class_labels_one_of_each_and_is_shared_by_methods() {
+    let (setting, truth) = pool(300);
+    let start = |score, seed| {
+        let plan = plan(Initial::OnePerClass, 0, 1);
+        let (_, session) =
+            trial(&setting, &options(score, Policy::Max, seed), &truth, &plan, &|| 0.0, &Control::new()).unwrap();
+        session.labelled().to_vec()
+    };
+    let nodes = start(Score::Variance, 4);
+    let mut classes: Vec<ClassId> = nodes.iter().map(|node| truth.classes[node.index()].unwrap()).collect();
+    classes.sort_unstable();
+    assert_eq!(classes, [0, 1, 2].map(ClassId));
+    assert_eq!(nodes, start(Score::Random, 4));
+    assert_ne!(nodes, start(Score::Variance, 5));
+}
+
+#[test]
+fn batches_of_a_simulation_hold_no_neighbours() {
+    let (setting, truth) = pool(300);
+    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(Initial::OnePerClass, 11, 5));
+    assert_eq!(records.len(), 12, "two batches of five and one of one");
+    let graph = setting.graph.as_ref().unwrap();
+    for batch in [&records[1..6], &records[6..11]] {
+        let nodes: Vec<NodeId> = batch.iter().map(|record| record.node.unwrap()).collect();
+        assert!(nodes.iter().all(|&a| nodes.iter().all(|&b| !graph.adjacent(a, b))));
+    }
+}
+
+#[test]
+fn cancelling_ends_a_simulation() {
+    let (setting, truth) = pool(60);
+    let control = Control::new();
+    control.cancel();
+    let stopped = trials(&setting, &Options::default(), &truth, &Plan::default(), 3, &|| 0.0, &control);
+    assert_eq!(stopped, Err(Error::Cancelled));
+}
