@@ -78,3 +78,12 @@ pub use session::{Ask, Options, Prediction, Question, Session, Setting};
 
 /// The version of the method: what is asked from a given log may only change together with this number.
 pub const METHOD_VERSION: u32 = 1;
+
+/// The code in the documents compiles and runs.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/library.md")]
+    struct Library;
+}

@@ -183,8 +183,10 @@ impl Poisson {
         let shift = if size == n { -lowest } else { self.constant(source, lowest) };
         let top = g(source.index()) + shift;
         for (node, value) in column.iter_mut().enumerate().filter(|(node, _)| inside(*node)) {
-            // Rounding may step outside what the maximum principle promises.
-            *value = (self.source_value * (g(node) + shift) / top).clamp(0.0, self.source_value);
+            // Rounding may step outside what the maximum principle promises. As tau vanishes on a disconnected graph, K
+            // tends to T on the whole component, and the constant that says so may overflow.
+            let share = if top.is_finite() { (g(node) + shift) / top } else { 1.0 };
+            *value = (self.source_value * share).clamp(0.0, self.source_value);
         }
         column
     }
@@ -260,6 +262,14 @@ mod tests {
         assert_close(&column(pairs(), 0.0, 2), &[0.0, 0.0, 1.0, 0.0, 0.0]);
         for tau in [0.0, 0.1, 1e6] {
             assert_close(&column(pairs(), tau, 4), &[0.0, 0.0, 0.0, 0.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn a_vanishing_tau_on_a_disconnected_graph_tends_to_the_component() {
+        let graph = Graph::from_edges(5, &[(0, 1, 1.0), (1, 2, 0.5), (3, 4, 1.0)]).unwrap();
+        for tau in [1e-12, 1e-100, 1e-300, 5e-324] {
+            assert_close(&column(graph.clone(), tau, 0), &[1.0, 1.0, 1.0, 0.0, 0.0]);
         }
     }
 
