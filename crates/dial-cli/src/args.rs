@@ -8,15 +8,16 @@ use dial::{Kernel, Metric, NodeId, Policy, Prior, Score, Sharpness};
 
 const TOUR: &str = "\
 A whole use:
-  dial demo                                      a tour on built-in pictures, with a report to look at
-  dial doctor features.npz                       is this pool fit for labelling?
-  dial simulate features.npz --acquisition variance,margin,random --out runs.csv --plot runs.svg
-                                                 which way of asking learns fastest, where labels are known
+  dial demo                   a tour on built-in pictures, with a report to see
+  dial doctor features.npz    is this pool fit for labelling?
+  dial simulate features.npz --acquisition variance,margin,random --plot a.svg
+                              where labels are known: which way learns fastest
 
-POOL is a file (npz with X and labels, npy, csv, tsv, mat, idx, idx.gz) or builtin:NAME:
-  builtin:digits  builtin:moons  builtin:blobs  builtin:circles  builtin:mixture-1d  builtin:scene
+POOL is a file (npz with X and labels, npy, csv, tsv, mat, idx, idx.gz), or
+  builtin:digits  moons  blobs  circles  mixture-1d  scene (builtin:moons:500)
 
-Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict, 7 resources, 70 a bug of ours.";
+Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
+  7 resources, 70 a bug of ours.";
 
 /// Dirichlet Active Learning: label a pool of items with as few questions as possible.
 #[derive(Debug, Parser)]
@@ -227,11 +228,12 @@ impl FromStr for Tau {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example, the paper's protocol on its MNIST-SMALL pool:
-  dial simulate mnistsmall.npz --mod 3 --acquisition variance,random --policy max,proportional --trials 10 \\
-      --out runs.csv --plot runs.svg --plot runs.png
+  dial simulate mnistsmall.npz --mod 3 --acquisition variance,random \\
+      --policy max,proportional --trials 10 --out runs.csv --plot runs.svg
 
-The CSV has the columns trial,seed,acquisition,policy,model,query,node,class,labelled,accuracy,clusters_found,seconds;
-row query = 0 is the state after the initial labels, accuracy is measured on the unlabelled items.")]
+The CSV has the columns trial, seed, acquisition, policy, model, query, node, class, labelled, accuracy, \
+clusters_found and seconds; row query = 0 is the state after the initial labels, accuracy is measured on the \
+unlabelled items.")]
 pub struct Simulate {
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -339,9 +341,7 @@ impl FromStr for InitialName {
 
 /// `dial graph`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  dial graph features.npz --metric cosine --out graph.npz\n\nThe file opens with scipy.sparse.load_npz."
-)]
+#[command(after_help = "Example:\n  dial graph features.npz --out graph.npz\n\nscipy.sparse.load_npz opens the file.")]
 pub struct Graph {
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -25,11 +25,11 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     let plan = args.simulation();
     let pool = prepare::open(&plan.pool, output)?;
     let truth = prepare::truth(&pool, None)?;
+    let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
     if !output.json {
         let (items, classes) = (truth.classes.len(), truth.names.len());
         output.print(&format!("{}: {items} items, {classes} classes, no labels shown to the machine.\n", pool.name));
     }
-    let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
     let setting = built.setting(&plan.kernel, output)?;
     let methods = [
         (Score::Variance, Policy::Proportional),

@@ -156,9 +156,13 @@ impl Exam {
         truth.labels.iter().flatten().for_each(|&class| sizes[usize::from(class)] += 1);
         let text: Vec<String> = truth.classes.iter().zip(&sizes).take(20).map(|(c, s)| format!("{c}: {s}")).collect();
         self.fact("class_sizes", json!(sizes), text.join(", "));
-        let homophily = share(edge_pairs(truth, built));
-        let purity = share(neighbour_pairs(truth, built, usize::MAX));
-        let nearest = share(neighbour_pairs(truth, built, 1));
+        let shares = (
+            share(edge_pairs(truth, built)),
+            share(neighbour_pairs(truth, built, usize::MAX)),
+            share(neighbour_pairs(truth, built, 1)),
+        );
+        // With few labels known, no two of them may be neighbours.
+        let (Some(homophily), Some(purity), Some(nearest)) = shares else { return };
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         self.fact(
             "edge_homophily",
@@ -228,10 +232,11 @@ fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(boo
     pairs
 }
 
-/// The share of the weight that is true.
-fn share(pairs: Vec<(bool, f64)>) -> f64 {
+/// The share of the weight that is true, if there is any weight.
+fn share(pairs: Vec<(bool, f64)>) -> Option<f64> {
     let all: f64 = pairs.iter().map(|(_, weight)| weight).sum();
-    pairs.iter().filter(|(equal, _)| *equal).map(|(_, weight)| weight).sum::<f64>() / all
+    let equal: f64 = pairs.iter().filter(|(equal, _)| *equal).map(|(_, weight)| weight).sum();
+    (all > 0.0).then(|| equal / all)
 }
 
 /// Least, median, mean and largest.

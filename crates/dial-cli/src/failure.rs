@@ -7,6 +7,8 @@ use clap::error::ErrorKind as ClapKind;
 use dial::ErrorKind;
 use serde_json::json;
 
+use crate::output::say;
+
 /// A failure with its stable code.
 #[derive(Debug)]
 pub struct Failure {
@@ -48,20 +50,14 @@ impl Failure {
     /// Prints the failure to stderr and returns the exit code.
     pub fn print(&self, json: bool) -> u8 {
         let exit_code = self.kind.exit_code();
-        if json {
-            eprintln!(
-                "{}",
-                json!({
-                    "type": format!("urn:dial:error:{}", self.code),
-                    "title": title(self.kind),
-                    "detail": self.detail,
-                    "code": self.code,
-                    "exit_code": exit_code,
-                })
-            );
-        } else {
-            eprintln!("error[{}]: {}", self.code, self.detail);
-        }
+        let problem = json!({
+            "type": format!("urn:dial:error:{}", self.code),
+            "title": title(self.kind),
+            "detail": self.detail,
+            "code": self.code,
+            "exit_code": exit_code,
+        });
+        say(&if json { problem.to_string() } else { format!("error[{}]: {}", self.code, self.detail) });
         exit_code
     }
 }

@@ -31,7 +31,7 @@ impl Output {
     /// Says something on the side.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            say(text);
         }
     }
 
@@ -50,6 +50,11 @@ impl Output {
             }
         })
     }
+}
+
+/// Writes a line to stderr; a reader that has gone away is no failure.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 fn new_bar(stage: &str, steps: u64) -> ProgressBar {

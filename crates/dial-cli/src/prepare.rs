@@ -50,9 +50,7 @@ fn drop_zero_rows(pool: &mut Pool) {
     let first: Vec<String> = zero.iter().take(10).map(usize::to_string).collect();
     let more = if zero.len() > 10 { ", ..." } else { "" };
     pool.notes.push(format!("{} rows of length zero were left out (rows {}{more})", zero.len(), first.join(", ")));
-    pool.matrix = pool.matrix.select_rows(&keep);
-    pool.truth = pool.truth.as_ref().map(|truth| truth.select_rows(&keep));
-    pool.ids = pool.ids.as_ref().map(|ids| keep.iter().map(|&row| ids[row].clone()).collect());
+    pool.select_rows(&keep);
 }
 
 /// A pool with its neighbours and graph.
@@ -75,8 +73,11 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
         ZeroRows::Core(choice) => choice,
         ZeroRows::Drop => ZeroVectors::Error,
     };
-    let neighbours =
-        Neighbours::exact(features, args.k, args.metric, zero_vectors, &output.control()).map_err(named)?;
+    if u32::try_from(args.k).is_err() {
+        return Err(Failure::settings(format!("k must be at most {}, got {}. Change that setting.", u32::MAX, args.k)));
+    }
+    let neighbours = Neighbours::exact(features, args.k, args.metric, zero_vectors, &output.control())
+        .map_err(|error| zero_row_by_id(pool, error))?;
     let graph = Arc::new(Graph::new(&neighbours, args.kernel));
     let items = match &pool.ids {
         Some(ids) => Items::named(ids.clone()).map_err(named)?,
@@ -95,6 +96,18 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
         ));
     }
     Ok(Built { features, neighbours, graph, items })
+}
+
+/// Names the first zero row by its id, where items have ids: the core knows rows only.
+fn zero_row_by_id(pool: &Pool, error: dial::Error) -> Failure {
+    match (&error, &pool.ids) {
+        (dial::Error::ZeroVectors { first, .. }, Some(ids)) => {
+            let id = format!("(first: id {:?})", ids[*first]);
+            let text = error.to_string().replace(&format!("(first: row {first})"), &id);
+            Failure::input(error.code(), format!("{}: {text}", pool.name))
+        }
+        _ => Failure::in_pool(&pool.name, error),
+    }
 }
 
 impl<'a> Built<'a> {
@@ -171,16 +184,16 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
         );
         return Err(Failure::input("I12", detail));
     };
-    let classes = match modulo {
+    let known = match modulo {
         Some(m) => labels.modulo(m)?,
         None => labels.clone(),
     };
-    if classes.classes.len() < 2 {
-        return Err(dial::Error::TooFewClasses(classes.classes.len()).into());
+    if known.classes.len() < 2 {
+        return Err(dial::Error::TooFewClasses(known.classes.len()).into());
     }
     Ok(Truth {
-        names: classes.classes,
-        classes: classes.labels.iter().map(|class| class.map(ClassId)).collect(),
-        clusters: labels.labels.iter().map(|cluster| cluster.map(u32::from)).collect(),
+        classes: known.labels.iter().map(|class| class.map(ClassId)).collect(),
+        clusters: (0..known.labels.len()).map(|row| known.cluster(row)).collect(),
+        names: known.classes,
     })
 }

@@ -37,6 +37,8 @@ impl Run {
 
 /// Runs the command.
 pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
+    args.asking.plot.iter().try_for_each(|file| summary::check_figure(file))?;
+    args.asking.out.iter().chain(&args.asking.plot).try_for_each(|file| check_folder(file))?;
     let pool = prepare::open(&args.pool, output)?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
@@ -53,6 +55,18 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     report(&pool.name, &runs, &truth, asking, output);
     Ok(())
+}
+
+/// Refuses a file in a folder that does not exist before the work is done, not after.
+fn check_folder(file: &Path) -> Result<(), Failure> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::storage(format!(
+            "{}: there is no folder {}. Nothing was done. Make it first, or choose another.",
+            file.display(),
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Runs every method that was asked for.

@@ -79,7 +79,7 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
                 format!("at {mean:.0}, {all} of {}", run.trials.len())
             }
         });
-        row.push(format!("{:.1}", 1e3 * median_step(run)));
+        row.push(Some(median_step(run)).filter(|s| s.is_finite()).map_or("-".into(), |s| format!("{:.1}", 1e3 * s)));
         rows.push(row);
     }
     rows
@@ -134,12 +134,18 @@ pub fn curves(pool: &str, runs: &[Run], truth: &Truth) -> Canvas {
     side_by_side(pool, &[accuracy, clusters])
 }
 
+/// Refuses a figure of another format than SVG or PNG.
+pub fn check_figure(file: &Path) -> Result<(), Failure> {
+    match file.extension().and_then(|ending| ending.to_str()) {
+        Some("svg" | "png") => Ok(()),
+        _ => Err(Failure::settings(format!("{}: figures end in .svg or .png. Rename it.", file.display()))),
+    }
+}
+
 /// Saves a figure as SVG or PNG, by the ending of the file name.
 pub fn write_figure(canvas: &Canvas, file: &Path) -> Result<(), Failure> {
-    let bytes = match file.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => to_svg(canvas).into_bytes(),
-        Some("png") => to_png(canvas, 2.0),
-        _ => return Err(Failure::settings(format!("{}: figures end in .svg or .png. Rename it.", file.display()))),
-    };
+    check_figure(file)?;
+    let svg = file.extension().is_some_and(|ending| ending == "svg");
+    let bytes = if svg { to_svg(canvas).into_bytes() } else { to_png(canvas, 2.0) };
     Ok(write_whole(file, |out| out.write_all(&bytes))?)
 }

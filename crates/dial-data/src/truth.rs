@@ -16,6 +16,8 @@ pub struct Truth {
     pub classes: Vec<String>,
     /// Index of each row's class, or `None` if it is not known.
     pub labels: Vec<Option<u16>>,
+    /// The cluster of each row, where a class is made of several; without them the labels are the clusters.
+    pub clusters: Option<Vec<u32>>,
 }
 
 impl Truth {
@@ -52,7 +54,7 @@ impl Truth {
         true
     }
 
-    /// The labels modulo m, for pools whose original labels are clusters. All class names must be integers.
+    /// The labels modulo m, the clusters staying what they were. All class names must be integers.
     pub fn modulo(&self, m: u16) -> Result<Truth> {
         if m < 2 {
             return Err(Fault::Setting(format!("labels modulo {m} make fewer than 2 classes.")).at(""));
@@ -65,7 +67,18 @@ impl Truth {
         let name = |class: &Option<u16>| {
             class.and_then(|class| numbers.get(usize::from(class))).map(i64::to_string).unwrap_or_default()
         };
-        build(self.labels.iter().map(name).collect())
+        let truth = build(self.labels.iter().map(name).collect())?;
+        let clusters = (0..self.labels.len()).map(|row| self.cluster(row).unwrap_or(0)).collect();
+        Ok(Truth { clusters: Some(clusters), ..truth })
+    }
+
+    /// The cluster of a row, if its label is known.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn cluster(&self, row: usize) -> Option<u32> {
+        let label = self.labels[row]?;
+        Some(self.clusters.as_ref().map_or(u32::from(label), |clusters| clusters[row]))
     }
 
     /// How many rows have a known label.
@@ -78,7 +91,11 @@ impl Truth {
     /// # Panics
     /// If there is no such row.
     pub fn select_rows(&self, keep: &[usize]) -> Truth {
-        Truth { classes: self.classes.clone(), labels: keep.iter().map(|&row| self.labels[row]).collect() }
+        Truth {
+            classes: self.classes.clone(),
+            labels: keep.iter().map(|&row| self.labels[row]).collect(),
+            clusters: self.clusters.as_ref().map(|clusters| keep.iter().map(|&row| clusters[row]).collect()),
+        }
     }
 }
 
@@ -96,7 +113,7 @@ fn build(names: Vec<String>) -> Result<Truth> {
     }
     let index: BTreeMap<&str, u16> = classes.iter().copied().zip(0..).collect();
     let labels = names.iter().map(|name| index.get(name.as_str()).copied()).collect();
-    Ok(Truth { labels, classes: classes.into_iter().map(String::from).collect() })
+    Ok(Truth { labels, classes: classes.into_iter().map(String::from).collect(), clusters: None })
 }
 
 #[cfg(test)]
@@ -129,7 +146,9 @@ mod tests {
     #[test]
     fn ignore_and_modulo() {
         let mut truth = Truth::from_integers(&[0, 1, 2, 3, 1]).unwrap();
-        assert_eq!(truth.modulo(3).unwrap().labels, [Some(0), Some(1), Some(2), Some(0), Some(1)]);
+        let modulo = truth.modulo(3).unwrap();
+        assert_eq!(modulo.labels, [Some(0), Some(1), Some(2), Some(0), Some(1)]);
+        assert_eq!((0..5).map(|row| modulo.cluster(row)).collect::<Vec<_>>(), [0, 1, 2, 3, 1].map(Some));
         assert!(truth.ignore("1") && !truth.ignore("1"));
         assert_eq!(truth.classes, ["0", "2", "3"]);
         assert_eq!(truth.labels, [Some(0), None, Some(1), Some(2), None]);

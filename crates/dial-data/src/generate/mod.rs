@@ -74,13 +74,17 @@ pub fn mixture(name: &str, clusters: &[Cluster], n: usize, seed: u64) -> Pool {
     let mut random = Random::new(seed, Purpose::Generator, 0);
     let weights: Vec<f64> = clusters.iter().map(|cluster| cluster.weight).collect();
     let mut values = Vec::with_capacity(n * dim);
-    let mut labels = Vec::with_capacity(n);
-    for j in shuffled_parts(&weights, n, &mut random) {
+    let parts = shuffled_parts(&weights, n, &mut random);
+    for &j in &parts {
         let cluster = &clusters[j];
         values.extend(cluster.centre.iter().map(|centre| centre + cluster.deviation * random.normal()));
-        labels.push(Some(cluster.class));
     }
-    pool(name, Buffer::F64(values), dim, labels)
+    let labels = parts.iter().map(|&j| Some(clusters[j].class)).collect();
+    let mut pool = pool(name, Buffer::F64(values), dim, labels);
+    if let Some(truth) = &mut pool.truth {
+        truth.clusters = Some(parts.iter().map(|&j| j as u32).collect());
+    }
+    pool
 }
 
 fn plane(name: &str, n: usize, noise: f64, seed: u64, curve: impl Fn(usize, f64) -> [f64; 2]) -> Pool {
@@ -113,7 +117,7 @@ pub(crate) fn shuffled_parts(weights: &[f64], n: usize, random: &mut Random) -> 
 
 pub(crate) fn pool(name: &str, values: Buffer, dim: usize, labels: Vec<Option<u16>>) -> Pool {
     let classes = labels.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1);
-    let truth = Truth { classes: (0..classes).map(|class| class.to_string()).collect(), labels };
+    let truth = Truth { classes: (0..classes).map(|class| class.to_string()).collect(), labels, clusters: None };
     let matrix = Matrix { n: truth.labels.len(), values, dim };
     Pool { name: name.to_string(), matrix, ids: None, truth: Some(truth), picture: None, notes: Vec::new() }
 }

@@ -1,0 +1,17 @@
+//! The `dial` command from outside: what is typed, what is printed, what is written, how it ends.
+//!
+//! Every test runs the real binary in a folder of its own. Expected numbers are worked out here or by hand.
+
+#[path = "../../../dial-data/tests/corpus/mod.rs"]
+mod corpus;
+mod bad_files;
+mod codes;
+mod demo;
+mod doctor;
+mod faults;
+mod graph;
+mod methods;
+mod propagate;
+mod run;
+mod simulate;
+mod talk;
