@@ -96,7 +96,7 @@ pub struct PoolArgs {
     /// File of labels: npy, csv (one column, or id and label), idx or mat
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
-    /// Column of a table that holds the labels [default: label, labels, class, y or target]
+    /// Column of a table that holds the labels [default: label, labels, class, target or y]
     #[arg(long, value_name = "NAME")]
     pub label_column: Option<String>,
     /// Column of a table that holds the item ids [default: id]
@@ -168,10 +168,10 @@ pub struct KernelArgs {
     #[arg(long, value_name = "TAU", default_value = "0.1", allow_hyphen_values = true)]
     pub tau: Tau,
     /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub sigma: Option<f64>,
     /// Value of a column at its source: how many observations a label counts for
-    #[arg(long, value_name = "T", default_value_t = 1.0)]
+    #[arg(long, value_name = "T", default_value_t = 1.0, allow_hyphen_values = true)]
     pub source_value: f64,
     /// faithful: every solve to a true residual of 1e-9
     #[arg(long, value_name = "NAME", default_value = "faithful", value_parser = ["faithful"])]

@@ -102,7 +102,8 @@ impl Exam {
             ));
         }
         if isolated > 0 {
-            self.findings.push(format!("warn[N3]: {isolated} isolated items are known only if labelled themselves."));
+            self.findings
+                .push(format!("warn[N3]: isolated items: {isolated}. Each is known only if it is labelled itself."));
         }
     }
 
@@ -123,8 +124,8 @@ impl Exam {
         self.fact("hubness", value, text);
         if skewness > 3.0 {
             self.findings.push(
-                "warn: a few hubs are neighbours of very many items. Try --metric cosine, --standardize, or fewer \
-                 dimensions (PCA)."
+                "warn: a few hubs are neighbours of very many items. Try the other --metric, --standardize, or \
+                 fewer dimensions (PCA)."
                     .into(),
             );
         }
@@ -179,7 +180,7 @@ impl Exam {
         if purity < 0.5 * (1.0 + chance) {
             self.findings.push(format!(
                 "warn: neighbours agree on the label {} of the time, chance alone gives {}. Labels will spread badly: \
-                 use better features, or try --metric cosine or --standardize.",
+                 use better features, or try the other --metric or --standardize.",
                 percent(purity),
                 percent(chance)
             ));

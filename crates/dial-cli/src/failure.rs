@@ -76,15 +76,18 @@ impl From<dial_data::Error> for Failure {
 
 /// Reports what clap made of the arguments: help and version on stdout, anything else as a usage error.
 pub fn usage(error: &clap::Error, json: bool) -> u8 {
-    let asked = matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion);
-    if asked || !json {
+    if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
         // A closed pipe is no reason to fail.
         let _ = error.print();
-        return if asked { 0 } else { 2 };
+        return 0;
+    }
+    if error.kind() == ClapKind::DisplayHelpOnMissingArgumentOrSubcommand && !json {
+        let _ = error.print();
+        return 2;
     }
     let text = error.to_string();
     let detail = text.trim_start_matches("error: ").trim_end().to_string();
-    Failure { code: "U0", kind: ErrorKind::Usage, detail }.print(true)
+    Failure { code: "U0", kind: ErrorKind::Usage, detail }.print(json)
 }
 
 fn title(kind: ErrorKind) -> &'static str {

@@ -124,10 +124,13 @@ impl<'a> Built<'a> {
         self.graph.degrees().iter().sum::<f64>() / self.graph.n() as f64
     }
 
-    /// The mean distance to the k-th neighbour.
+    /// The mean Euclidean distance to the k-th neighbour, whatever the metric of the graph: radial kernels are Euclidean.
     pub fn mean_reach(&self) -> f64 {
-        let last = |node| self.neighbours.of(NodeId(node)).last().map(|(_, squared)| squared.sqrt());
-        let reaches: Vec<f64> = (0..self.graph.n() as u32).filter_map(last).collect();
+        let last = |node: usize| {
+            let (other, _) = self.neighbours.of(NodeId(node as u32)).last()?;
+            Some(self.features.squared_distance(node, other.index()).sqrt())
+        };
+        let reaches: Vec<f64> = (0..self.graph.n()).filter_map(last).collect();
         reaches.iter().sum::<f64>() / reaches.len() as f64
     }
 

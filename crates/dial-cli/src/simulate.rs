@@ -38,6 +38,9 @@ impl Run {
 /// Runs the command.
 pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     args.asking.plot.iter().try_for_each(|file| summary::check_figure(file))?;
+    if output.json && args.asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-") {
+        return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
+    }
     args.asking.out.iter().chain(&args.asking.plot).try_for_each(|file| check_folder(file))?;
     let pool = prepare::open(&args.pool, output)?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;

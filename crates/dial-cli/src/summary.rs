@@ -88,7 +88,9 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
 /// The same for machines.
 pub fn json(runs: &[Run]) -> Value {
     let milestones = milestones(runs);
-    let number = |value: Interval| json!({ "mean": value.mean, "half_width": value.half_width, "trials": value.count });
+    // One trial says nothing about the spread.
+    let width = |value: Interval| (value.count > 1).then_some(value.half_width);
+    let number = |value: Interval| json!({ "mean": value.mean, "half_width": width(value), "trials": value.count });
     let method = |run: &Run| {
         let accuracy: serde_json::Map<String, Value> =
             milestones.iter().map(|&query| (query.to_string(), number(accuracy_at(run, query)))).collect();

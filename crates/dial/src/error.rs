@@ -34,7 +34,7 @@ pub enum Error {
     #[error("{0}. Give a matrix of n rows and d columns, both at least 1.")]
     Shape(String),
     /// Fewer items than the graph needs.
-    #[error("k={k} needs at least {} items, found {n}. {}", k + 1, fewer(*n))]
+    #[error("k={k} needs at least {} items, found {n}. {}", k.saturating_add(1), fewer(*n))]
     TooFewItems {
         /// Neighbours asked for.
         k: usize,

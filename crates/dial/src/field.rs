@@ -19,6 +19,9 @@ use rayon::prelude::*;
 use crate::columns::CHUNK;
 use crate::ids::NodeId;
 
+/// Numbers between these limits, squared and summed, stay inside the range of f64.
+pub(crate) const MODERATE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
+
 /// A Dirichlet distribution at every node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirichletField {
@@ -32,9 +35,9 @@ impl DirichletField {
     /// The prior at n nodes: no evidence for any class.
     ///
     /// # Panics
-    /// If the prior strength is not a finite number above 0 (settings are checked before).
+    /// If the prior strength is not between 1e-100 and 1e100 (settings are checked before).
     pub fn new(n: usize, n_classes: usize, prior_strength: f64) -> DirichletField {
-        assert!(prior_strength.is_finite() && prior_strength > 0.0, "prior strength {prior_strength}");
+        assert!(MODERATE.contains(&prior_strength), "prior strength {prior_strength}");
         DirichletField { n, prior_strength, evidence: vec![vec![0.0; n]; n_classes] }
     }
 
@@ -58,7 +61,7 @@ impl DirichletField {
     /// # Panics
     /// As [`DirichletField::new`].
     pub fn set_prior_strength(&mut self, prior_strength: f64) {
-        assert!(prior_strength.is_finite() && prior_strength > 0.0, "prior strength {prior_strength}");
+        assert!(MODERATE.contains(&prior_strength), "prior strength {prior_strength}");
         self.prior_strength = prior_strength;
     }
 

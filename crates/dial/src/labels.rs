@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::events::{Change, Event};
+use crate::field::MODERATE;
 use crate::ids::ClassId;
 
 /// A class of the schema.
@@ -333,8 +334,8 @@ impl State {
 }
 
 fn check_positive(name: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
+    if MODERATE.contains(&value) {
         return Ok(());
     }
-    Err(Error::BadSetting { name, want: "a finite number above 0", got: value.to_string() })
+    Err(Error::BadSetting { name, want: "a number from 1e-100 to 1e100", got: value.to_string() })
 }

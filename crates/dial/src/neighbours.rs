@@ -275,7 +275,7 @@ fn check_k(k: usize, n: usize) -> Result<()> {
     if k == 0 {
         return Err(Error::BadSetting { name: "k", want: "at least 1", got: "0".into() });
     }
-    if n < k + 1 { Err(Error::TooFewItems { k, n }) } else { Ok(()) }
+    if k >= n { Err(Error::TooFewItems { k, n }) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::field::MODERATE;
 use crate::ids::NodeId;
 use crate::propagate::{Column, Propagation};
 use crate::seed::{Purpose, Random};
@@ -24,7 +25,7 @@ pub enum Prior {
     Calibrated,
     /// As in the authors' code, from the columns before normalisation.
     CalibratedRaw,
-    /// A number above 0.
+    /// A number from 1e-100 to 1e100.
     Constant(f64),
 }
 
@@ -48,10 +49,10 @@ impl FromStr for Prior {
             "calibrated" => Ok(Prior::Calibrated),
             "calibrated-raw" => Ok(Prior::CalibratedRaw),
             number => match number.parse::<f64>() {
-                Ok(strength) if strength.is_finite() && strength > 0.0 => Ok(Prior::Constant(strength)),
+                Ok(strength) if MODERATE.contains(&strength) => Ok(Prior::Constant(strength)),
                 _ => Err(Error::BadSetting {
                     name: "prior",
-                    want: "auto, calibrated, calibrated-raw or a finite number above 0",
+                    want: "auto, calibrated, calibrated-raw or a number from 1e-100 to 1e100",
                     got: word.to_string(),
                 }),
             },
@@ -125,7 +126,7 @@ mod tests {
     fn words_and_numbers() {
         assert_eq!("0.5".parse::<Prior>().unwrap(), Prior::Constant(0.5));
         assert_eq!("calibrated-raw".parse::<Prior>().unwrap().to_string(), "calibrated-raw");
-        for bad in ["0", "-1", "inf", "nan", "much", ""] {
+        for bad in ["0", "-1", "inf", "nan", "1e300", "much", ""] {
             assert!(bad.parse::<Prior>().is_err(), "{bad}");
         }
     }

@@ -82,7 +82,7 @@ impl Poisson {
     /// Counts every label as T observations.
     ///
     /// # Errors
-    /// A T that is not a finite number above 0.
+    /// A T that is not between 1e-100 and 1e100.
     pub fn with_source_value(mut self, source_value: f64) -> Result<Poisson> {
         check_source_value(source_value)?;
         self.source_value = source_value;
@@ -200,12 +200,16 @@ impl Poisson {
     }
 }
 
-/// T must be a finite number above 0.
+/// T must keep the squares of sums of columns inside the range of f64.
 pub(crate) fn check_source_value(source_value: f64) -> Result<()> {
-    if source_value.is_finite() && source_value > 0.0 {
+    if (1e-100..=1e100).contains(&source_value) {
         return Ok(());
     }
-    Err(Error::BadSetting { name: "source-value", want: "a finite number above 0", got: source_value.to_string() })
+    Err(Error::BadSetting {
+        name: "source-value",
+        want: "a number from 1e-100 to 1e100",
+        got: source_value.to_string(),
+    })
 }
 
 impl Propagation for Poisson {

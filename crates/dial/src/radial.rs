@@ -56,7 +56,7 @@ impl<'a> Radial<'a> {
     /// Counts every label as T observations.
     ///
     /// # Errors
-    /// A T that is not a finite number above 0.
+    /// A T that is not between 1e-100 and 1e100.
     pub fn with_source_value(mut self, source_value: f64) -> Result<Radial<'a>> {
         check_source_value(source_value)?;
         self.source_value = source_value;

@@ -118,7 +118,7 @@ fn an_outlier_is_a_problem_of_its_own() {
     // Under cosine a zero row has no neighbours.
     let place = Place::with("a.csv", "a,b\n1,0\n0,1\n1,1\n2,1\n0,0\n");
     let text = place.line("doctor a.csv --k 2 --metric cosine --zero-vectors isolate --quiet").ok().out;
-    assert!(text.contains("warn[N3]: 1 isolated items are known only if labelled themselves."), "{text}");
+    assert!(text.contains("warn[N3]: isolated items: 1. Each is known only if it is labelled itself."), "{text}");
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! The commands in the documents work as written: every `dial` line of a `sh` block runs, and every flag is explained.
+
+use std::path::Path;
+use std::process::Command;
+
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of the `sh` blocks of a document, those that end in a backslash joined.
+fn commands(document: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for block in document.split("```sh\n").skip(1) {
+        let block = block.split("```").next().unwrap().replace("\\\n", " ");
+        found.extend(block.lines().filter(|line| line.starts_with("dial ")).map(String::from));
+    }
+    found
+}
+
+fn run_all(document: &str, least: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_dial")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let commands = commands(&text(document));
+    assert!(commands.len() >= least, "{document}: only {} commands found", commands.len());
+    for command in commands {
+        let run = Command::new("sh").args(["-c", &command]).current_dir(&folder).env("PATH", &path).output().unwrap();
+        assert!(run.status.success(), "{document}: {command}\n{}", String::from_utf8_lossy(&run.stderr));
+    }
+}
+
+#[test]
+fn the_commands_of_the_readme_run() {
+    run_all("README.md", 4);
+}
+
+#[test]
+fn the_commands_of_the_guide_run() {
+    run_all("docs/guide.md", 8);
+}
+
+#[test]
+fn every_flag_is_in_the_guide() {
+    let guide = text("docs/guide.md");
+    for verb in ["demo", "simulate", "graph", "doctor", "propagate"] {
+        let help = Command::new(env!("CARGO_BIN_EXE_dial")).args([verb, "--help"]).output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        let flags: Vec<&str> = help
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix("--"))
+            .map(|rest| rest.split([' ', '=']).next().unwrap())
+            .collect();
+        assert!(flags.len() >= 4, "{verb}: {flags:?}");
+        for flag in flags {
+            assert!(guide.contains(&format!("--{flag}")), "docs/guide.md does not mention --{flag} of {verb}");
+        }
+    }
+}
