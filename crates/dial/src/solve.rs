@@ -139,7 +139,7 @@ fn iterate<const W: usize>(
     control: &Control,
 ) -> Result<()> {
     // Aim a little lower than asked, so that the true residual passes too.
-    let target = 0.5 * stop.residual;
+    let target = 0.9 * stop.residual;
     let mut rz = begin::<W>(workspace);
     while active.contains(&true) {
         control.check()?;
