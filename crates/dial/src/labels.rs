@@ -42,6 +42,8 @@ pub struct Contribution {
 pub struct Labels {
     events: Vec<Event>,
     undone: BTreeSet<u64>,
+    /// One more than the largest group.
+    next_group: u64,
     state: State,
 }
 
@@ -77,6 +79,9 @@ impl Labels {
 
     /// Appends an event, or leaves everything as it was.
     pub fn append(&mut self, event: Event) -> Result<()> {
+        let Some(after) = event.group.checked_add(1) else {
+            return Err(Error::Conflict(format!("group {} is reserved. Use a smaller number.", event.group)));
+        };
         match event.change {
             Change::Undo { group } => self.undo(group)?,
             Change::Redo { group } => self.redo(group)?,
@@ -85,6 +90,7 @@ impl Labels {
             }
             _ => self.state.apply(self.events.len(), &event)?,
         }
+        self.next_group = self.next_group.max(after);
         self.events.push(event);
         Ok(())
     }
@@ -145,7 +151,7 @@ impl Labels {
 
     /// A group number that no event has used.
     pub fn new_group(&self) -> u64 {
-        self.events.iter().map(|event| event.group + 1).max().unwrap_or(0)
+        self.next_group
     }
 
     /// The latest live group of labels, skips or exclusions by an annotator: what their undo key takes back.

@@ -165,6 +165,8 @@ fn bad_labels_are_refused_with_their_reason() {
     ] {
         assert_eq!(refuse(item, classes.clone()), "I12", "{item}: {classes:?}");
     }
+    let far = Event { group: u64::MAX, annotator: String::new(), change: Change::Skip { item: "5".into() } };
+    assert!(matches!(session.append_event(far, &control), Err(Error::Conflict(_))));
     let one = Session::new(setting(4, 60), options(1, Policy::Max, 9), &names(1), &control);
     assert_eq!(one.err(), Some(Error::TooFewClasses(1)));
 }
