@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use dial::simulate::{Initial, Plan, Truth, accuracy, trial};
+use dial::simulate::{Initial, Plan, Truth, scored, trial};
 use dial::{NodeId, Options, Policy, Prediction, Score, Session, Setting};
 use dial_data::{Pool, write::write_whole};
 use dial_lab::chart::{to_png, to_svg};
@@ -88,7 +88,7 @@ fn say(
     started: Instant,
     output: &Output,
 ) {
-    let right = 100.0 * accuracy(session, truth);
+    let right = 100.0 * share(session, truth);
     let labelled = session.labelled().len();
     let text = format!(
         "\n{}\nAfter {labelled} answers {right:.1} % of the other {} items are classified right.\n\n\
@@ -124,7 +124,7 @@ fn next_steps() -> Vec<Step> {
 
 fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args: &Demo, svg: String) -> Report {
     let labelled = session.labelled().len();
-    let right = accuracy(session, truth);
+    let right = share(session, truth);
     Report {
         title: format!("DiAL on {}", pool.name),
         lead: format!(
@@ -230,4 +230,10 @@ fn item(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem
         None => to_png(&sparkline(&row, 96.0, 64.0), 2.0),
     };
     GalleryItem { png: Some(png), title, detail }
+}
+
+/// The share of the scored items that is classified right.
+fn share(session: &Session<'_>, truth: &Truth) -> f64 {
+    let (right, all) = scored(session, truth);
+    right as f64 / all.max(1) as f64
 }

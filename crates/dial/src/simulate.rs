@@ -116,9 +116,9 @@ pub fn trial<'a>(
             let seconds = clock() - start;
             let next = Record { query: records.len(), ..record(&session, truth, Some(question.node), seconds) };
             records.push(next);
+            control.advance(1)?;
             start = clock();
         }
-        control.advance(count)?;
     }
     Ok((records, session))
 }
@@ -184,14 +184,21 @@ fn record(session: &Session<'_>, truth: &Truth, node: Option<NodeId>, seconds: f
     }
 }
 
-/// Share of the unlabelled nodes of known class that are classified right.
-pub fn accuracy(session: &Session<'_>, truth: &Truth) -> f64 {
-    let (mut right, mut all) = (0usize, 0usize);
+/// How many of the unlabelled nodes of known class are classified right, and how many there are.
+pub fn scored(session: &Session<'_>, truth: &Truth) -> (usize, usize) {
+    let (mut right, mut all) = (0, 0);
     for (node, class) in (0..).map(NodeId).zip(&truth.classes) {
         if let (Some(class), Err(_)) = (class, session.labelled().binary_search(&node)) {
             all += 1;
             right += usize::from(session.classes()[session.field().class(node)] == *class);
         }
     }
-    if all == 0 { 1.0 } else { right as f64 / all as f64 }
+    (right, all)
+}
+
+fn accuracy(session: &Session<'_>, truth: &Truth) -> f64 {
+    match scored(session, truth) {
+        (_, 0) => 1.0,
+        (right, all) => right as f64 / all as f64,
+    }
 }
