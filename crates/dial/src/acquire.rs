@@ -34,21 +34,8 @@ pub struct Situation<'a> {
     pub round: u64,
 }
 
-/// Scores every node by how much its label would tell.
-///
-/// ```
-/// use dial::{Acquisition, Situation};
-///
-/// /// Ask where there is least evidence, whatever the classes.
-/// struct LeastEvidence;
-///
-/// impl Acquisition for LeastEvidence {
-///     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
-///         now.field.map(out, |alpha| -alpha.iter().sum::<f64>());
-///         Ok(())
-///     }
-/// }
-/// ```
+/// Scores every node by how much its label would tell. Implemented by the built-in [`Score`]s and by [`OfAlpha`], any
+/// function of the α of a node; `examples/own_acquisition.rs` implements it anew.
 pub trait Acquisition: Send + Sync {
     /// Writes the score of every node; larger means ask sooner. Must not depend on anything but the situation.
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
@@ -101,6 +88,25 @@ impl Acquisition for Score {
                 out.iter_mut().for_each(|score| *score = random.uniform());
             }
         }
+        Ok(())
+    }
+}
+
+/// Any function of the α of a node, as an acquisition.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dial::{OfAlpha, Options};
+///
+/// // Ask where there is least evidence, whatever the classes.
+/// let options = Options { acquisition: Arc::new(OfAlpha(|alpha: &[f64]| -alpha.iter().sum::<f64>())), ..Options::default() };
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OfAlpha<F>(pub F);
+
+impl<F: Fn(&[f64]) -> f64 + Send + Sync> Acquisition for OfAlpha<F> {
+    fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
+        now.field.map(out, &self.0);
         Ok(())
     }
 }
@@ -169,6 +175,14 @@ mod tests {
             let [known, unknown] = scores(score, &field())[..] else { panic!("two nodes") };
             assert!(unknown > known, "{score}");
         }
+    }
+
+    #[test]
+    fn a_function_of_alpha_is_an_acquisition() {
+        let (field, mut out) = (field(), [0.0; 2]);
+        let now = Situation { field: &field, labelled: &[], seed: 1, round: 0 };
+        OfAlpha(|alpha: &[f64]| alpha[0] - alpha[1]).scores(&now, &mut out).unwrap();
+        assert_eq!(out, [2.0, 0.0]);
     }
 
     #[test]

@@ -94,6 +94,9 @@ pub enum Error {
         /// Residual asked for.
         wanted: f64,
     },
+    /// An acquisition gave a score that is not a number.
+    #[error("the score of item {0:?} is not a number. Mend the acquisition: every score must be a number.")]
+    NanScore(String),
     /// There is nothing left to ask.
     #[error("every item is labelled, skipped or excluded. Nothing is left to ask: see the predictions.")]
     NothingToAsk,
@@ -181,6 +184,7 @@ impl Error {
             Error::AllIdentical { .. } => "I10",
             Error::ExtremeScale { .. } => "I11",
             Error::UnknownItem(_) | Error::UnknownClass(_) | Error::BadLabel { .. } => "I12",
+            Error::NanScore(_) => "N6",
             Error::BadTau(_) => "N7",
             Error::NotConverged { .. } => "N10",
             Error::NothingToAsk => "N11",
@@ -196,7 +200,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::BadTau(_) | Error::BadSetting { .. } | Error::TooFewClasses(_) => ErrorKind::Usage,
-            Error::NotConverged { .. } => ErrorKind::Numeric,
+            Error::NotConverged { .. } | Error::NanScore(_) => ErrorKind::Numeric,
             Error::NothingToAsk | Error::Conflict(_) => ErrorKind::Conflict,
             Error::TooManyItems(_) => ErrorKind::Resource,
             Error::Cancelled => ErrorKind::Cancelled,

@@ -85,3 +85,24 @@ pub struct Event {
     /// What was done.
     pub change: Change,
 }
+
+/// A class of the schema.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Class {
+    /// Its present name.
+    pub name: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// Labels may use it.
+    Live,
+    /// Another class took its labels.
+    Merged(ClassId),
+    /// Its addition was undone; the id is not given again.
+    Undone,
+}

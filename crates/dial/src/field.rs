@@ -7,6 +7,7 @@
 //! mean       p_c = α_c / β                                                    (eq:pki)
 //! class      argmax_c α_c, ties to the smaller class                          (eq:inference)
 //! variance   (β² - Σ_c α_c²) / (β² (β + 1)), the trace of the covariance      (eq:var)
+//!            = 2 Σ_{c<m} α_c α_m / (β² (β + 1)): how it is computed, because nothing cancels
 //! covariance (δ_cm α_c β - α_c α_m) / (β² (β + 1))
 //! ```
 //!
@@ -76,6 +77,16 @@ impl DirichletField {
         for (evidence, value) in self.evidence[class].iter_mut().zip(column) {
             *evidence += weight * value;
         }
+    }
+
+    /// The evidence for a class at every node.
+    pub fn plane(&self, class: usize) -> &[f64] {
+        &self.evidence[class]
+    }
+
+    /// Replaces the evidence for a class.
+    pub fn set(&mut self, class: usize, plane: &[f64]) {
+        self.evidence[class].copy_from_slice(plane);
     }
 
     /// Forgets the evidence for a class.
@@ -150,10 +161,10 @@ impl DirichletField {
             let totals = &mut totals[..out.len()];
             out.fill(0.0);
             for plane in &self.evidence {
-                for ((square, total), e) in out.iter_mut().zip(&mut *totals).zip(&plane[first..]) {
+                for ((pairs, total), e) in out.iter_mut().zip(&mut *totals).zip(&plane[first..]) {
                     let alpha = e + self.prior_strength;
+                    *pairs += alpha * *total;
                     *total += alpha;
-                    *square += alpha * alpha;
                 }
             }
             for (out, total) in out.iter_mut().zip(totals) {
@@ -174,11 +185,13 @@ fn total(alpha: &[f64]) -> f64 {
 
 /// The trace of the covariance of a Dirichlet distribution with parameters alpha (`eq:var`).
 pub fn variance(alpha: &[f64]) -> f64 {
-    trace(total(alpha), alpha.iter().fold(0.0, |sum, a| sum + a * a))
+    let (total, pairs) = alpha.iter().fold((0.0, 0.0), |(total, pairs), a| (total + a, pairs + a * total));
+    trace(total, pairs)
 }
 
-fn trace(total: f64, squares: f64) -> f64 {
-    (total * total - squares) / (total * total * (total + 1.0))
+/// The trace from β and Σ_{c<m} α_c α_m.
+fn trace(total: f64, pairs: f64) -> f64 {
+    2.0 * pairs / (total * total * (total + 1.0))
 }
 
 #[cfg(test)]
@@ -200,6 +213,12 @@ mod tests {
         assert!((field.covariance(node)[0][0] - 6.0 / 150.0).abs() < 1e-16);
         assert!((field.covariance(node)[0][1] + 3.0 / 150.0).abs() < 1e-16);
         assert_eq!(field.class(NodeId(1)), 0, "ties go to the smaller class");
+    }
+
+    #[test]
+    fn a_tiny_second_class_still_has_a_variance() {
+        // 2 · 1e-17 / (1 · 2) with β = 1 to rounding; β² - Σ α² would give 0.
+        assert!((variance(&[1.0, 1e-17]) / 1e-17 - 1.0).abs() < 1e-15);
     }
 
     #[test]

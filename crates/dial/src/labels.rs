@@ -10,21 +10,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
-use crate::events::{Change, Event};
+use crate::events::{Change, Class, Event, Fate};
 use crate::field::MODERATE;
 use crate::ids::ClassId;
-
-/// A class of the schema.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Class {
-    /// Its present name.
-    pub name: String,
-    /// The class that took its labels, if it was merged away.
-    pub merged_into: Option<ClassId>,
-}
 
 /// One term of the evidence: an item's weight for a class.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +30,12 @@ pub struct Contribution {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
     events: Vec<Event>,
+    /// Groups that hold something to undo, and those of them that are undone.
+    groups: BTreeSet<u64>,
     undone: BTreeSet<u64>,
-    /// One more than the largest group.
+    /// One more than the largest group, and than the largest class id, that any event ever named.
     next_group: u64,
+    next_class: usize,
     state: State,
 }
 
@@ -65,34 +57,34 @@ struct Marks {
 }
 
 impl Labels {
-    /// The state of a log.
+    /// The state of a log. Every event was checked when it was appended; here those that are live at the end are checked
+    /// together, so that a log full of undos replays in one go.
     ///
     /// # Errors
-    /// The first event that could not have been appended.
+    /// An undo or redo of nothing, or a live event that does not apply.
     pub fn replay(events: impl IntoIterator<Item = Event>) -> Result<Labels> {
         let mut labels = Labels::default();
         for event in events {
-            labels.append(event)?;
+            labels.mark(&event)?;
+            labels.events.push(event);
         }
+        labels.state = labels.live_state()?;
         Ok(labels)
     }
 
     /// Appends an event, or leaves everything as it was.
     pub fn append(&mut self, event: Event) -> Result<()> {
-        let Some(after) = event.group.checked_add(1) else {
-            return Err(Error::Conflict(format!("group {} is reserved. Use a smaller number.", event.group)));
+        let before = (self.next_group, self.next_class, self.groups.contains(&event.group));
+        self.check_class_id(&event)?;
+        self.mark(&event)?;
+        let applied = match event.change {
+            Change::Undo { .. } | Change::Redo { .. } => self.replay_live(),
+            _ => self.state.apply(self.events.len(), &event),
         };
-        match event.change {
-            Change::Undo { group } => self.undo(group)?,
-            Change::Redo { group } => self.redo(group)?,
-            _ if self.undone.contains(&event.group) => {
-                return Err(Error::Conflict(format!("group {} was undone. Use a new group.", event.group)));
-            }
-            _ => self.state.apply(self.events.len(), &event)?,
+        if applied.is_err() {
+            self.unmark(&event, before);
         }
-        self.next_group = self.next_group.max(after);
-        self.events.push(event);
-        Ok(())
+        applied.map(|()| self.events.push(event))
     }
 
     /// Drops the last event again: for a caller that could not act on it.
@@ -101,41 +93,69 @@ impl Labels {
         *self = Labels::replay(std::mem::take(&mut self.events)).expect("a prefix of a log is a log");
     }
 
-    fn undo(&mut self, group: u64) -> Result<()> {
-        if self.undone.contains(&group) || !self.holds(group) {
-            return Err(Error::Conflict(format!("group {group} is not there to undo. Name a live group.")));
+    /// Keeps the books of groups and class ids.
+    fn mark(&mut self, event: &Event) -> Result<()> {
+        let refuse = |text: String| Err(Error::Conflict(text));
+        let Some(after) = event.group.checked_add(1) else {
+            return refuse(format!("group {} is reserved. Use a smaller number.", event.group));
+        };
+        match &event.change {
+            Change::Undo { group } if !self.groups.contains(group) || !self.undone.insert(*group) => {
+                return refuse(format!("group {group} is not there to undo. Name a live group."));
+            }
+            Change::Redo { group } if !self.undone.remove(group) => {
+                return refuse(format!("group {group} was not undone. Name an undone group."));
+            }
+            Change::Undo { .. } | Change::Redo { .. } => {}
+            _ if self.undone.contains(&event.group) => {
+                return refuse(format!("group {} was undone. Use a new group.", event.group));
+            }
+            change => {
+                self.groups.insert(event.group);
+                if let Change::AddClass { class, .. } = change {
+                    self.next_class = self.next_class.max(class.index() + 1);
+                }
+            }
         }
-        self.undone.insert(group);
-        self.replay_live().inspect_err(|_| {
-            self.undone.remove(&group);
-        })
+        self.next_group = self.next_group.max(after);
+        Ok(())
     }
 
-    fn redo(&mut self, group: u64) -> Result<()> {
-        if !self.undone.remove(&group) {
-            return Err(Error::Conflict(format!("group {group} was not undone. Name an undone group.")));
+    /// Takes back what `mark` did for an event that did not apply.
+    fn unmark(&mut self, event: &Event, (next_group, next_class, held): (u64, usize, bool)) {
+        match &event.change {
+            Change::Undo { group } => drop(self.undone.remove(group)),
+            Change::Redo { group } => drop(self.undone.insert(*group)),
+            _ if !held => drop(self.groups.remove(&event.group)),
+            _ => {}
         }
-        self.replay_live().inspect_err(|_| {
-            self.undone.insert(group);
-        })
+        (self.next_group, self.next_class) = (next_group, next_class);
     }
 
-    /// Whether a group has an event that can be undone.
-    fn holds(&self, group: u64) -> bool {
-        let counts = |event: &Event| !matches!(event.change, Change::Undo { .. } | Change::Redo { .. });
-        self.events.iter().any(|event| event.group == group && counts(event))
+    /// Class ids are given in order and never twice, even if the class was undone.
+    fn check_class_id(&self, event: &Event) -> Result<()> {
+        match event.change {
+            Change::AddClass { class, .. } if class.index() != self.next_class => Err(Error::Conflict(format!(
+                "class ids are given in order and never again: the next is {}, not {}.",
+                self.next_class, class.0
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the live events say together.
+    fn live_state(&self) -> Result<State> {
+        let mut state = State::default();
+        for (place, event) in self.events.iter().enumerate().filter(|(_, event)| !self.undone.contains(&event.group)) {
+            state.apply(place, event)?;
+        }
+        Ok(state)
     }
 
     /// Replays the live events; the state changes only if all of them still apply.
     fn replay_live(&mut self) -> Result<()> {
-        let mut state = State::default();
-        for (place, event) in self.events.iter().enumerate() {
-            if !self.undone.contains(&event.group) {
-                state.apply(place, event).map_err(|error| {
-                    Error::Conflict(format!("later events need this one: {error} Undo those first."))
-                })?;
-            }
-        }
+        let needed = |error| Error::Conflict(format!("later events need this one: {error} Undo those first."));
+        let state = self.live_state().map_err(needed)?;
         let lost = |before: bool, after: bool| before && !after;
         if lost(self.state.settings.is_some(), state.settings.is_some()) || lost(self.state.usable(), state.usable()) {
             return Err(Error::Conflict("a project keeps its settings and two classes. Undo something else.".into()));
@@ -164,14 +184,22 @@ impl Labels {
         self.events.iter().rev().find(mine).map(|event| event.group)
     }
 
-    /// Every class ever added, by id.
+    /// The id of the next class to add.
+    ///
+    /// # Panics
+    /// If all 65,536 ids were given.
+    pub fn new_class(&self) -> ClassId {
+        ClassId(u16::try_from(self.next_class).expect("there are class ids left"))
+    }
+
+    /// Every class ever added, by id; one that was undone has no name until it is brought back.
     pub fn schema(&self) -> &[Class] {
         &self.state.classes
     }
 
     /// The classes that labels may use, in the order of their ids.
     pub fn classes(&self) -> Vec<ClassId> {
-        let live = |(id, class): (usize, &Class)| class.merged_into.is_none().then_some(ClassId(id as u16));
+        let live = |(id, class): (usize, &Class)| (class.fate == Fate::Live).then_some(ClassId(id as u16));
         self.state.classes.iter().enumerate().filter_map(live).collect()
     }
 
@@ -262,23 +290,30 @@ impl State {
 
     /// Whether there are classes to choose between.
     fn usable(&self) -> bool {
-        self.classes.iter().filter(|class| class.merged_into.is_none()).count() >= 2
+        self.live_classes() >= 2
+    }
+
+    fn live_classes(&self) -> usize {
+        self.classes.iter().filter(|class| class.fate == Fate::Live).count()
     }
 
     /// The live class that stands for a class after merges.
     fn resolve(&self, class: ClassId) -> ClassId {
-        self.classes[class.index()].merged_into.map_or(class, |into| self.resolve(into))
+        match self.classes[class.index()].fate {
+            Fate::Merged(into) => self.resolve(into),
+            Fate::Live | Fate::Undone => class,
+        }
     }
 
     fn live(&self, class: ClassId) -> Result<()> {
         match self.classes.get(class.index()) {
-            Some(Class { merged_into: None, .. }) => Ok(()),
+            Some(Class { fate: Fate::Live, .. }) => Ok(()),
             _ => Err(Error::UnknownClass(class.0.to_string())),
         }
     }
 
     fn check_name(&self, name: &str) -> Result<()> {
-        if self.classes.iter().any(|class| class.merged_into.is_none() && class.name == name) {
+        if self.classes.iter().any(|class| class.fate == Fate::Live && class.name == name) {
             return Err(Error::Conflict(format!("there is a class {name:?} already. Choose another name.")));
         }
         Ok(())
@@ -286,11 +321,12 @@ impl State {
 
     fn add_class(&mut self, class: ClassId, name: &str) -> Result<()> {
         self.check_name(name)?;
-        if class.index() != self.classes.len() {
-            let next = self.classes.len();
-            return Err(Error::Conflict(format!("class ids are given in order: the next is {next}, not {}.", class.0)));
+        if class.index() < self.classes.len() {
+            return Err(Error::Conflict(format!("class id {} was given before. Use the next one.", class.0)));
         }
-        self.classes.push(Class { name: name.to_string(), merged_into: None });
+        // Ids between were given to classes whose addition is undone.
+        self.classes.resize(class.index(), Class { name: String::new(), fate: Fate::Undone });
+        self.classes.push(Class { name: name.to_string(), fate: Fate::Live });
         Ok(())
     }
 
@@ -309,11 +345,11 @@ impl State {
         if from == into {
             return Err(Error::Conflict(format!("class {} cannot be merged into itself. Name two classes.", from.0)));
         }
-        let left = self.classes.iter().filter(|class| class.merged_into.is_none()).count() - 1;
+        let left = self.live_classes() - 1;
         if left < 2 {
             return Err(Error::TooFewClasses(left));
         }
-        self.classes[from.index()].merged_into = Some(into);
+        self.classes[from.index()].fate = Fate::Merged(into);
         Ok(())
     }
 

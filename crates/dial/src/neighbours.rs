@@ -14,27 +14,13 @@
 //! Memory: one f32 copy of the features, a tile of 512 KiB per thread, and the result; nothing grows with n².
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
 use crate::ids::NodeId;
 use crate::screen::{self, Screen};
-use crate::words::words;
-
-/// What to do with rows of length zero under the cosine metric.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ZeroVectors {
-    /// Refuse the pool (fault I9).
-    #[default]
-    Error,
-    /// Keep them as items without neighbours.
-    Isolate,
-}
-
-words!(ZeroVectors, "zero-vectors", { Error => "error", Isolate => "isolate" });
+use crate::space::{Space, ZeroVectors};
 
 /// The k nearest neighbours of every node, nearest first, ties by node id; the node itself does not count.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +54,7 @@ impl Neighbours {
         features.check_scale()?;
         let space = Space::new(features, metric, zero_vectors)?;
         check_k(k, space.isolated.iter().filter(|&&alone| !alone).count())?;
+        space.check_directions()?;
         let screen = space.screen();
 
         let n = features.n();
@@ -104,46 +91,6 @@ impl Neighbours {
             (node.index() + 1) * self.k
         };
         self.ids[row.clone()].iter().zip(&self.squared[row]).map(|(&id, &d)| (NodeId(id), d))
-    }
-}
-
-/// The features under a metric: exact distances, and which rows take no part.
-struct Space<'a> {
-    features: Features<'a>,
-    /// Reciprocal norms for the cosine metric.
-    scales: Option<Vec<f64>>,
-    isolated: Vec<bool>,
-}
-
-impl<'a> Space<'a> {
-    fn new(features: Features<'a>, metric: Metric, zero_vectors: ZeroVectors) -> Result<Space<'a>> {
-        let n = features.n();
-        if metric == Metric::Euclidean {
-            return Ok(Space { features, scales: None, isolated: vec![false; n] });
-        }
-        let norms: Vec<f64> = (0..n).into_par_iter().map(|row| features.norm(row)).collect();
-        // A norm whose reciprocal overflows is zero for every purpose here.
-        let isolated: Vec<bool> = norms.iter().map(|norm| !(1.0 / norm).is_finite()).collect();
-        if let (Some(first), ZeroVectors::Error) = (isolated.iter().position(|&zero| zero), zero_vectors) {
-            return Err(Error::ZeroVectors { count: isolated.iter().filter(|&&zero| zero).count(), first });
-        }
-        Ok(Space { features, scales: Some(norms.iter().map(|norm| 1.0 / norm).collect()), isolated })
-    }
-
-    fn value(&self, row: usize, column: usize) -> f64 {
-        let value = self.features.get(row, column);
-        self.scales.as_ref().map_or(value, |scales| if self.isolated[row] { 0.0 } else { value * scales[row] })
-    }
-
-    fn squared_distance(&self, i: usize, j: usize) -> f64 {
-        match &self.scales {
-            Some(scales) => self.features.squared_distance_scaled(i, j, scales[i], scales[j]),
-            None => self.features.squared_distance(i, j),
-        }
-    }
-
-    fn screen(&self) -> Screen {
-        Screen::new(self.features.n(), self.features.dim(), |row, column| self.value(row, column))
     }
 }
 
@@ -355,6 +302,7 @@ mod tests {
         assert_eq!(find(&[1., 1., 1.], 3, 1, 1, euclidean, refuse), Error::AllIdentical { n: 3 });
         assert_eq!(find(&[0., 1., 0.], 3, 1, 1, cosine, refuse), Error::ZeroVectors { count: 2, first: 0 });
         assert_eq!(find(&[0., 1., 0.], 3, 1, 1, cosine, ZeroVectors::Isolate), Error::TooFewItems { k: 1, n: 1 });
+        assert_eq!(find(&[1., 3., 5., 15., 0.7, 2.1], 3, 2, 1, cosine, refuse), Error::AllIdentical { n: 3 });
         assert!(matches!(find(&[1., 1e300, 1.], 3, 1, 1, euclidean, refuse), Error::ExtremeScale { column: 0, .. }));
         assert!(matches!(find(&[0., 1e-300, 0.], 3, 1, 1, euclidean, refuse), Error::ExtremeScale { .. }));
         assert!(matches!(find(&[0., 1., 2.], 3, 1, 0, euclidean, refuse), Error::BadSetting { .. }));

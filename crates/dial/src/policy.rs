@@ -183,6 +183,7 @@ impl Chooser {
     fn lambda(&self, candidates: &[(NodeId, f64)], scratch: &mut Vec<f64>) -> f64 {
         match self.sharpness {
             Sharpness::Constant(lambda) => lambda,
+            Sharpness::Schedule { start: 0.0, .. } => 0.0,
             Sharpness::Schedule { start, power } => start * libm::pow(self.question as f64, power),
             Sharpness::Auto => {
                 scratch.clear();

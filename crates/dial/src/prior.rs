@@ -74,14 +74,31 @@ pub fn sources(n: usize, expected_clusters: usize, seed: u64) -> Vec<NodeId> {
 
 /// Calibrates the prior strength from columns of K (the paper).
 pub fn calibrated(kernel: &dyn Propagation, expected_clusters: usize, seed: u64, control: &Control) -> Result<f64> {
-    let sources = sources(kernel.n(), expected_clusters, seed);
-    Ok(from_columns(&kernel.columns(&sources, control)?, expected_clusters))
+    let columns = |sources: &[NodeId]| kernel.columns(sources, control);
+    in_blocks(&sources(kernel.n(), expected_clusters, seed), expected_clusters, columns, control)
 }
 
 /// Calibrates the prior strength from columns before normalisation (the authors' code).
 pub fn calibrated_raw(kernel: &dyn Propagation, expected_clusters: usize, seed: u64, control: &Control) -> Result<f64> {
-    let sources = sources(kernel.n(), expected_clusters, seed);
-    Ok(from_columns(&kernel.raw_columns(&sources, control)?, expected_clusters))
+    let columns = |sources: &[NodeId]| kernel.raw_columns(sources, control);
+    in_blocks(&sources(kernel.n(), expected_clusters, seed), expected_clusters, columns, control)
+}
+
+/// The maximum over all sources, a few columns in memory at a time.
+fn in_blocks(
+    sources: &[NodeId],
+    expected_clusters: usize,
+    columns: impl Fn(&[NodeId]) -> Result<Vec<Column>>,
+    control: &Control,
+) -> Result<f64> {
+    control.start("calibrating the prior", sources.len());
+    let mut strength = 0.0f64;
+    for block in sources.chunks(16) {
+        strength = strength.max(from_columns(&columns(block)?, expected_clusters));
+        control.advance(block.len())?;
+    }
+    control.finish();
+    Ok(strength)
 }
 
 /// The maximum over columns of their 100 (K̂ - 1)/K̂ percentile, not below 1e-6.

@@ -320,11 +320,22 @@ mod tests {
             let graph = Arc::new(Graph::from_edges(n, &edges).unwrap());
             let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap().with_source_value(2.0).unwrap();
             let sources: Vec<NodeId> = (0..n as u32).map(NodeId).collect();
-            for (source, column) in sources.iter().zip(poisson.columns(&sources, &Control::new()).unwrap()) {
+            let columns = poisson.columns(&sources, &Control::new()).unwrap();
+            let raw = poisson.raw_columns(&sources, &Control::new()).unwrap();
+            for ((source, column), g) in sources.iter().zip(columns).zip(raw) {
                 prop_assert_eq!(column[source.index()], 2.0);
+                let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
+                let top = g[source.index()];
                 for (node, &value) in column.iter().enumerate() {
+                    // g is as it was solved, neither clamped nor normalised: its maximum is at the source, up to what
+                    // a residual of 1e-9 leaves open (a constant of 1/(c tau) may be large).
+                    prop_assert!(g[node] <= top + 1e-7 * (1.0 + top.abs()), "{} above {top}", g[node]);
                     prop_assert!((0.0..=2.0).contains(&value));
                     prop_assert!(poisson.reaches(*source, NodeId(node as u32)) || value == 0.0);
+                    if top - lowest > 1e-3 {
+                        let normalized = 2.0 * (g[node] - lowest) / (top - lowest);
+                        prop_assert!((value - normalized).abs() < 1e-6, "{value} is not {normalized}");
+                    }
                 }
             }
         }

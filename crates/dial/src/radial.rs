@@ -69,7 +69,8 @@ impl<'a> Radial<'a> {
             Shape::Rbf { sigma } => libm::exp(-squared / (2.0 * sigma * sigma)),
             Shape::Compact { radius } => {
                 let r = squared.sqrt() / radius;
-                if r < 1.0 { (1.0 - r).powi(4) * (4.0 * r + 1.0) } else { 0.0 }
+                let squared_gap = (1.0 - r) * (1.0 - r);
+                if r < 1.0 { squared_gap * squared_gap * (4.0 * r + 1.0) } else { 0.0 }
             }
         };
         self.source_value * shape

@@ -5,26 +5,23 @@
 //! tell  one event appended to the log; the field follows
 //! ```
 //!
-//! The field of a class is the sum of its live columns in the order of their events. After an event the terms of every
-//! class are listed anew: where the old list is the beginning of the new one, the rest is added; otherwise the class is
-//! summed from the start. So a state has the bits of a replay of its log, and nothing is ever subtracted. Columns are a
-//! cache: dropping one costs a solve and changes nothing. The generator of a question is numbered by the count of
-//! labelled items, so a resumed session asks what an uninterrupted one would have asked.
+//! The field follows the log (see `evidence`): a state has the bits of a replay of its log. The generator of a question is
+//! numbered by the count of labelled items, so a resumed session asks what an uninterrupted one would have asked.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use crate::acquire::{Acquisition, Score, Situation};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::events::{Change, Event};
+use crate::evidence::{Evidence, Term};
 use crate::field::DirichletField;
 use crate::graph::Graph;
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::policy::{Chooser, Policy, Sharpness};
 use crate::prior::{self, Prior};
-use crate::propagate::{Column, Propagation};
+use crate::propagate::Propagation;
 use crate::seed::{Purpose, Random};
 
 /// What a session works on: the pool and how labels spread over it.
@@ -117,13 +114,7 @@ pub struct Session<'a> {
     setting: Setting<'a>,
     options: Options<'a>,
     labels: Labels,
-    field: DirichletField,
-    /// The classes of the planes of the field, and the terms summed in each.
-    classes: Vec<ClassId>,
-    terms: Vec<Vec<(NodeId, f64)>>,
-    columns: HashMap<NodeId, Column>,
-    /// The nodes of the columns in the order they were made.
-    made: VecDeque<NodeId>,
+    evidence: Evidence<'a>,
     open: Vec<bool>,
     labelled: Vec<NodeId>,
     scratch: Mutex<Scratch>,
@@ -166,7 +157,8 @@ impl<'a> Session<'a> {
     /// Takes up a session from its log.
     ///
     /// # Errors
-    /// A log that does not replay, or has no settings or fewer than two classes.
+    /// A log that does not replay, or has no settings or fewer than two classes; items, graph or askable nodes that are
+    /// not as many as the kernel has nodes.
     pub fn resume(
         setting: Setting<'a>,
         options: Options<'a>,
@@ -177,20 +169,14 @@ impl<'a> Session<'a> {
         let Some((prior_strength, _)) = labels.settings() else {
             return Err(Error::Conflict("the log has no settings. Start a new session.".into()));
         };
-        let n = setting.kernel.n();
-        let mut session = Session {
-            field: DirichletField::new(n, 0, prior_strength),
-            labels,
-            classes: Vec::new(),
-            terms: Vec::new(),
-            columns: HashMap::new(),
-            made: VecDeque::new(),
-            open: vec![true; n],
-            labelled: Vec::new(),
-            scratch: Mutex::default(),
-            setting,
-            options,
-        };
+        if labels.classes().len() < 2 {
+            return Err(Error::TooFewClasses(labels.classes().len()));
+        }
+        check_sizes(&setting, &options)?;
+        let evidence = Evidence::new(Arc::clone(&setting.kernel), options.columns_kept, prior_strength);
+        let open = vec![true; setting.kernel.n()];
+        let scratch = Mutex::default();
+        let mut session = Session { setting, options, labels, evidence, open, labelled: Vec::new(), scratch };
         session.follow(control)?;
         Ok(session)
     }
@@ -198,17 +184,27 @@ impl<'a> Session<'a> {
     /// The items to ask next: one, or a batch without graph neighbours.
     ///
     /// # Errors
-    /// Nothing left to ask (N11), or what the acquisition fails with.
+    /// Nothing left to ask (N11), a score that is not a number (N6), or what the acquisition fails with.
     pub fn ask(&self, count: usize) -> Result<Ask> {
         if count == 0 {
             return Err(Error::BadSetting { name: "batch", want: "at least 1", got: "0".into() });
         }
-        let mut scratch = self.scratch.lock().expect("no holder panics");
-        let Scratch { scores, candidates, weights } = &mut *scratch;
-        scores.resize(self.field.n(), 0.0);
+        // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
+        let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
+        let asked = self.ask_with(count, &mut scratch);
+        *self.scratch.lock().expect("no holder panics") = scratch;
+        asked
+    }
+
+    fn ask_with(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
+        let Scratch { scores, candidates, weights } = scratch;
+        scores.resize(self.field().n(), 0.0);
         self.options.acquisition.scores(&self.situation(), scores)?;
         candidates.clear();
         candidates.extend((0..).map(NodeId).zip(scores.iter().copied()).filter(|(node, _)| self.open[node.index()]));
+        if let Some((node, _)) = candidates.iter().find(|(_, score)| score.is_nan()) {
+            return Err(Error::NanScore(self.setting.items.id(*node)));
+        }
         let mut random = Random::new(self.options.seed, Purpose::Ask, self.round());
         let graph = self.setting.graph.as_deref();
         let batch = self.chooser().choose_batch(candidates, count, graph, &mut random, weights)?;
@@ -256,7 +252,7 @@ impl<'a> Session<'a> {
     /// Brings the field and the lists of nodes up to the log. Nothing changes unless all columns can be had.
     fn follow(&mut self, control: &Control) -> Result<()> {
         let classes = self.labels.classes();
-        let mut terms = vec![Vec::new(); classes.len()];
+        let mut terms: Vec<Vec<Term>> = vec![Vec::new(); classes.len()];
         for term in self.labels.contributions() {
             // Items that are no longer in the pool keep their labels in the log.
             if let Ok(node) = self.setting.items.node(&term.item) {
@@ -264,50 +260,10 @@ impl<'a> Session<'a> {
                 terms[plane].push((node, term.weight));
             }
         }
-        let summed = self.summed(&classes, &terms);
-        self.fetch_columns(terms.iter().zip(&summed).flat_map(|(terms, &from)| &terms[from..]), control)?;
-        self.update_field(&classes, &terms, &summed);
-        (self.classes, self.terms) = (classes, terms);
-        self.list_nodes();
-        while self.made.len() > self.options.columns_kept {
-            self.made.pop_front().map(|node| self.columns.remove(&node));
-        }
-        Ok(())
-    }
-
-    /// For every class, how many of its terms the field holds already; 0 means it is summed anew.
-    fn summed(&self, classes: &[ClassId], terms: &[Vec<(NodeId, f64)>]) -> Vec<usize> {
-        let kept = |plane: usize, terms: &[(NodeId, f64)]| match self.terms.get(plane) {
-            Some(old) if classes.starts_with(&self.classes) && terms.starts_with(old) => old.len(),
-            _ => 0,
-        };
-        terms.iter().enumerate().map(|(plane, terms)| kept(plane, terms)).collect()
-    }
-
-    /// Makes sure that the columns of these terms are there.
-    fn fetch_columns<'t>(&mut self, terms: impl Iterator<Item = &'t (NodeId, f64)>, control: &Control) -> Result<()> {
-        let mut missing: Vec<NodeId> = terms.map(|&(node, _)| node).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing.retain(|node| !self.columns.contains_key(node));
-        let columns = self.setting.kernel.columns(&missing, control)?;
-        self.made.extend(&missing);
-        self.columns.extend(missing.into_iter().zip(columns));
-        Ok(())
-    }
-
-    fn update_field(&mut self, classes: &[ClassId], terms: &[Vec<(NodeId, f64)>], summed: &[usize]) {
         let (prior_strength, _) = self.labels.settings().expect("a session has settings");
-        self.field.set_prior_strength(prior_strength);
-        self.field.resize_classes(classes.len());
-        for (plane, (terms, &from)) in terms.iter().zip(summed).enumerate() {
-            if from == 0 {
-                self.field.clear(plane);
-            }
-            for (node, weight) in &terms[from..] {
-                self.field.add(plane, *weight, &self.columns[node]);
-            }
-        }
+        self.evidence.follow(classes, terms, prior_strength, control)?;
+        self.list_nodes();
+        Ok(())
     }
 
     /// Lists the labelled nodes and those that may be asked.
@@ -325,7 +281,7 @@ impl<'a> Session<'a> {
     }
 
     fn situation(&self) -> Situation<'_> {
-        Situation { field: &self.field, labelled: &self.labelled, seed: self.options.seed, round: self.round() }
+        Situation { field: self.field(), labelled: &self.labelled, seed: self.options.seed, round: self.round() }
     }
 
     fn chooser(&self) -> Chooser {
@@ -351,12 +307,12 @@ impl<'a> Session<'a> {
 
     /// The belief about every node; its planes are [`Session::classes`].
     pub fn field(&self) -> &DirichletField {
-        &self.field
+        self.evidence.field()
     }
 
     /// The live classes, in the order of the planes of the field.
     pub fn classes(&self) -> &[ClassId] {
-        &self.classes
+        self.evidence.classes()
     }
 
     /// The nodes with a label that counts, ascending.
@@ -370,15 +326,33 @@ impl<'a> Session<'a> {
     }
 
     /// What is believed about a node.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
     pub fn prediction(&self, node: NodeId) -> Prediction {
+        let field = self.field();
         Prediction {
-            class: self.classes[self.field.class(node)],
-            probabilities: self.field.mean(node),
-            variance: self.field.variance(node),
-            evidence: self.field.evidence(node),
+            class: self.classes()[field.class(node)],
+            probabilities: field.mean(node),
+            variance: field.variance(node),
+            evidence: field.evidence(node),
             reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
         }
     }
+}
+
+/// Everything must be about the same nodes.
+fn check_sizes(setting: &Setting<'_>, options: &Options<'_>) -> Result<()> {
+    let n = setting.kernel.n();
+    let graph = setting.graph.as_ref().map_or(n, |graph| graph.n());
+    let askable = options.askable.as_ref().map_or(n, |askable| askable.len());
+    for (what, found) in [("items", setting.items.len()), ("nodes of the graph", graph), ("askable nodes", askable)] {
+        if found != n {
+            let text = format!("{found} {what} for a kernel of {n} nodes. Give all of them for the same pool.");
+            return Err(Error::Conflict(text));
+        }
+    }
+    Ok(())
 }
 
 fn prior_strength(setting: &Setting<'_>, options: &Options<'_>, expected: usize, control: &Control) -> Result<f64> {

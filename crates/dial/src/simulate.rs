@@ -69,6 +69,8 @@ pub struct Record {
     pub node: Option<NodeId>,
     /// Its class.
     pub class: Option<ClassId>,
+    /// Whether it was asked in a batch beside a graph neighbour, for want of others.
+    pub crowded: bool,
     /// Number of labelled nodes.
     pub labelled: usize,
     /// Share of the unlabelled nodes of known truth that are classified right (1 if there are none).
@@ -97,7 +99,8 @@ pub fn trial<'a>(
     let known: Vec<bool> = truth.classes.iter().map(Option::is_some).collect();
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
     let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };
-    let mut session = Session::new(setting.clone(), options, &truth.names, control)?;
+    // Trials share the caller's progress, which counts questions; calibrating a prior is not one.
+    let mut session = Session::new(setting.clone(), options, &truth.names, &control.quiet())?;
     let start = clock();
     for &node in &initial {
         tell(&mut session, truth, node, control)?;
@@ -111,11 +114,12 @@ pub fn trial<'a>(
             Err(Error::NothingToAsk) => break,
             asked => asked?,
         };
-        for question in asked.questions {
+        let apart = asked.questions.len() - asked.crowded;
+        for (place, question) in asked.questions.into_iter().enumerate() {
             tell(&mut session, truth, question.node, control)?;
             let seconds = clock() - start;
-            let next = Record { query: records.len(), ..record(&session, truth, Some(question.node), seconds) };
-            records.push(next);
+            let next = record(&session, truth, Some(question.node), seconds);
+            records.push(Record { query: records.len(), crowded: place >= apart, ..next });
             control.advance(1)?;
             start = clock();
         }
@@ -152,11 +156,17 @@ fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<Node
     match initial {
         Initial::None => Ok(Vec::new()),
         Initial::Nodes(nodes) => {
-            let usable = |node: &NodeId| truth.classes.get(node.index()).is_some_and(Option::is_some);
-            match nodes.iter().find(|node| !usable(node)) {
-                Some(node) => Err(Error::UnknownItem(node.0.to_string())),
-                None => Ok(nodes.clone()),
+            let mut distinct: Vec<NodeId> = Vec::new();
+            for &node in nodes {
+                if !truth.classes.get(node.index()).is_some_and(Option::is_some) {
+                    let text = format!("node {} has no known class to begin with. Choose another.", node.0);
+                    return Err(Error::Conflict(text));
+                }
+                if !distinct.contains(&node) {
+                    distinct.push(node);
+                }
             }
+            Ok(distinct)
         }
         Initial::OnePerClass => {
             let mut random = Random::new(seed, Purpose::Initial, 0);
@@ -175,6 +185,7 @@ fn record(session: &Session<'_>, truth: &Truth, node: Option<NodeId>, seconds: f
     let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
     Record {
         query: 0,
+        crowded: false,
         node,
         class: node.and_then(|node| truth.classes[node.index()]),
         labelled: labelled.len(),

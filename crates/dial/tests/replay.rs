@@ -46,7 +46,7 @@ fn random_change(session: &Session<'_>, random: &mut Random) -> (String, Change)
         }
         8..10 => Change::Undo { group },
         10..12 => Change::Redo { group },
-        12 => Change::AddClass { class: ClassId(session.labels().schema().len() as u16), name: format!("new {group}") },
+        12 => Change::AddClass { class: session.labels().new_class(), name: format!("new {group}") },
         13 => Change::MergeClass { from: class, into: ClassId(0) },
         14 => [Change::Skip { item: item.clone() }, Change::Exclude { item }][random.below(2)].clone(),
         _ => Change::Weight { annotator: annotator.clone(), weight: 0.5 + random.uniform() },
@@ -143,6 +143,70 @@ fn classes_may_be_added_renamed_and_merged_at_any_time() {
     session.append("", Change::Undo { group: merged }, &control).unwrap();
     assert_eq!(session.classes(), [0, 1, 3].map(ClassId));
     assert!(session.append("", Change::Undo { group: 0 }, &control).is_err(), "the first classes and settings stay");
+}
+
+#[test]
+fn class_ids_are_never_given_twice() {
+    let control = Control::new();
+    let mut session = Session::new(setting(3, 60), options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let add = |class, name: &str| Change::AddClass { class: ClassId(class), name: name.into() };
+    let odd = session.append("", add(2, "odd"), &control).unwrap();
+    session.append("", Change::Undo { group: odd }, &control).unwrap();
+    assert!(session.append("", add(2, "other"), &control).is_err());
+    session.append("", add(3, "other"), &control).unwrap();
+    assert_eq!(session.classes(), [0, 1, 3].map(ClassId));
+    session.append("", Change::Redo { group: odd }, &control).unwrap();
+    assert_eq!(session.classes(), [0, 1, 2, 3].map(ClassId));
+    assert_eq!(session.labels().schema()[2].name, "odd");
+}
+
+#[test]
+fn taking_back_one_of_many_labels_starts_from_a_checkpoint_and_keeps_the_bits() {
+    let (setting, control) = (setting(7, 400), Control::new());
+    let mut session = Session::new(setting.clone(), options(1, Policy::Max, 40), &names(2), &control).unwrap();
+    let groups: Vec<u64> = (0..200)
+        .map(|i: u16| session.tell(&i.to_string(), ClassId(u16::from(i.is_multiple_of(5))), &control).unwrap())
+        .collect();
+    for undone in [199, 150, 3, 97, 96, 31, 32] {
+        session.append("", Change::Undo { group: groups[undone] }, &control).unwrap();
+        let log = session.labels().events().to_vec();
+        let replayed = Session::resume(setting.clone(), options(1, Policy::Max, 0), log, &control).unwrap();
+        assert_eq!(bits(&session), bits(&replayed), "after undoing {undone}");
+    }
+}
+
+#[test]
+fn logs_and_settings_that_do_not_fit_are_refused() {
+    let (setting, control) = (setting(8, 60), Control::new());
+    let session = Session::new(setting.clone(), options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let settings = session.labels().events().last().unwrap().clone();
+    let resume = |setting, options, log: Vec<Event>| Session::resume(setting, options, log, &Control::new()).err();
+    assert_eq!(resume(setting.clone(), options(1, Policy::Max, 9), vec![settings]), Some(Error::TooFewClasses(0)));
+    let log = session.labels().events().to_vec();
+    let longer = Setting { items: Items::rows(61), ..setting.clone() };
+    assert!(matches!(resume(longer, options(1, Policy::Max, 9), log.clone()), Some(Error::Conflict(_))));
+    let askable = Options { askable: Some(Arc::new(vec![true; 59])), ..options(1, Policy::Max, 9) };
+    assert!(matches!(resume(setting, askable, log), Some(Error::Conflict(_))));
+}
+
+struct NotANumber;
+
+impl dial::Acquisition for NotANumber {
+    fn scores(&self, _: &dial::Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
+        out.fill(0.5);
+        out[7] = f64::NAN;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_score_that_is_not_a_number_is_an_error_unless_it_does_not_matter() {
+    let control = Control::new();
+    let options = Options { acquisition: Arc::new(NotANumber), ..options(1, Policy::Max, 9) };
+    let mut session = Session::new(setting(9, 60), options, &names(2), &control).unwrap();
+    assert_eq!(session.ask(1), Err(Error::NanScore("7".into())));
+    session.tell("7", ClassId(0), &control).unwrap();
+    assert!(session.ask(1).is_ok());
 }
 
 #[test]

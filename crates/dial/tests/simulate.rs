@@ -105,7 +105,7 @@ fn accuracy_is_over_unlabelled_nodes_of_known_class() {
     assert_eq!((records[1].node, records[1].accuracy), (Some(NodeId(3)), 1.0));
     let unknown = plan(Initial::Nodes(vec![NodeId(5)]), 1, 1);
     let refused = trial(&setting, &Options::default(), &truth, &unknown, &|| 0.0, &Control::new()).err();
-    assert_eq!(refused, Some(Error::UnknownItem("5".into())));
+    assert!(matches!(refused, Some(Error::Conflict(text)) if text.starts_with("node 5 has no known class")));
 }
 
 #[test]
@@ -135,6 +135,15 @@ fn batches_of_a_simulation_hold_no_neighbours() {
         let nodes: Vec<NodeId> = batch.iter().map(|record| record.node.unwrap()).collect();
         assert!(nodes.iter().all(|&a| nodes.iter().all(|&b| !graph.adjacent(a, b))));
     }
+}
+
+#[test]
+fn crowded_batches_and_doubled_initial_nodes_are_noticed() {
+    let (setting, truth) = pool(60);
+    let initial = Initial::Nodes([3, 4, 3].map(NodeId).to_vec());
+    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(initial, 58, 58));
+    assert_eq!((records[0].labelled, records.len()), (2, 59));
+    assert!(!records[1].crowded && records[58].crowded, "a batch of everything cannot keep neighbours apart");
 }
 
 #[test]
