@@ -137,6 +137,20 @@ fn batches_of_a_simulation_hold_no_neighbours() {
     }
 }
 
+/// A regression: a session once held a lock while its acquisition ran in parallel, and work stealing took it again.
+#[test]
+fn many_tasks_may_ask_one_session_at_once() {
+    use rayon::prelude::*;
+    let (setting, truth) = pool(20_000);
+    let names = &truth.names;
+    let session =
+        dial::Session::new(setting, options(Score::Variance, Policy::Max, 1), names, &Control::new()).unwrap();
+    let expected = session.ask(1).unwrap();
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+    let same = threads.install(|| (0..3000).into_par_iter().all(|_| session.ask(1).unwrap() == expected));
+    assert!(same);
+}
+
 #[test]
 fn crowded_batches_and_doubled_initial_nodes_are_noticed() {
     let (setting, truth) = pool(60);
