@@ -1,10 +1,11 @@
 //! What can be typed. Nothing is opened or computed here.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-use dial::{Kernel, Metric, NodeId, Policy, Prior, Score, Sharpness};
+use dial::{Kernel, Metric, Policy, Prior, Sharpness};
+
+pub use crate::words::{AcquisitionName, InitialName, PropagationName, Tau, ZeroRows};
 
 const TOUR: &str = "\
 A whole use:
@@ -96,12 +97,16 @@ pub struct PoolArgs {
     /// File of labels: npy, csv (one column, or id and label), idx or mat
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
-    /// Column of a table that holds the labels [default: label, labels, class, target or y]
+    /// Column of a table, or array of an npz or mat file, that holds the labels [default: label, labels, class, target
+    /// or y]
     #[arg(long, value_name = "NAME")]
     pub label_column: Option<String>,
     /// Column of a table that holds the item ids [default: id]
     #[arg(long, value_name = "NAME")]
     pub id_column: Option<String>,
+    /// Column of a table to leave out; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub drop_column: Vec<String>,
     /// Array of an npz or mat file that holds the features [default: X, or the only one]
     #[arg(long, value_name = "NAME")]
     pub variable: Option<String>,
@@ -120,26 +125,6 @@ pub struct PoolArgs {
     /// Items of this label stay in the graph but are neither asked nor scored
     #[arg(long, value_name = "L")]
     pub ignore_label: Vec<String>,
-}
-
-/// What to do with zero rows: what the core can do with them, or leave them out before it sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ZeroRows {
-    /// Handled by the core.
-    Core(dial::ZeroVectors),
-    /// Left out of the pool.
-    Drop,
-}
-
-impl FromStr for ZeroRows {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<ZeroRows, String> {
-        match word {
-            "drop" => Ok(ZeroRows::Drop),
-            _ => word.parse().map(ZeroRows::Core).map_err(|_| "use error, isolate or drop".to_string()),
-        }
-    }
 }
 
 /// How the graph is made.
@@ -176,52 +161,6 @@ pub struct KernelArgs {
     /// faithful: every solve to a true residual of 1e-9
     #[arg(long, value_name = "NAME", default_value = "faithful", value_parser = ["faithful"])]
     pub precision: String,
-}
-
-/// The propagations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PropagationName {
-    /// On the graph.
-    Poisson,
-    /// Radial, everywhere positive.
-    Rbf,
-    /// Radial, of compact support.
-    Compact,
-}
-
-impl FromStr for PropagationName {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<PropagationName, String> {
-        match word {
-            "poisson" => Ok(PropagationName::Poisson),
-            "rbf" => Ok(PropagationName::Rbf),
-            "compact" => Ok(PropagationName::Compact),
-            _ => Err("use poisson, rbf or compact".into()),
-        }
-    }
-}
-
-/// τ as typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tau {
-    /// A number.
-    Number(f64),
-    /// A number times the mean degree.
-    TimesDegree(f64),
-}
-
-impl FromStr for Tau {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Tau, String> {
-        let number =
-            |text: &str| text.parse::<f64>().map_err(|_| "use a number, or a number followed by xdegree".into());
-        match word.strip_suffix("xdegree") {
-            Some(factor) => number(factor).map(Tau::TimesDegree),
-            None => number(word).map(Tau::Number),
-        }
-    }
 }
 
 /// `dial simulate`.
@@ -295,48 +234,6 @@ pub struct AskingArgs {
     /// Learning curves as .svg or .png; may be given twice
     #[arg(long, value_name = "FILE")]
     pub plot: Vec<PathBuf>,
-}
-
-/// An acquisition, and the model whose scores it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AcquisitionName(pub Score);
-
-impl FromStr for AcquisitionName {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<AcquisitionName, String> {
-        let (name, model) = word.split_once('@').unwrap_or((word, "dirichlet"));
-        if model != "dirichlet" {
-            return Err(format!("no model {model:?}: this version has dirichlet"));
-        }
-        name.parse().map(AcquisitionName).map_err(|error: dial::Error| error.to_string())
-    }
-}
-
-/// The initial labels as typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InitialName {
-    /// One random item of each class.
-    OnePerClass,
-    /// No label.
-    None,
-    /// These rows.
-    Rows(Vec<NodeId>),
-}
-
-impl FromStr for InitialName {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<InitialName, String> {
-        match word {
-            "one-per-class" => Ok(InitialName::OnePerClass),
-            "none" => Ok(InitialName::None),
-            rows => {
-                let rows: Result<Vec<NodeId>, _> = rows.split(',').map(|row| row.trim().parse().map(NodeId)).collect();
-                rows.map(InitialName::Rows).map_err(|_| "use one-per-class, none, or row numbers like 3,17,42".into())
-            }
-        }
-    }
 }
 
 /// `dial graph`.

@@ -14,7 +14,8 @@ use serde_json::json;
 
 use crate::args::Demo;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, count};
+use crate::outputs;
 use crate::prepare;
 use crate::simulate::{self, Run};
 use crate::summary;
@@ -23,7 +24,12 @@ use crate::summary;
 pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     let started = Instant::now();
     let plan = args.simulation();
-    let pool = prepare::open(&plan.pool, output)?;
+    outputs::check_folder(&args.out)?;
+    if args.out.is_dir() {
+        let files = files(args);
+        outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, None)?;
+    }
+    let pool = prepare::open(&plan.pool, plan.graph.metric, output)?;
     let truth = prepare::truth(&pool, None)?;
     let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
     if !output.json {
@@ -65,14 +71,17 @@ fn write(
 ) -> Result<Vec<PathBuf>, Failure> {
     std::fs::create_dir_all(&args.out).map_err(|error| storage(&args.out, &error))?;
     let canvas = summary::curves(&pool.name, runs, truth);
-    let place = |name: &str| args.out.join(name);
-    let files = ["report.html", "curves.svg", "curves.png", "runs.csv"].map(place).to_vec();
+    let files = files(args);
+    simulate::save_csv(runs, args.seed, truth, &files[3])?;
     let page = render(&report(pool, truth, runs, session, args, to_svg(&canvas)));
     write_whole(&files[0], |out| out.write_all(page.as_bytes()))?;
     summary::write_figure(&canvas, &files[1])?;
     summary::write_figure(&canvas, &files[2])?;
-    simulate::save_csv(runs, args.seed, truth, &files[3])?;
     Ok(files)
+}
+
+fn files(args: &Demo) -> Vec<PathBuf> {
+    ["report.html", "curves.svg", "curves.png", "runs.csv"].map(|name| args.out.join(name)).to_vec()
 }
 
 fn storage(folder: &Path, error: &std::io::Error) -> Failure {
@@ -88,13 +97,19 @@ fn say(
     started: Instant,
     output: &Output,
 ) {
-    let right = 100.0 * share(session, truth);
-    let labelled = session.labelled().len();
+    let (right, all) = scored(session, truth);
+    let (accuracy, labelled) = (share(right, all), session.labelled().len());
+    let known = if all + labelled < truth.classes.len() { " of known label" } else { "" };
+    let first = match runs[0].trials.len() {
+        1 => format!("In the only trial of {}: ", runs[0].name()),
+        many => format!("In the first trial of {} (the table shows means over {many} trials): ", runs[0].name()),
+    };
     let text = format!(
-        "\n{}\nAfter {labelled} answers {right:.1} % of the other {} items are classified right.\n\n\
+        "\n{}\n{first}after {} {:.1} % of the other {all} items{known} are classified right.\n\n\
          Look at  {}\n\nWhat to type next:\n{}\n({:.1} s)\n",
         summary::table(runs, summary::n_clusters(truth)),
-        truth.classes.len() - labelled,
+        count(labelled, "answer", "answers"),
+        100.0 * accuracy,
         files[0].display(),
         next_steps().iter().map(|step| format!("  {}\n      {}\n", step.command, step.what)).collect::<String>(),
         started.elapsed().as_secs_f64(),
@@ -102,7 +117,8 @@ fn say(
     let json = json!({
         "pool": pool.name,
         "labelled": labelled,
-        "accuracy": right / 100.0,
+        "accuracy": accuracy,
+        "scored": all,
         "methods": summary::json(runs),
         "files": files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
     });
@@ -124,30 +140,35 @@ fn next_steps() -> Vec<Step> {
 
 fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args: &Demo, svg: String) -> Report {
     let labelled = session.labelled().len();
-    let right = share(session, truth);
+    let (right, all) = scored(session, truth);
+    let accuracy = share(right, all);
     Report {
         title: format!("DiAL on {}", pool.name),
         lead: format!(
-            "{} items were labelled from the answers to {labelled} questions. Each question was drawn with a preference \
+            "{} items were labelled from the answers to {}. Each question was drawn with a preference \
              for items of large Dirichlet variance: those about which there is little evidence, or torn evidence. \
-             {:.1} % of the items nobody was asked about are classified right.",
+             {:.1} % of the {all} other items whose label is known are classified right. This is the first trial \
+             (seed {}); figure and table show means over {}.",
             truth.classes.len(),
-            100.0 * right,
+            count(labelled, "question", "questions"),
+            100.0 * accuracy,
+            args.seed,
+            count(args.trials, "trial", "trials"),
         ),
         facts: vec![
             ("Items".into(), truth.classes.len().to_string()),
             ("Classes".into(), truth.names.len().to_string()),
             ("Labels given".into(), labelled.to_string()),
-            ("Accuracy".into(), format!("{:.1} %", 100.0 * right)),
+            ("Accuracy, first trial".into(), format!("{:.1} %", 100.0 * accuracy)),
             ("Trials".into(), args.trials.to_string()),
             ("Seed".into(), args.seed.to_string()),
         ],
         figures: vec![Figure {
             caption: format!(
                 "Left: share of unlabelled items classified right. Right: how many of the {} clusters have been met. \
-                 Mean over {} trials; bands are 95 % confidence intervals of the mean.",
+                 Mean over {}; bands are 95 % confidence intervals of the mean.",
                 summary::n_clusters(truth),
-                args.trials
+                count(args.trials, "trial", "trials")
             ),
             svg,
         }],
@@ -163,7 +184,7 @@ fn method_table(runs: &[Run], truth: &Truth) -> Table {
     let header = rows.remove(0);
     Table {
         caption: "Accuracy in % after so many questions, with 95 % confidence.".into(),
-        numeric: Vec::new(),
+        numeric: (0..header.len()).map(|column| column > 0).collect(),
         header,
         rows,
     }
@@ -203,7 +224,9 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
     vec![
         gallery(
             "Most certain",
-            "Least variance among the items nobody was asked about, with the believed class and its probability.",
+            "Least variance among the items nobody was asked about, with the believed class and its probability p. The \
+             prior counts in p as if every class had been observed before: with a strong prior even a sure item has p \
+             well below 1.",
             nodes.iter().take(12).map(believed).collect(),
         ),
         gallery(
@@ -233,7 +256,6 @@ fn item(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem
 }
 
 /// The share of the scored items that is classified right.
-fn share(session: &Session<'_>, truth: &Truth) -> f64 {
-    let (right, all) = scored(session, truth);
+fn share(right: usize, all: usize) -> f64 {
     right as f64 / all.max(1) as f64
 }

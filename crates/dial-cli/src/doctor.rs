@@ -6,12 +6,15 @@ use serde_json::{Value, json};
 
 use crate::args::{Doctor, GraphArgs, PropagationName};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::prepare::{self, Built};
+
+/// How many class sizes the text lists.
+const SHOWN: usize = 20;
 
 /// Runs the command.
 pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
-    let pool = prepare::open(&args.pool, output)?;
+    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, &Output { quiet: true, ..*output })?;
     let mut exam = Exam { facts: Vec::new(), findings: Vec::new() };
     exam.features(&pool, &built);
@@ -54,11 +57,11 @@ impl Exam {
         self.fact(
             "duplicate_groups",
             json!(groups.len()),
-            format!("{} groups of identical rows, {rows} rows", groups.len()),
+            format!("{} of identical rows, {rows} rows", count(groups.len(), "group", "groups")),
         );
         if !groups.is_empty() {
-            self.findings
-                .push(format!("note[N4]: {} exact duplicate groups; copies are joined with weight 1.", groups.len()));
+            let groups = count(groups.len(), "exact duplicate group", "exact duplicate groups");
+            self.findings.push(format!("note[N4]: {groups}; copies are joined with weight 1."));
         }
         if let Some(truth) = &pool.truth {
             let differs = |group: &&Vec<usize>| {
@@ -68,7 +71,8 @@ impl Exam {
             let torn = groups.iter().filter(differs).count();
             if torn > 0 {
                 self.findings.push(format!(
-                    "warn[N4]: {torn} groups of identical items hold different labels; no method can tell them apart."
+                    "warn[N4]: {} different labels; no method can tell them apart.",
+                    count(torn, "group of identical items holds", "groups of identical items hold")
                 ));
             }
         }
@@ -80,7 +84,7 @@ impl Exam {
         self.fact(
             "edges",
             json!(edges),
-            format!("{edges} ({:.1} per item)", graph.entries() as f64 / graph.n() as f64),
+            format!("{edges}; an item has {:.1} neighbours on average", graph.entries() as f64 / graph.n() as f64),
         );
         let degree = Spread::of(graph.degrees().to_vec());
         self.fact("weighted_degree", degree.json(), degree.to_string());
@@ -92,7 +96,8 @@ impl Exam {
         let isolated = sizes.iter().filter(|&&size| size == 1).count();
         let text = format!("{} (the largest holds {largest} items)", sizes.len());
         self.fact("components", json!(sizes.len()), text);
-        self.fact("largest_component", json!(largest), largest.to_string());
+        // The text of the components has said it.
+        self.fact("largest_component", json!(largest), String::new());
         self.fact("isolated_items", json!(isolated), isolated.to_string());
         if sizes.len() > 1 {
             self.findings.push(format!(
@@ -152,11 +157,26 @@ impl Exam {
 
     fn labels(&mut self, truth: &Truth, built: &Built<'_>) {
         let known = truth.known();
-        self.fact("labelled_items", json!(known), format!("{known} in {} classes", truth.classes.len()));
+        self.fact(
+            "labelled_items",
+            json!(known),
+            format!("{known} in {}", count(truth.classes.len(), "class", "classes")),
+        );
         let mut sizes = vec![0usize; truth.classes.len()];
         truth.labels.iter().flatten().for_each(|&class| sizes[usize::from(class)] += 1);
-        let text: Vec<String> = truth.classes.iter().zip(&sizes).take(20).map(|(c, s)| format!("{c}: {s}")).collect();
-        self.fact("class_sizes", json!(sizes), text.join(", "));
+        let named = || truth.classes.iter().zip(&sizes);
+        let mut text: Vec<String> = named().take(SHOWN).map(|(c, s)| format!("{c}: {s}")).collect();
+        if sizes.len() > SHOWN {
+            text.push(format!("and {}", count(sizes.len() - SHOWN, "more class", "more classes")));
+        }
+        let object: serde_json::Map<String, Value> = named().map(|(c, s)| (c.clone(), json!(s))).collect();
+        self.fact("class_sizes", Value::Object(object), text.join(", "));
+        if let [only] = truth.classes.as_slice() {
+            self.findings.push(format!(
+                "warn[N12]: all known labels are of one class, {only:?}; there is nothing to tell apart. Labels of a \
+                 second class are missing."
+            ));
+        }
         let shares = (
             share(edge_pairs(truth, built)),
             share(neighbour_pairs(truth, built, usize::MAX)),
@@ -188,10 +208,13 @@ impl Exam {
     }
 
     fn print(&self, pool: &str, output: &Output) {
-        let width = self.facts.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        let shown: Vec<(String, &String)> = (self.facts.iter().filter(|(_, _, words)| !words.is_empty()))
+            .map(|(name, _, words)| (name.trim_end_matches("_bytes").replace('_', " "), words))
+            .collect();
+        let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let mut text = format!("{pool}\n\n");
-        for (name, _, words) in &self.facts {
-            text += &format!("  {:<width$}  {words}\n", name.replace('_', " "));
+        for (name, words) in &shown {
+            text += &format!("  {name:<width$}  {words}\n");
         }
         text += "\n";
         if self.findings.is_empty() {
@@ -235,8 +258,9 @@ fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(boo
 
 /// The share of the weight that is true, if there is any weight.
 fn share(pairs: Vec<(bool, f64)>) -> Option<f64> {
-    let all: f64 = pairs.iter().map(|(_, weight)| weight).sum();
-    let equal: f64 = pairs.iter().filter(|(equal, _)| *equal).map(|(_, weight)| weight).sum();
+    // Folded from 0.0: the sum of no numbers is -0.0, which shows.
+    let all = pairs.iter().fold(0.0, |sum, (_, weight)| sum + weight);
+    let equal = pairs.iter().filter(|(equal, _)| *equal).fold(0.0, |sum, (_, weight)| sum + weight);
     (all > 0.0).then(|| equal / all)
 }
 

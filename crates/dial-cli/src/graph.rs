@@ -1,15 +1,20 @@
 //! `dial graph`: the similarity graph of a pool, saved for other programs.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::json;
 
 use crate::args::Graph;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, count};
+use crate::outputs;
 use crate::prepare;
 
 /// Runs the command.
 pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
-    let pool = prepare::open(&args.pool, output)?;
+    let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
+    outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
+    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
     let (starts, columns, weights) = built.graph.csr();
     if let Some(file) = &args.out {
@@ -21,10 +26,11 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
         None => "nothing was saved: pass --out graph.npz".to_string(),
     };
     let text = format!(
-        "{}: {} items, {edges} edges, {components} {}, mean degree {:.3}\n{end}\n",
+        "{}: {} items, {}, {}, mean degree {:.3}\n{end}\n",
         pool.name,
         built.graph.n(),
-        if components == 1 { "component" } else { "components" },
+        count(edges, "edge", "edges"),
+        count(components, "component", "components"),
         built.mean_degree(),
     );
     let json = json!({

@@ -9,10 +9,12 @@ mod doctor;
 mod failure;
 mod graph;
 mod output;
+mod outputs;
 mod prepare;
 mod propagate;
 mod simulate;
 mod summary;
+mod words;
 
 use std::ffi::OsString;
 

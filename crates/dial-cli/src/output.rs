@@ -66,6 +66,11 @@ fn new_bar(stage: &str, steps: u64) -> ProgressBar {
     bar
 }
 
+/// A number and what it counts.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Lays out rows of cells in columns: the first to the left, the others to the right.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use dial::simulate::Truth;
 use dial::{
-    ClassId, Features, Graph, Items, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape, ZeroVectors,
+    ClassId, Features, Graph, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape,
+    ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
 use crate::args::{GraphArgs, KernelArgs, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, count};
 
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
-pub fn open(args: &PoolArgs, output: &Output) -> Result<Pool, Failure> {
+pub fn open(args: &PoolArgs, metric: Metric, output: &Output) -> Result<Pool, Failure> {
     let options = ReadOptions {
         id_column: args.id_column.clone(),
         label_column: args.label_column.clone(),
+        drop_columns: args.drop_column.clone(),
         drop_nonfinite: args.drop_nonfinite,
         skip_bad: args.skip_bad,
         standardize: args.standardize,
@@ -27,8 +29,8 @@ pub fn open(args: &PoolArgs, output: &Output) -> Result<Pool, Failure> {
         variable: args.variable.clone(),
     };
     let mut pool = dial_data::open(&args.pool, &options, BUILTIN_SEED)?;
-    if args.zero_vectors == ZeroRows::Drop {
-        drop_zero_rows(&mut pool);
+    if args.zero_vectors == ZeroRows::Drop && metric == Metric::Cosine {
+        drop_zero_rows(&mut pool)?;
     }
     for label in &args.ignore_label {
         if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
@@ -41,16 +43,24 @@ pub fn open(args: &PoolArgs, output: &Output) -> Result<Pool, Failure> {
     Ok(pool)
 }
 
-fn drop_zero_rows(pool: &mut Pool) {
-    let zero = pool.matrix.zero_rows();
+fn drop_zero_rows(pool: &mut Pool) -> Result<(), Failure> {
+    let zero = pool.matrix.zero_rows()?;
     if zero.is_empty() {
-        return;
+        return Ok(());
     }
     let keep: Vec<usize> = (0..pool.matrix.n).filter(|row| zero.binary_search(row).is_err()).collect();
     let first: Vec<String> = zero.iter().take(10).map(usize::to_string).collect();
     let more = if zero.len() > 10 { ", ..." } else { "" };
-    pool.notes.push(format!("{} rows of length zero were left out (rows {}{more})", zero.len(), first.join(", ")));
+    let rows = |one, many| if zero.len() == 1 { one } else { many };
+    pool.notes.push(format!(
+        "{} of length zero {} left out ({} {}{more})",
+        count(zero.len(), "row", "rows"),
+        rows("was", "were"),
+        rows("row", "rows"),
+        first.join(", ")
+    ));
     pool.select_rows(&keep);
+    Ok(())
 }
 
 /// A pool with its neighbours and graph.
@@ -180,11 +190,12 @@ impl<'a> Built<'a> {
 /// The known labels of a pool: classes (perhaps modulo a number) and clusters.
 pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
     let Some(labels) = &pool.truth else {
-        let detail = format!(
-            "{}: this pool has no labels, so there is nothing to simulate with. Pass --labels FILE, or \
-             --label-column NAME for a table.",
-            pool.name
-        );
+        let next = match pool.could_be_labels.as_slice() {
+            [] => "Pass --labels FILE, or --label-column NAME for a column of a table or an array of a file.".into(),
+            [only] => format!("Pass --label-column {only} if those are the labels, or --labels FILE."),
+            many => format!("Pass --label-column NAME with one of {}, or --labels FILE.", many.join(", ")),
+        };
+        let detail = format!("{}: this pool has no labels, so there is nothing to simulate with. {next}", pool.name);
         return Err(Failure::input("I12", detail));
     };
     let known = match modulo {

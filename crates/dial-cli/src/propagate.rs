@@ -1,5 +1,7 @@
 //! `dial propagate`: one column of the kernel, to look at or to save.
 
+use std::path::{Path, PathBuf};
+
 use dial::NodeId;
 use dial_data::write::{Saved, SavedData, write_npy};
 use serde_json::json;
@@ -7,11 +9,14 @@ use serde_json::json;
 use crate::args::Propagate;
 use crate::failure::Failure;
 use crate::output::{Output, table};
+use crate::outputs;
 use crate::prepare;
 
 /// Runs the command.
 pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
-    let pool = prepare::open(&args.pool, output)?;
+    let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
+    outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
+    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
     let source = built.items.node(&args.source)?;
     let kernel = built.kernel(&args.kernel, output)?;

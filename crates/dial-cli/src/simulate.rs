@@ -1,17 +1,18 @@
 //! `dial simulate`: every method on the same trials, recorded question by question.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Options, Policy, Score, Setting};
+use dial::{NodeId, Options, Policy, Score, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
 use crate::args::{AskingArgs, InitialName, Simulate};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, count};
+use crate::outputs;
 use crate::prepare;
 use crate::summary;
 
@@ -41,34 +42,47 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     if output.json && args.asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-") {
         return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
     }
-    args.asking.out.iter().chain(&args.asking.plot).try_for_each(|file| check_folder(file))?;
-    let pool = prepare::open(&args.pool, output)?;
+    let table = args.asking.out.iter().filter(|file| file.as_os_str() != "-");
+    let files: Vec<&Path> = table.chain(&args.asking.plot).map(PathBuf::as_path).collect();
+    outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
+    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
+    check_initial(&args.asking.initial, &truth)?;
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
     let runs = methods(&setting, &truth, asking, output)?;
+    // The records first: from them everything else can be made again.
+    let printed = asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-");
+    match &asking.out {
+        Some(_) if printed => print_csv(&runs, asking.seed, &truth, output),
+        Some(file) => save_csv(&runs, asking.seed, &truth, file)?,
+        None => {}
+    }
     for file in &asking.plot {
         summary::write_figure(&summary::curves(&pool.name, &runs, &truth), file)?;
     }
-    match &asking.out {
-        Some(file) if file.as_os_str() == "-" => return print_csv(&runs, asking.seed, &truth, output),
-        Some(file) => save_csv(&runs, asking.seed, &truth, file)?,
-        None => {}
+    if printed {
+        return Ok(());
     }
     report(&pool.name, &runs, &truth, asking, output);
     Ok(())
 }
 
-/// Refuses a file in a folder that does not exist before the work is done, not after.
-fn check_folder(file: &Path) -> Result<(), Failure> {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Failure::storage(format!(
-            "{}: there is no folder {}. Nothing was done. Make it first, or choose another.",
-            file.display(),
-            folder.display()
-        ))),
-        _ => Ok(()),
+/// Refuses initial rows that are not there or whose label nobody knows, before the graph is built.
+fn check_initial(initial: &InitialName, truth: &Truth) -> Result<(), Failure> {
+    let InitialName::Rows(rows) = initial else { return Ok(()) };
+    let unknown = |row: &&NodeId| !truth.classes.get(row.index()).is_some_and(Option::is_some);
+    match rows.iter().find(unknown) {
+        Some(row) => Err(Failure::input(
+            "I12",
+            format!(
+                "--initial: no row \"{}\" has a known label; rows are numbered from 0 to {}. Choose another.",
+                row.0,
+                truth.classes.len().saturating_sub(1)
+            ),
+        )),
+        None => Ok(()),
     }
 }
 
@@ -165,24 +179,23 @@ pub fn save_csv(runs: &[Run], seed: u64, truth: &Truth, file: &Path) -> Result<(
     Ok(write_csv(file, &COLUMNS, rows(runs, seed, truth))?)
 }
 
-fn print_csv(runs: &[Run], seed: u64, truth: &Truth, output: &Output) -> Result<(), Failure> {
+fn print_csv(runs: &[Run], seed: u64, truth: &Truth, output: &Output) {
     output.print(&dial_data::write::csv_text(&COLUMNS, rows(runs, seed, truth)));
-    Ok(())
 }
 
 fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, output: &Output) {
     let clusters = summary::n_clusters(truth);
     let text = format!(
-        "{pool}: {} items, {} classes, {clusters} clusters; seed {}, {} {} of {} questions\n\n{}",
+        "{pool}: {} items, {} classes, {}; seed {}, {} of {}\n\n{}",
         truth.classes.len(),
         truth.names.len(),
+        count(clusters, "cluster", "clusters"),
         asking.seed,
-        asking.trials,
-        if asking.trials == 1 { "trial" } else { "trials" },
-        asking.queries,
+        count(asking.trials, "trial", "trials"),
+        count(asking.queries, "question", "questions"),
         summary::table(runs, clusters),
     );
-    let files = asking.plot.iter().chain(&asking.out).map(|file| file.display().to_string());
+    let files = asking.out.iter().chain(&asking.plot).map(|file| file.display().to_string());
     let text = files.clone().fold(text + "\n", |text, file| format!("{text}wrote {file}\n"));
     let json = json!({
         "pool": pool,

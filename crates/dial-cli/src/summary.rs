@@ -74,6 +74,8 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
         row.push(percent(height(run)));
         row.push(match met.len() {
             0 => "never".into(),
+            // The initial labels held every cluster: there was nothing to find.
+            all if all == run.trials.len() && met.iter().all(|&query| query == 0) => "-".into(),
             all => {
                 let mean = met.iter().sum::<usize>() as f64 / all as f64;
                 format!("at {mean:.0}, {all} of {}", run.trials.len())

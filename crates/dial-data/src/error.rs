@@ -75,6 +75,22 @@ pub enum Fault {
         /// How many there are in all.
         total: usize,
     },
+    /// A column of a table that holds text where numbers are wanted.
+    #[error("{}", words(name, *count, *total, first, *line, others))]
+    Words {
+        /// The name of the column.
+        name: String,
+        /// In how many rows it is text.
+        count: usize,
+        /// How many rows there are.
+        total: usize,
+        /// The first text.
+        first: String,
+        /// And its line, from 1.
+        line: usize,
+        /// More such columns.
+        others: Vec<String>,
+    },
     /// Ids that are missing or appear twice.
     #[error("{0} Nothing was imported. Give every row one id of its own.")]
     Ids(String),
@@ -127,7 +143,7 @@ impl Fault {
             Fault::Shape(_) => "I3",
             Fault::Kind(_) => "I4",
             Fault::Format { .. } | Fault::Missing => "I5",
-            Fault::Rows { .. } => "I6",
+            Fault::Rows { .. } | Fault::Words { .. } => "I6",
             Fault::Ids(_) => "I7",
             Fault::Labels(_) => "I12",
             Fault::Bomb(_) => "I14",
@@ -206,9 +222,24 @@ fn bad_rows(bad: &[(usize, String)], total: usize) -> String {
     let listed: Vec<String> = bad.iter().map(|(line, why)| format!("line {line}: {why}")).collect();
     format!(
         "{total} bad {}: {}. Nothing was imported. Fix the file, name the columns that hold ids or labels \
-         (--id-column, --label-column), or pass --skip-bad to leave the bad rows out.",
+         (--id-column, --label-column) or are to be left out (--drop-column), or pass --skip-bad to leave the bad rows out.",
         plural(total, "row", "rows"),
         first_few(&listed, total, "; ")
+    )
+}
+
+fn words(name: &str, count: usize, total: usize, first: &str, line: usize, others: &[String]) -> String {
+    let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let typed = if plain(name) { name.to_string() } else { format!("{name:?}") };
+    let quoted: Vec<String> = others.iter().take(LISTED).map(|other| format!("{other:?}")).collect();
+    let more = match others {
+        [] => String::new(),
+        _ => format!(" So {} {}.", plural(others.len(), "is", "are"), first_few(&quoted, others.len(), ", ")),
+    };
+    format!(
+        "column {name:?} is text in {count} of {total} {} (first: {first:?}, line {line}).{more} Nothing was imported. \
+         Use --label-column {typed}, --id-column {typed}, or leave it out with --drop-column {typed}.",
+        plural(total, "row", "rows")
     )
 }
 

@@ -46,15 +46,16 @@ fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
         Format::Idx => array(idx::read(&bytes)).map_err(here),
         Format::Gzip => array(idx::read_gzip(&bytes)).map_err(here),
-        Format::Mat => mat_pool::labels(&bytes).map(Labels::Rows).map_err(here),
-        Format::Npz => from_npz(&bytes, place),
+        Format::Mat => mat_pool::labels(&bytes, options).map(Labels::Rows).map_err(here),
+        Format::Npz => from_npz(&bytes, place, options),
         Format::Table => from_table(&bytes, options).map_err(here),
     }
 }
 
-fn from_npz(bytes: &[u8], place: &str) -> Result<Labels> {
+fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> {
     let arrays = npz::arrays(bytes, place)?;
-    let named = ["labels", "y"].iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
+    let names = options.label_column.as_deref().into_iter().chain(["labels", "y"]);
+    let named = names.into_iter().find_map(|name| arrays.iter().find(|array| array.name == name));
     let chosen = match (named, arrays.as_slice()) {
         (Some(array), _) | (None, [array]) => array,
         _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
@@ -65,7 +66,8 @@ fn from_npz(bytes: &[u8], place: &str) -> Result<Labels> {
 
 fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
     // The names given for the pool's columns count here too, where there are such columns.
-    let columns = table::columns(bytes, options).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
+    let own = ReadOptions { drop_columns: Vec::new(), ..options.clone() };
+    let columns = table::columns(bytes, &own).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
     let (id, label) = match (columns.id, columns.label, columns.names.len()) {
         (_, _, 1) => (None, 0),
         (Some(id), Some(label), _) => (Some(id), label),

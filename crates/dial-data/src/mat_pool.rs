@@ -1,6 +1,6 @@
 //! A pool from a MATLAB file: n x d features, or an h x w x b cube as h w pixels (row by row) of b bands.
 
-use crate::array::Array;
+use crate::array::{Array, count};
 use crate::error::{Fault, Result};
 use crate::mat::{self, Variable};
 use crate::pool::{Draft, ReadOptions};
@@ -12,15 +12,24 @@ const LABELS: [&str; 4] = ["labels", "label", "y", "gt"];
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft> {
     let here = |fault: Fault| fault.at(place);
     let variables = mat::variables(bytes).map_err(here)?;
+    let wanted = options.label_column.as_deref();
     let chosen = choose(&variables, options.variable.as_deref(), &|variable| {
-        !LABELS.contains(&variable.name.as_str()) && variable.shape.iter().filter(|&&length| length > 1).count() >= 2
+        wanted != Some(variable.name.as_str())
+            && !LABELS.contains(&variable.name.as_str())
+            && variable.shape.iter().filter(|&&length| length > 1).count() >= 2
     });
     let chosen = chosen.map_err(here)?;
     let inside = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
     let array = flatten_cube(chosen.read().map_err(inside)?);
     let (matrix, _) = array.into_features().map_err(inside)?;
     let mut draft = Draft::new(matrix, None);
-    let labels = variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok());
+    let labels = match wanted.filter(|_| options.labels_file.is_none()) {
+        Some(name) if name == chosen.name => {
+            return Err(here(Fault::Setting(format!("features and labels cannot be the same array, {name:?}."))));
+        }
+        Some(name) => Some(choose(&variables, Some(name), &|_| true).map_err(here)?),
+        None => variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok()),
+    };
     if let Some(variable) = labels.filter(|v| options.labels_file.is_none() && v.name != chosen.name) {
         let inside = |fault: Fault| fault.at(format!("{place}: array {}", variable.name));
         let names = variable.read().and_then(Array::into_labels).map_err(inside)?;
@@ -30,13 +39,17 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
         draft.truth = Some(Truth::from_names(&names).map_err(|error| inside(error.fault))?);
         draft.notes.push(format!("labels are the array {}", variable.name));
     }
+    let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(draft.matrix.n);
+    draft.could_be_labels = variables.iter().filter(free).map(|variable| variable.name.clone()).collect();
     Ok(draft)
 }
 
 /// The labels in a file of their own, in C order.
-pub(crate) fn labels(bytes: &[u8]) -> std::result::Result<Vec<String>, Fault> {
+pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Vec<String>, Fault> {
     let variables = mat::variables(bytes)?;
-    let named = variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok());
+    let asked = variables.iter().find(|v| options.label_column.as_ref() == Some(&v.name));
+    let usual = || variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok());
+    let named = asked.or_else(usual);
     let chosen = match named {
         Some(variable) => variable,
         None => choose(&variables, None, &|variable| variable.shape.len() == 2)?,

@@ -126,9 +126,10 @@ impl Matrix {
         )
     }
 
-    /// The rows that are all zero, ascending.
-    pub fn zero_rows(&self) -> Vec<usize> {
-        self.rows_where(|row| row.iter().all(|&value| value == 0.0), |row| row.iter().all(|&value| value == 0.0))
+    /// The rows of length zero for the cosine metric, ascending: those that the core would refuse or isolate.
+    pub fn zero_rows(&self) -> Result<Vec<usize>> {
+        let features = self.features()?;
+        Ok((0..self.n).filter(|&row| !(1.0 / features.norm(row)).is_finite()).collect())
     }
 
     fn rows_where(&self, narrow: impl Fn(&[f32]) -> bool, wide: impl Fn(&[f64]) -> bool) -> Vec<usize> {
@@ -173,7 +174,9 @@ mod tests {
     fn rows_are_found_and_selected() {
         let x = matrix(&[0.0, 0.0, 1.0, f64::NAN, f64::INFINITY, f64::NAN, -0.0, 0.0], 2);
         assert_eq!(x.nonfinite_rows(), [1, 2]);
-        assert_eq!(x.zero_rows(), [0, 3]);
+        // The reciprocal of 1e-310 is infinite, that of 1e-300 is not.
+        let tiny = matrix(&[0.0, -0.0, 1e-310, 0.0, 1e-300, 0.0, 1.0, 2.0], 2);
+        assert_eq!(tiny.zero_rows().unwrap(), [0, 1]);
         assert_eq!(x.nonfinite(), Some(((1, 1), 3, 2)));
         let kept = x.select_rows(&[3, 0]);
         assert_eq!((kept.n, kept.dim, kept.nonfinite()), (2, 2, None));

@@ -1,6 +1,7 @@
 //! NumPy's npz archives: several npy arrays, by name.
 //!
-//! Features are the array `X`, or the only one that can be features; labels are `labels` or `y`; ids are `ids`.
+//! Features are the array `X`, or the only one that can be features; labels are `labels` or `y`, or the array that the
+//! options name; ids are `ids`.
 
 use std::path::Path;
 
@@ -41,6 +42,11 @@ impl Stored<'_> {
         self.header.as_ref().is_ok_and(|header| matches!(header.kind, Kind::Number(_)))
     }
 
+    /// Whether it has a number or a text for each of n rows.
+    fn holds(&self, n: usize) -> bool {
+        self.header.is_ok() && matches!(*self.shape(), [length] | [length, 1] | [1, length] if length == n)
+    }
+
     fn in_words(&self) -> String {
         match &self.header {
             Ok(_) => format!("{} ({})", self.name, shape_in_words(self.shape())),
@@ -68,21 +74,45 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
     let (matrix, picture) = chosen.read(place)?.into_features().map_err(here)?;
     let mut draft = Draft::new(matrix, picture);
-    if let Some(array) = find(&["labels", "y"]).filter(|_| options.labels_file.is_none()) {
+    let array = match &options.label_column {
+        Some(name) => Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place))),
+        None => find(&["labels", "y"]).filter(|array| array.name != chosen.name).map(Ok),
+    };
+    if let Some(array) = array.filter(|_| options.labels_file.is_none()).transpose()? {
         draft.truth = Some(labels(array, place, draft.matrix.n)?);
         draft.notes.push(format!("labels are the array {}", array.name));
     }
     if let Some(array) = find(&["ids"]) {
         draft.ids = Some(ids(array, place, draft.matrix.n)?);
     }
+    let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && array.holds(draft.matrix.n);
+    draft.could_be_labels = arrays.iter().filter(free).map(|array| array.name.clone()).collect();
     Ok(draft)
 }
 
-fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::result::Result<&'s Stored<'a>, Fault> {
-    let all = || match arrays {
+/// The array of labels by name.
+fn named_labels<'s, 'a>(
+    arrays: &'s [Stored<'a>],
+    name: &str,
+    features: &str,
+) -> std::result::Result<&'s Stored<'a>, Fault> {
+    if name == features {
+        return Err(Fault::Setting(format!("features and labels cannot be the same array, {name:?}.")));
+    }
+    let missing = || Fault::Setting(format!("there is no array {name:?}; found {}.", in_words(arrays)));
+    arrays.iter().find(|array| array.name == name).ok_or_else(missing)
+}
+
+fn in_words(arrays: &[Stored<'_>]) -> String {
+    match arrays {
         [] => "no arrays".to_string(),
         _ => arrays.iter().map(Stored::in_words).collect::<Vec<_>>().join(", "),
-    };
+    }
+}
+
+fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::result::Result<&'s Stored<'a>, Fault> {
+    let all = || in_words(arrays);
+    let is_label = |array: &Stored<'_>| options.label_column.as_deref() == Some(&array.name);
     let named = |name: &str| arrays.iter().find(|array| array.name == name);
     if let Some(name) = &options.variable {
         return named(name).ok_or_else(|| Fault::Setting(format!("there is no array {name:?}; found {}.", all())));
@@ -90,7 +120,8 @@ fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::resul
     if let Some(array) = named("X") {
         return Ok(array);
     }
-    let possible: Vec<_> = arrays.iter().filter(|array| array.numeric() && array.shape().len() == 2).collect();
+    let possible: Vec<_> =
+        arrays.iter().filter(|array| array.numeric() && array.shape().len() == 2 && !is_label(array)).collect();
     match (possible.as_slice(), arrays) {
         ([only], _) => Ok(only),
         ([], [only]) => Ok(only),

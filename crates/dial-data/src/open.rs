@@ -26,6 +26,7 @@ use crate::table;
 pub fn open(pool: &str, options: &ReadOptions, seed: u64) -> Result<Pool> {
     let (name, draft) = match pool.strip_prefix("builtin:") {
         Some(rest) => {
+            no_columns(options).map_err(|fault| fault.at(pool))?;
             let made = builtin::make(rest, seed).map_err(|fault| fault.at(pool))?;
             let mut draft = Draft::new(made.matrix, made.picture);
             (draft.truth, draft.notes) = (made.truth, made.notes);
@@ -55,7 +56,11 @@ pub(crate) fn read_file(place: &str) -> Result<Vec<u8>> {
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
-    let mut draft = match sniff::format(place, &bytes).map_err(here)? {
+    let format = sniff::format(place, &bytes).map_err(here)?;
+    if format != Format::Table {
+        no_columns(options).map_err(here)?;
+    }
+    let mut draft = match format {
         Format::Npy => npy::read(&bytes).and_then(array_draft).map_err(here)?,
         Format::Idx => idx::read(&bytes).and_then(array_draft).map_err(here)?,
         Format::Gzip => idx::read_gzip(&bytes).and_then(array_draft).map_err(here)?,
@@ -71,6 +76,14 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         draft.notes.extend(notes);
     }
     Ok(draft)
+}
+
+/// Refuses to leave out columns by name where columns have none.
+fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
+    match options.drop_columns.first() {
+        Some(name) => Err(Fault::Setting(format!("--drop-column {name}: only the columns of a table have names."))),
+        None => Ok(()),
+    }
 }
 
 fn array_draft(array: crate::Array) -> std::result::Result<Draft, Fault> {
@@ -97,8 +110,17 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions) ->
             draft.notes.push(format!("{unknown} of {} labels are unknown (-1 or empty)", truth.labels.len()));
         }
     }
-    let Draft { matrix, ids, truth, picture, notes, .. } = draft;
-    Ok(Pool { name, matrix, ids, truth, picture, notes })
+    if draft.truth.is_some() {
+        draft.could_be_labels.clear();
+    } else if !draft.could_be_labels.is_empty() {
+        let (some, names) = (draft.could_be_labels.len(), draft.could_be_labels.join(", "));
+        let arrays = plural(some, "array", "arrays");
+        draft.notes.push(format!(
+            "no labels were found; --label-column NAME can take them from the {arrays} {names} (one value per row)"
+        ));
+    }
+    let Draft { matrix, ids, truth, picture, notes, could_be_labels, .. } = draft;
+    Ok(Pool { name, matrix, ids, truth, picture, notes, could_be_labels })
 }
 
 fn drop_nonfinite(draft: &mut Draft, options: &ReadOptions) -> std::result::Result<(), Fault> {

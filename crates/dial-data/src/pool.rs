@@ -20,6 +20,8 @@ pub struct Pool {
     pub picture: Option<Picture>,
     /// Remarks for the user, one sentence each.
     pub notes: Vec<String>,
+    /// Where no labels were found: arrays of the file with one value per row that no one has claimed.
+    pub could_be_labels: Vec<String>,
 }
 
 impl Pool {
@@ -56,8 +58,10 @@ pub struct ReadOptions {
     /// Column of a table that holds the ids: a name, or a number from 0 if there is no header. Default: `id`.
     pub id_column: Option<String>,
     /// Column of a table that holds the labels, as above. Default: `label`, `labels`, `class`, `target` or `y` (a `y`
-    /// beside an `x` is a coordinate).
+    /// beside an `x` is a coordinate). Of an npz or mat file, the array that holds them.
     pub label_column: Option<String>,
+    /// Columns of a table to leave out, as above.
+    pub drop_columns: Vec<String>,
     /// Leave out rows with NaN or infinite values instead of refusing the file.
     pub drop_nonfinite: bool,
     /// Leave out rows of a table that cannot be read instead of refusing the file.
@@ -82,11 +86,22 @@ pub(crate) struct Draft {
     pub lines: Option<(Vec<usize>, Vec<String>)>,
     /// If rows were left out while reading: the number of each row among `total`.
     pub kept: Option<(Vec<usize>, usize)>,
+    /// As in [`Pool`].
+    pub could_be_labels: Vec<String>,
 }
 
 impl Draft {
     pub fn new(matrix: Matrix, picture: Option<Picture>) -> Draft {
-        Draft { matrix, picture, ids: None, truth: None, notes: Vec::new(), lines: None, kept: None }
+        Draft {
+            matrix,
+            picture,
+            ids: None,
+            truth: None,
+            notes: Vec::new(),
+            lines: None,
+            kept: None,
+            could_be_labels: Vec::new(),
+        }
     }
 
     /// Row and column as a person finds them: `row 3, column 1` from 0, or `line 5, column x1` of a table.
@@ -125,8 +140,15 @@ mod tests {
     fn selected_rows_keep_their_names() {
         let matrix = Matrix { values: Buffer::F64(vec![0.0, 1.0, 2.0]), n: 3, dim: 1 };
         let truth = Truth::from_integers(&[5, 6, 7]).unwrap();
-        let mut pool =
-            Pool { name: "p".into(), matrix, ids: None, truth: Some(truth), picture: None, notes: Vec::new() };
+        let mut pool = Pool {
+            name: "p".into(),
+            matrix,
+            ids: None,
+            truth: Some(truth),
+            picture: None,
+            notes: Vec::new(),
+            could_be_labels: Vec::new(),
+        };
         pool.select_rows(&[2, 1]);
         assert_eq!(pool.ids, Some(vec!["2".into(), "1".into()]));
         pool.select_rows(&[1]);

@@ -1,6 +1,9 @@
 //! A pool from delimited text: one row per item, an id column, a label column, and numbers.
 //!
-//! The first row is a header if it names one of the wanted columns, or holds words above a column of numbers.
+//! The first row is a header if it names one of the wanted columns, or holds words above a column of numbers. A first
+//! column without a name is the index that pandas writes: ids, if its values are distinct.
+
+use std::collections::HashSet;
 
 use crate::error::{Fault, LISTED, plural};
 use crate::ids;
@@ -22,12 +25,14 @@ pub(crate) struct Columns {
     pub names: Vec<String>,
     pub id: Option<usize>,
     pub label: Option<usize>,
+    dropped: Vec<usize>,
     delimiter: u8,
 }
 
 impl Columns {
     fn features(&self) -> Vec<usize> {
-        (0..self.names.len()).filter(|&column| Some(column) != self.id && Some(column) != self.label).collect()
+        let used = |column| Some(column) == self.id || Some(column) == self.label || self.dropped.contains(&column);
+        (0..self.names.len()).filter(|&column| !used(column)).collect()
     }
 
     /// The records below the header.
@@ -56,17 +61,19 @@ pub(crate) fn columns(bytes: &[u8], options: &ReadOptions) -> Result<Columns, Fa
         true => first.fields().map(String::from).collect(),
         false => (0..first.len()).map(|column| column.to_string()).collect(),
     };
-    let id = find(&names, options.id_column.as_deref(), &ID_NAMES, header)?;
-    let label = find(&names, options.label_column.as_deref(), &LABEL_NAMES, header)?;
+    let dropped = options.drop_columns.iter().map(|name| named(&names, name)).collect::<Result<Vec<usize>, Fault>>()?;
+    let id = find(&names, options.id_column.as_deref(), &ID_NAMES, header, &dropped)?;
+    let label = find(&names, options.label_column.as_deref(), &LABEL_NAMES, header, &dropped)?;
     if id.is_some() && id == label {
         return Err(Fault::Setting("ids and labels cannot be the same column.".into()));
     }
-    Ok(Columns { header, names, id, label, delimiter })
+    Ok(Columns { header, names, id, label, dropped, delimiter })
 }
 
 fn names_wanted(first: &Record, options: &ReadOptions) -> bool {
     let wanted = |name: &str| {
-        let given = options.id_column.as_deref() == Some(name) || options.label_column.as_deref() == Some(name);
+        let mut named = options.id_column.iter().chain(&options.label_column).chain(&options.drop_columns);
+        let given = named.any(|given| given == name);
         given && name.parse::<usize>().is_err()
             || LABEL_NAMES.iter().chain(&ID_NAMES).any(|d| name.eq_ignore_ascii_case(d))
     };
@@ -87,13 +94,27 @@ fn words_above_numbers(first: &Record, mut records: Records<'_>) -> bool {
     false
 }
 
-fn find(names: &[String], asked: Option<&str>, default: &[&str], header: bool) -> Result<Option<usize>, Fault> {
-    let exact = |wanted: &str| names.iter().position(|name| name == wanted);
+fn named(names: &[String], asked: &str) -> Result<usize, Fault> {
+    let missing = || Fault::Setting(format!("there is no column {asked:?}; the columns are {}.", listed(names)));
+    names.iter().position(|name| name == asked).ok_or_else(missing)
+}
+
+fn find(
+    names: &[String],
+    asked: Option<&str>,
+    default: &[&str],
+    header: bool,
+    dropped: &[usize],
+) -> Result<Option<usize>, Fault> {
     if let Some(asked) = asked {
-        let missing = || Fault::Setting(format!("there is no column {asked:?}; the columns are {}.", listed(names)));
-        return exact(asked).ok_or_else(missing).map(Some);
+        let column = named(names, asked)?;
+        if dropped.contains(&column) {
+            return Err(Fault::Setting(format!("column {asked:?} cannot be used and left out.")));
+        }
+        return Ok(Some(column));
     }
-    let same = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+    let columns = || names.iter().enumerate().filter(|(column, _)| !dropped.contains(column));
+    let same = |wanted: &str| columns().find(|(_, name)| name.eq_ignore_ascii_case(wanted)).map(|(column, _)| column);
     // A y beside an x is a coordinate.
     let usable = |wanted: &&&str| **wanted != "y" || same("x").is_none();
     Ok(if header { default.iter().filter(usable).find_map(|wanted| same(wanted)) } else { None })
@@ -118,19 +139,81 @@ struct Rows {
 
 /// Reads a pool.
 pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Result<Draft, Fault> {
-    let columns = columns(bytes, options)?;
+    let mut columns = columns(bytes, options)?;
+    let note = take_index(&mut columns, bytes);
     let features = columns.features();
     if features.is_empty() {
         return Err(Fault::Shape("no columns of numbers".into()));
     }
     let rows = rows(&columns, &features, bytes);
+    if rows.bad_total > 0 && (!options.skip_bad || rows.lines.is_empty()) {
+        words(&columns, &features, bytes).map_or(Ok(()), Err)?;
+    }
     if rows.bad_total > 0 && !options.skip_bad {
         return Err(Fault::Rows { bad: rows.bad, total: rows.bad_total });
     }
     if rows.lines.is_empty() {
         return Err(Fault::Shape("no rows".into()));
     }
-    draft(columns, &features, rows, options)
+    let mut draft = draft(columns, &features, rows, options)?;
+    draft.notes.extend(note);
+    Ok(draft)
+}
+
+/// Takes a first column without a name for the ids, or leaves it out where there are ids already.
+fn take_index(columns: &mut Columns, bytes: &[u8]) -> Option<String> {
+    let nameless = columns.header && columns.names.len() > 1 && columns.names.first().is_some_and(String::is_empty);
+    let free = columns.id != Some(0) && columns.label != Some(0) && !columns.dropped.contains(&0);
+    if !nameless || !free || !distinct(columns, bytes) {
+        return None;
+    }
+    if columns.id.is_some() {
+        columns.dropped.push(0);
+        return Some("the first column has no name: it is taken for an index and left out".into());
+    }
+    columns.id = Some(0);
+    Some("the first column has no name: it is taken for the ids".into())
+}
+
+/// Whether the first cells of the readable rows are all different, and none is empty.
+fn distinct(columns: &Columns, bytes: &[u8]) -> bool {
+    let mut records = columns.records(bytes);
+    let mut record = Record::default();
+    let mut seen = HashSet::new();
+    while records.next(&mut record) {
+        let readable = record.fault.is_none() && record.len() == columns.names.len();
+        if readable && (record.field(0).trim().is_empty() || !seen.insert(ids::normal(record.field(0)))) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The fault of a table with columns that are text in more than half of the rows.
+fn words(columns: &Columns, features: &[usize], bytes: &[u8]) -> Option<Fault> {
+    let mut records = columns.records(bytes);
+    let mut record = Record::default();
+    let mut found: Vec<(usize, String, usize)> = vec![(0, String::new(), 0); features.len()];
+    let mut total = 0;
+    while records.next(&mut record) {
+        total += 1;
+        for (&column, (count, first, line)) in features.iter().zip(&mut found) {
+            let text = if record.fault.is_none() { record.field(column) } else { "" };
+            // A number with a decimal comma has a complaint of its own.
+            if text.is_empty() || text.replacen(',', ".", 1).parse::<f64>().is_ok() {
+                continue;
+            }
+            if *count == 0 {
+                (*first, *line) = (shortened(text), record.line);
+            }
+            *count += 1;
+        }
+    }
+    let name = |column: usize| columns.names.get(column).cloned().unwrap_or_default();
+    let mut text = features.iter().zip(found).filter(|(_, (count, ..))| 2 * count > total);
+    let (&column, (count, first, line)) = text.next()?;
+    let others = text.map(|(&column, _)| name(column)).collect();
+    Some(Fault::Words { name: name(column), count, total, first, line, others })
 }
 
 fn rows(columns: &Columns, features: &[usize], bytes: &[u8]) -> Rows {
@@ -245,6 +328,35 @@ mod tests {
         let draft = read(b"1.5,cat\n2.5,dog\n", &options).unwrap();
         assert_eq!(draft.matrix.values, Buffer::F64(vec![1.5, 2.5]));
         assert_eq!(draft.truth.unwrap().classes, ["cat", "dog"]);
+    }
+
+    #[test]
+    fn an_index_without_a_name_is_no_feature() {
+        let none = ReadOptions::default();
+        let draft = read(b",a,b\n0,5,6\n1,7,8\n", &none).unwrap();
+        assert_eq!(draft.matrix.values, Buffer::F64(vec![5.0, 6.0, 7.0, 8.0]));
+        assert_eq!(draft.ids.unwrap(), ["0", "1"]);
+        assert_eq!(draft.notes, ["the first column has no name: it is taken for the ids"]);
+        // Beside ids it is left out; with values that repeat it is a column like any other.
+        let both = read(b",id,a\n0,x,5\n1,y,7\n", &none).unwrap();
+        assert_eq!((both.matrix.values, both.ids.unwrap().len()), (Buffer::F64(vec![5.0, 7.0]), 2));
+        let double = read(b",a\n3,5\n3,7\n", &none).unwrap();
+        assert_eq!((double.matrix.dim, double.ids, double.notes.len()), (2, None, 0));
+        let dropped = ReadOptions { drop_columns: vec![String::new()], ..ReadOptions::default() };
+        assert_eq!(read(b",a\n0,5\n1,7\n", &dropped).unwrap().ids, None);
+    }
+
+    #[test]
+    fn columns_are_left_out_by_name() {
+        let drop = |names: &[&str]| ReadOptions {
+            drop_columns: names.iter().map(|name| name.to_string()).collect(),
+            ..ReadOptions::default()
+        };
+        let draft = read(b"a,species,label,b\n1,x,0,2\n3,y,1,4\n", &drop(&["species", "label"])).unwrap();
+        assert_eq!(draft.matrix.values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]));
+        assert!(draft.truth.is_none(), "what is left out holds no labels");
+        let draft = read(b"1,x\n2,y\n", &drop(&["1"])).unwrap();
+        assert_eq!(draft.matrix.values, Buffer::F64(vec![1.0, 2.0]));
     }
 
     #[test]

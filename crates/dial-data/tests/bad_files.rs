@@ -19,6 +19,7 @@ fn options(folder: &Path, args: &[&str]) -> ReadOptions {
             "--skip-bad" => options.skip_bad = true,
             "--id-column" => options.id_column = words.next().map(|word| word.to_string()),
             "--label-column" => options.label_column = words.next().map(|word| word.to_string()),
+            "--drop-column" => options.drop_columns.extend(words.next().map(|word| word.to_string())),
             "--variable" => options.variable = words.next().map(|word| word.to_string()),
             "--labels" => options.labels_file = words.next().map(|word| folder.join(word)),
             other => panic!("the corpus uses an unknown option {other}"),

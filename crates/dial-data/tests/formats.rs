@@ -150,6 +150,46 @@ fn labels_joined_by_id_or_in_order() {
 }
 
 #[test]
+fn labels_by_the_name_of_an_array() {
+    let vector = || build::npy("'<i8'", "(3,)", &build::i64s(&[4, 5, 4]));
+    // A column of labels would pass for features too, if it were not named.
+    let column = build::npy("'<i8'", "(3, 1)", &build::i64s(&[7, 7, 8]));
+    let npz = build::zip(&[
+        build::stored("features.npy", build::good_npy()),
+        build::stored("species.npy", column),
+        build::stored("kind.npy", vector()),
+        build::stored("ids.npy", build::letters("abc")),
+    ]);
+    let mat = build::mat(&[
+        build::good_array("features"),
+        build::mat_array(false, 9, &[3, 1], "species", &build::element(false, 2, &[7, 7, 8])),
+        build::mat_array(false, 9, &[1, 3], "kind", &build::element(false, 2, &[4, 5, 4])),
+    ]);
+    for (name, bytes) in [("a.npz", npz), ("a.mat", mat)] {
+        let named = |word: &str| ReadOptions { label_column: Some(word.into()), ..ReadOptions::default() };
+        let pool = read_with(name, &bytes, &named("species"));
+        assert_eq!((labels(&pool), pool.matrix.dim), (vec!["7", "7", "8"], 2), "{name}");
+        assert_eq!(
+            (pool.notes.as_slice(), pool.could_be_labels.len()),
+            (&["labels are the array species".into()][..], 0)
+        );
+        let other = ReadOptions { variable: Some("features".into()), ..named("kind") };
+        assert_eq!(labels(&read_with(name, &bytes, &other)), ["4", "5", "4"], "{name}");
+        // Without a name nothing is guessed, but the choice is shown.
+        let none = ReadOptions { variable: Some("features".into()), ..ReadOptions::default() };
+        let pool = read_with(name, &bytes, &none);
+        assert_eq!((pool.truth, pool.could_be_labels), (None, vec!["species".into(), "kind".into()]), "{name}");
+        assert!(pool.notes[0].contains("--label-column NAME can take them from the arrays species, kind"), "{name}");
+    }
+    // In a file of labels of its own the name counts as well.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("l.npz");
+    fs::write(&file, build::zip(&[build::stored("kind.npy", vector()), build::stored("other.npy", vector())])).unwrap();
+    let options = ReadOptions { labels_file: Some(file), label_column: Some("kind".into()), ..ReadOptions::default() };
+    assert_eq!(labels(&read_with("a.npy", &build::good_npy(), &options)), ["4", "5", "4"]);
+}
+
+#[test]
 fn a_written_sparse_matrix_has_the_arrays_of_scipy() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("w.npz");

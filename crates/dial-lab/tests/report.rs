@@ -89,12 +89,12 @@ fn tables_mark_numbers_and_heads() {
     let table = Table {
         caption: "C".into(),
         header: vec!["name".into(), "n".into()],
-        rows: vec![vec!["x".into(), "1".into()]],
+        rows: vec![vec!["x y".into(), "5 ± 1".into()]],
         numeric: vec![false, true],
     };
     let page = render(&Report { tables: vec![table], ..Report::default() });
     assert!(page.contains("<th scope=\"col\" class=\"n\"><bdi>n</bdi></th>"));
-    assert!(page.contains("<th scope=\"row\"><bdi>x</bdi></th><td class=\"n\"><bdi>1</bdi></td>"));
+    assert!(page.contains("<th scope=\"row\"><bdi>x y</bdi></th><td class=\"n\"><bdi>5\u{a0}±\u{a0}1</bdi></td>"));
 }
 
 #[test]

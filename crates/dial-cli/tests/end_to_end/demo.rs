@@ -65,6 +65,16 @@ fn the_tour_of_pictures() {
     for name in ["svg", "img", "table", "h1", "style"] {
         assert!(seen.contains(name), "no {name} among {seen:?}");
     }
+    // One trial is told, all are in the table, whose numbers stand to the right and on one line.
+    let told = "In the first trial of variance, proportional (the table shows means over 2 trials): after 3 answers ";
+    assert!(
+        ran.out.contains(told) && ran.out.contains(" % of the other 1997 items are classified right."),
+        "{}",
+        ran.out
+    );
+    assert!(page.contains("of the 1997 other items whose label is known") && page.contains("This is the first trial"));
+    assert!(page.contains("<td class=\"n\"><bdi>") && page.contains("\u{a0}±\u{a0}"));
+    assert!(page.contains("with a strong prior even a sure item has p well below 1"));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>DiAL on digits</title>"));
 }
 
@@ -120,6 +130,21 @@ fn names_from_data_stay_names() {
     stands_alone(&page);
     elements(&page);
     assert!(page.contains("&lt;script&gt;") && page.contains("a&amp;b"));
+}
+
+#[test]
+fn only_items_of_known_label_are_counted() {
+    let label = |i: usize| if i.is_multiple_of(3) { "" } else { ["a", "b"][i / 30] };
+    let rows: String = (0..60).map(|i| format!("{},{}\n", i + 800 * (i / 30), label(i))).collect();
+    let place = Place::with("a.csv", format!("x,label\n{rows}"));
+    let ran = place.line("demo a.csv --queries 3 --trials 1 --quiet").ok();
+    // 40 labels are known, 3 of them asked.
+    assert!(
+        ran.out.contains("after 3 answers ") && ran.out.contains(" % of the other 37 items of known label"),
+        "{}",
+        ran.out
+    );
+    assert_eq!(place.line("demo a.csv --queries 3 --trials 1 --quiet --json").ok().json()["scored"], 37);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn every_fact_by_hand() {
     for (name, want) in whole {
         assert_eq!(facts[name], json!(want), "{name}");
     }
-    assert_eq!(facts["class_sizes"], json!([2, 6]));
+    assert_eq!(facts["class_sizes"], json!({ "cat": 2, "dog": 6 }));
     let three = json!({ "least": 3.0, "median": 3.0, "mean": 3.0, "largest": 3.0 });
     assert_eq!((&facts["weighted_degree"], &facts["edges_per_item"]), (&three, &three));
     assert_eq!(facts["hubness"], json!({ "skewness": 0.0, "largest": 3.0, "orphans": 0 }));
@@ -57,7 +57,7 @@ fn every_finding_by_hand() {
     let findings: Vec<&str> = json["findings"].as_array().unwrap().iter().map(|f| f.as_str().unwrap()).collect();
     let starts = [
         "note[N4]: 2 exact duplicate groups",
-        "warn[N4]: 1 groups of identical items hold different labels",
+        "warn[N4]: 1 group of identical items holds different labels",
         "note[N1]: 2 components: labels do not cross between them",
         // Chance alone: (2/8)² + (6/8)² = 40/64.
         "warn: neighbours agree on the label 66.7 % of the time, chance alone gives 62.5 %.",
@@ -75,15 +75,17 @@ fn the_text_says_the_same() {
     assert_eq!(line("items"), Some("8"));
     assert_eq!(line("dimensions"), Some("2 (f64)"));
     assert_eq!(line("duplicate groups"), Some("2 groups of identical rows, 4 rows"));
-    assert_eq!(line("edges  "), Some("12 (3.0 per item)"));
+    assert_eq!(line("edges  "), Some("12; an item has 3.0 neighbours on average"));
     assert_eq!(line("components"), Some("2 (the largest holds 4 items)"));
     assert_eq!(line("class sizes"), Some("cat: 2, dog: 6"));
     assert_eq!(line("neighbour purity"), Some("66.7 % of neighbours share the label"));
     assert_eq!(line("nearest neighbour"), Some("50.0 % of nearest neighbours share the label"));
     // 0.1 of a mean degree of 3.
     assert_eq!(line("tau"), Some("0.1 (0.03 of the mean degree)"));
-    assert!(text.contains("\nwarn[N4]: 1 groups") && text.contains("\nnote[N1]: 2 components"), "{text}");
+    assert!(text.contains("\nwarn[N4]: 1 group ") && text.contains("\nnote[N1]: 2 components"), "{text}");
     assert!(!text.contains("Nothing to complain about"));
+    assert!(line("memory").is_some_and(|memory| memory.starts_with("about ")), "{text}");
+    assert!(!text.contains("largest component"), "the line of the components has said it: {text}");
 }
 
 #[test]
@@ -133,8 +135,36 @@ fn a_healthy_pool_is_told_so() {
 fn few_known_labels_give_no_shares() {
     let place = Place::with("pool.csv", POOL);
     let ran = place.line("doctor pool.csv --k 3 --quiet --ignore-label cat --ignore-label dog").ok();
-    assert!(ran.out.contains("labelled items     0 in 0 classes") && !ran.out.contains("NaN"), "{}", ran.out);
+    assert!(ran.out.contains("labelled items    0 in 0 classes") && !ran.out.contains("NaN"), "{}", ran.out);
     let lone = Place::with("a.csv", "a,label\n0,x\n1,\n2,\n50,y\n51,\n52,\n");
     let json = lone.line("doctor a.csv --k 2 --quiet --json").ok().json();
     assert_eq!((&json["facts"]["labelled_items"], &json["facts"]["neighbour_purity"]), (&json!(2), &Value::Null));
+}
+
+#[test]
+fn one_class_is_not_enough_to_be_ready() {
+    let rows: String = (0..24).map(|i| format!("{i},cat\n")).collect();
+    let text = Place::with("a.csv", format!("a,label\n{rows}")).line("doctor a.csv --k 2 --quiet").ok().out;
+    let warning = "warn[N12]: all known labels are of one class, \"cat\"; there is nothing to tell apart. Labels of a \
+                   second class are missing.";
+    assert!(text.contains(warning) && !text.contains("ready for labelling"), "{text}");
+    assert!(text.contains("24 in 1 class\n"), "{text}");
+}
+
+#[test]
+fn many_classes_are_cut_and_said_to_be() {
+    let rows: String = (0..46).map(|i| format!("{i},c{}\n", i / 2)).collect();
+    let place = Place::with("a.csv", format!("a,label\n{rows}"));
+    let text = place.line("doctor a.csv --k 2 --quiet").ok().out;
+    assert!(text.contains(": 2, and 3 more classes\n"), "{text}");
+    let json = place.line("doctor a.csv --k 2 --quiet --json").ok().json();
+    assert_eq!(json["facts"]["class_sizes"].as_object().unwrap().len(), 23);
+}
+
+#[test]
+fn a_share_of_nothing_is_zero() {
+    // Neighbours on the line never agree.
+    let rows: String = (0..24).map(|i| format!("{i},{}\n", i % 2)).collect();
+    let text = Place::with("a.csv", format!("a,label\n{rows}")).line("doctor a.csv --k 1 --quiet").ok().out;
+    assert!(text.contains(" 0.0 % of the edge weight") && !text.contains("-0.0"), "{text}");
 }

@@ -64,6 +64,14 @@ fn zero_rows_are_isolated_or_dropped_on_request() {
     let far = cosine("propagate", "--zero-vectors drop --source 5 --json").ok().json();
     assert_eq!((&far["source"], &far["nearest"][0]["item"]), (&"5".into(), &"5".into()));
     cosine("propagate", "--zero-vectors drop --source 4").fails("I12", 3, &["no item has the id \"4\""]);
+    // In the plane they have a place, whatever is said about cosine.
+    assert_eq!(place.line("graph z.csv --k 2 --zero-vectors drop --json").ok().json()["items"], 6);
+    // What the core takes for zero is dropped: the reciprocal of 1e-310 is infinite.
+    let tiny = Place::with("t.csv", "a,b\n1,0\n1e-310,0\n0,1\n1,1\n2,1\n");
+    tiny.line("graph t.csv --k 2 --metric cosine --quiet").fails("I9", 3, &["(first: row 1)"]);
+    let dropped = tiny.line("graph t.csv --k 2 --metric cosine --zero-vectors drop --json").ok();
+    assert_eq!(dropped.json()["items"], 4);
+    assert!(dropped.err.contains("1 row of length zero was left out (row 1)"), "{}", dropped.err);
     let noted = place.line("graph z.csv --k 2 --metric cosine --zero-vectors drop").ok();
     assert!(noted.err.contains("2 rows of length zero were left out (rows 1, 4)"), "{}", noted.err);
 }
@@ -148,6 +156,39 @@ fn labels_that_are_not_there_or_do_not_fit() {
     assert_eq!(simulate("--labels good.csv --json").ok().json()["classes"], serde_json::json!(["cat", "dog"]));
     place.line("demo a.csv --quiet").fails("I12", 3, &["this pool has no labels"]);
     assert!(!place.files().contains("dial-demo"), "nothing is left behind");
+}
+
+#[test]
+fn arrays_that_could_be_labels_are_named() {
+    use dial_data::write::{Saved, SavedData, write_npz};
+    let place = Place::new();
+    let (x, kinds) = ([0.0, 1.0, 2.0, 50.0, 51.0, 52.0], [3, 3, 3, 8, 8, 8]);
+    let arrays = [("X", Saved::matrix(SavedData::F64(&x), 1)), ("kinds", Saved::vector(SavedData::I64(&kinds)))];
+    write_npz(&place.path("v.npz"), &arrays).unwrap();
+    let simulate = |rest: &str| place.line(&format!("simulate v.npz --k 1 --trials 1 --queries 1 {rest}"));
+    let text = "this pool has no labels, so there is nothing to simulate with. Pass --label-column kinds if those are";
+    simulate("--quiet").fails("I12", 3, &[text]);
+    assert_eq!(simulate("--label-column kinds --json").ok().json()["classes"], serde_json::json!(["3", "8"]));
+    let noted = place.line("graph v.npz --k 1").ok();
+    assert!(noted.err.contains("note: no labels were found; --label-column NAME can take"), "{}", noted.err);
+    let before = place.read("v.npz");
+    place.line("graph v.npz --k 1 --quiet --out v.npz").fails("U1", 2, &["v.npz: would overwrite the pool v.npz."]);
+    assert_eq!(place.read("v.npz"), before);
+}
+
+#[test]
+fn tables_of_ordinary_people() {
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i * i, ["setosa", "virginica"][i % 2])).collect();
+    let place = Place::with("iris.csv", format!(",length,species\n{rows}"));
+    let text = "iris.csv: column \"species\" is text in 30 of 30 rows (first: \"setosa\", line 2). Nothing was imported. \
+                Use --label-column species, --id-column species, or leave it out with --drop-column species.";
+    place.line("doctor iris.csv --k 3 --quiet").fails("I6", 3, &[text]);
+    let dropped = place.line("doctor iris.csv --k 3 --drop-column species --json").ok();
+    assert_eq!(dropped.json()["facts"]["dimensions"], 1);
+    assert!(dropped.err.contains("the first column has no name: it is taken for the ids"), "{}", dropped.err);
+    let labelled = place.line("doctor iris.csv --k 3 --label-column species --json").ok().json();
+    assert_eq!(labelled["facts"]["class_sizes"], serde_json::json!({ "setosa": 15, "virginica": 15 }));
+    place.line("doctor iris.csv --quiet --drop-column specie").fails("U1", 2, &["no column \"specie\""]);
 }
 
 #[test]

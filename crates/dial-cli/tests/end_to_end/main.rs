@@ -11,6 +11,7 @@ mod doctor;
 mod faults;
 mod graph;
 mod methods;
+mod outputs;
 mod propagate;
 mod run;
 mod simulate;

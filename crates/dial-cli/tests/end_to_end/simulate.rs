@@ -96,6 +96,21 @@ fn the_file_and_stdout_hold_the_same() {
 }
 
 #[test]
+fn clusters_known_from_the_start_are_not_met() {
+    let place = two_blobs();
+    let last = |rest: &str| {
+        let out = place.line(&format!("simulate blobs.csv --k 3 --trials 2 --queries 1 --quiet {rest}")).ok().out;
+        let line = out.lines().find(|line| line.starts_with("variance")).unwrap_or_default().to_string();
+        (line, out)
+    };
+    let (line, out) = last("");
+    assert!(out.contains("2 clusters; seed 0, 2 trials of 1 question\n"), "{out}");
+    assert!(line.contains("  -  ") && !line.contains("at 0"), "{line}");
+    // From one label the other piece is the first question.
+    assert!(last("--initial 0").0.contains("  at 1, 2 of 2  "), "{out}");
+}
+
+#[test]
 fn separable_classes_are_learnt_to_the_last_item() {
     let place = two_blobs();
     for rest in ["", "--propagation rbf --sigma 10", "--propagation compact --sigma 30", "--kernel uniform"] {
@@ -156,6 +171,7 @@ fn unknown_labels_are_neither_asked_nor_scored() {
     let asked: BTreeSet<usize> = rows.iter().filter_map(|row| row.node).collect();
     assert_eq!(asked, BTreeSet::from([0, 2, 4, 5, 7]));
     assert_eq!(rows[0].accuracy, 2.0 / 5.0);
+    place.line("simulate a.csv --k 2 --quiet --initial 0,3").fails("I12", 3, &["no row \"3\" has a known label"]);
     let noted = place.line("simulate a.csv --k 2 --trials 1 --queries 1").ok();
     assert!(noted.err.contains("3 of 8 labels are unknown"), "{}", noted.err);
 }

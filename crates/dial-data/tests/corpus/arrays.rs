@@ -233,6 +233,12 @@ fn choices() -> Vec<Case> {
         case("npz other members", zip(&[stored("readme.txt", b"hi".to_vec())]), "I5", "no arrays"),
         case("npz no such array", zip(&[x("X.npy")]), "U1", "no array \"Z\"; found X (3 x 2)")
             .with(&["--variable", "Z"]),
+        case("npz no such array of labels", zip(&[x("X.npy")]), "U1", "no array \"species\"; found X (3 x 2)")
+            .with(&["--label-column", "species"]),
+        case("npz features as labels", zip(&[x("X.npy")]), "U1", "cannot be the same array")
+            .with(&["--label-column", "X"]),
+        case("npz column to drop", zip(&[x("X.npy")]), "U1", "only the columns of a table have names")
+            .with(&["--drop-column", "a"]),
         case("npz objects", zip(&[stored("X.npy", object)]), "I4", "array X: contains Python objects; this tool never"),
         case("npz too few labels", labels(vector()), "I12", "array labels: 2 labels for 3 rows"),
         case("npz labels in fractions", labels(fractions), "I12", "the label of row 2 is 0.5"),

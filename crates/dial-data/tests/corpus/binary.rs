@@ -119,6 +119,10 @@ fn variables() -> Vec<Case> {
         ),
         file("mat no such variable", &[good_array("a")], "U1", "no variable \"q\"; found a (3 x 2)")
             .with(&["--variable", "q"]),
+        file("mat no such labels", &[good_array("a")], "U1", "no variable \"kind\"; found a (3 x 2)")
+            .with(&["--label-column", "kind"]),
+        file("mat features as labels", &[good_array("a")], "U1", "cannot be the same array")
+            .with(&["--label-column", "a"]),
         file("mat variable is text", &[array(4, &[1, 1], "t", &[])], "I4", "text instead of numbers in t")
             .with(&["--variable", "t"]),
         file("mat no rows", &[array(6, &[0, 3], "X", &doubles(&[]))], "I3", "array X: no rows"),

@@ -33,7 +33,22 @@ fn rows() -> Vec<Case> {
             "I6",
             "line 3: column a is not a number (\"1,5\": decimals need a point)",
         ),
-        case("csv column of words", b"a,city\n1,Rome\n2,Oslo\n", "I6", "(--id-column, --label-column)"),
+        case(
+            "csv column of words",
+            b"a,city\n1,Rome\n2,Oslo\n",
+            "I6",
+            "a.csv: column \"city\" is text in 2 of 2 rows (first: \"Rome\", line 2). Nothing was imported. Use \
+             --label-column city, --id-column city, or leave it out with --drop-column city.",
+        ),
+        case(
+            "csv columns of words",
+            b"a,the city,b\n1,Rome,x\n2,,\n3,Oslo,y\n",
+            "I6",
+            "(first: \"Rome\", line 2). So is \"b\". Nothing was imported. Use --label-column \"the city\", ",
+        ),
+        case("csv column of words, all rows skipped", b"a,city\n1,Rome\n2,Oslo\n", "I6", "column \"city\" is text")
+            .with(&["--skip-bad"]),
+        case("csv words in half of the rows", b"a\n1\n2\n?\n!\n", "I6", "2 bad rows: line 4: column a is not a number"),
         case("csv bad UTF-8", b"a,b\n1,2\n3,\xff\n", "I6", "line 3: not valid UTF-8"),
         case("csv bad UTF-8 in the header", b"a,\xff\n1,2\n", "I6", "line 1: not valid UTF-8"),
         case("csv NUL", b"a,b\n1,2\n3,\x004\n", "I6", "line 3: a NUL byte"),
@@ -87,6 +102,14 @@ fn ids_and_columns() -> Vec<Case> {
             "a",
             "--id-column",
             "a",
+        ]),
+        case("csv no such column to drop", b"a,b\n1,2\n", "U1", "no column \"c\"; the columns are \"a\", \"b\"")
+            .with(&["--drop-column", "a", "--drop-column", "c"]),
+        case("csv label column dropped", b"a,b\n1,2\n", "U1", "column \"b\" cannot be used and left out").with(&[
+            "--label-column",
+            "b",
+            "--drop-column",
+            "b",
         ]),
         case("csv nothing but labels", b"label\ncat\n", "I3", "no columns of numbers"),
         case("csv nothing finite", b"a\nnan\ninf\n", "I3", "every row holds a non-finite value")

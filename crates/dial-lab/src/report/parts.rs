@@ -41,6 +41,10 @@ pub(super) fn table(table: &Table) -> String {
     for row in &table.rows {
         let cell = |(i, text): (usize, &String)| match i {
             0 => format!("<th scope=\"row\"{}>{}</th>", class(i), isolated(text)),
+            // A number, its sign and its unit stay on one line.
+            _ if table.numeric.get(i) == Some(&true) => {
+                format!("<td{}>{}</td>", class(i), isolated(&text.replace(' ', "\u{a0}")))
+            }
             _ => format!("<td{}>{}</td>", class(i), isolated(text)),
         };
         out.push_str(&format!("<tr>{}</tr>\n", row.iter().enumerate().map(cell).collect::<String>()));

@@ -1,0 +1,113 @@
+//! The words and numbers that options take.
+
+use std::str::FromStr;
+
+use dial::{NodeId, Score};
+
+/// What to do with zero rows: what the core can do with them, or leave them out before it sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroRows {
+    /// Handled by the core.
+    Core(dial::ZeroVectors),
+    /// Left out of the pool.
+    Drop,
+}
+
+impl FromStr for ZeroRows {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<ZeroRows, String> {
+        match word {
+            "drop" => Ok(ZeroRows::Drop),
+            _ => word.parse().map(ZeroRows::Core).map_err(|_| "use error, isolate or drop".to_string()),
+        }
+    }
+}
+
+/// The propagations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PropagationName {
+    /// On the graph.
+    Poisson,
+    /// Radial, everywhere positive.
+    Rbf,
+    /// Radial, of compact support.
+    Compact,
+}
+
+impl FromStr for PropagationName {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<PropagationName, String> {
+        match word {
+            "poisson" => Ok(PropagationName::Poisson),
+            "rbf" => Ok(PropagationName::Rbf),
+            "compact" => Ok(PropagationName::Compact),
+            _ => Err("use poisson, rbf or compact".into()),
+        }
+    }
+}
+
+/// τ as typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tau {
+    /// A number.
+    Number(f64),
+    /// A number times the mean degree.
+    TimesDegree(f64),
+}
+
+impl FromStr for Tau {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Tau, String> {
+        let number =
+            |text: &str| text.parse::<f64>().map_err(|_| "use a number, or a number followed by xdegree".into());
+        match word.strip_suffix("xdegree") {
+            Some(factor) => number(factor).map(Tau::TimesDegree),
+            None => number(word).map(Tau::Number),
+        }
+    }
+}
+
+/// An acquisition, and the model whose scores it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcquisitionName(pub Score);
+
+impl FromStr for AcquisitionName {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<AcquisitionName, String> {
+        let (name, model) = word.split_once('@').unwrap_or((word, "dirichlet"));
+        if model != "dirichlet" {
+            return Err(format!("no model {model:?}: this version has dirichlet"));
+        }
+        name.parse().map(AcquisitionName).map_err(|error: dial::Error| error.to_string())
+    }
+}
+
+/// The initial labels as typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InitialName {
+    /// One random item of each class.
+    OnePerClass,
+    /// No label.
+    None,
+    /// These rows.
+    Rows(Vec<NodeId>),
+}
+
+impl FromStr for InitialName {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<InitialName, String> {
+        match word {
+            "one-per-class" => Ok(InitialName::OnePerClass),
+            "none" => Ok(InitialName::None),
+            rows => {
+                let rows: Result<Vec<NodeId>, _> = rows.split(',').map(|row| row.trim().parse().map(NodeId)).collect();
+                rows.map(InitialName::Rows).map_err(|_| "use one-per-class, none, or row numbers like 3,17,42".into())
+            }
+        }
+    }
+}
