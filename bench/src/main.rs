@@ -62,7 +62,7 @@ fn build(pool: &str, k: usize) {
     let found = Neighbours::exact(features, k, Metric::Euclidean, Default::default(), &Control::new());
     let found = found.expect("enough items");
     let search = start.elapsed().as_secs_f64();
-    let graph = Graph::new(&found, Kernel::SelfTuning);
+    let graph = Graph::new(&found, Kernel::SelfTuning, &Control::new()).expect("nobody cancels");
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", json!({ "seconds": seconds, "search": search, "entries": graph.entries() }));
 }

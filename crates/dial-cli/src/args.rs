@@ -216,7 +216,7 @@ pub struct AskingArgs {
     /// Questions asked at once; a batch holds no two neighbours
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub batch: usize,
-    /// Labels given before: one-per-class, none, or row numbers I,J,...
+    /// Labels given before: one-per-class, none, or item ids I,J,...
     #[arg(long, value_name = "WHICH", default_value = "one-per-class")]
     pub initial: InitialName,
     /// Classes are the labels modulo M; clusters are the labels

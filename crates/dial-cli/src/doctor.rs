@@ -61,7 +61,7 @@ impl Exam {
         );
         if !groups.is_empty() {
             let groups = count(groups.len(), "exact duplicate group", "exact duplicate groups");
-            self.findings.push(format!("note[N4]: {groups}; copies are joined with weight 1."));
+            self.findings.push(format!("note[N4]: {groups}; {}", prepare::COPIES));
         }
         if let Some(truth) = &pool.truth {
             let differs = |group: &&Vec<usize>| {

@@ -77,7 +77,6 @@ pub struct Built<'a> {
 
 /// Builds the graph of a pool.
 pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Built<'a>, Failure> {
-    let named = |error| Failure::in_pool(&pool.name, error);
     let features = pool.matrix.features()?;
     let zero_vectors = match zero_rows {
         ZeroRows::Core(choice) => choice,
@@ -88,11 +87,8 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
     }
     let neighbours = Neighbours::exact(features, args.k, args.metric, zero_vectors, &output.control())
         .map_err(|error| zero_row_by_id(pool, error))?;
-    let graph = Arc::new(Graph::new(&neighbours, args.kernel));
-    let items = match &pool.ids {
-        Some(ids) => Items::named(ids.clone()).map_err(named)?,
-        None => Items::rows(pool.matrix.n),
-    };
+    let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
+    let items = items(pool)?;
     let sizes = graph.component_sizes();
     if sizes.len() > 1 {
         let mut largest = sizes.to_vec();
@@ -105,7 +101,25 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
             some.join(", ")
         ));
     }
+    let groups = features.duplicate_groups().len();
+    if groups > 0 {
+        output.note(&format!(
+            "note[N4]: {groups} exact duplicate {}; {COPIES}",
+            if groups == 1 { "group" } else { "groups" }
+        ));
+    }
     Ok(Built { features, neighbours, graph, items })
+}
+
+/// What becomes of identical rows.
+pub const COPIES: &str = "copies are neighbours at distance 0.";
+
+/// The item ids of a pool.
+pub fn items(pool: &Pool) -> Result<Items, Failure> {
+    match &pool.ids {
+        Some(ids) => Items::named(ids.clone()).map_err(|error| Failure::in_pool(&pool.name, error)),
+        None => Ok(Items::rows(pool.matrix.n)),
+    }
 }
 
 /// Names the first zero row by its id, where items have ids: the core knows rows only.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{NodeId, Options, Policy, Score, Setting};
+use dial::{Items, NodeId, Options, Policy, Score, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
@@ -47,11 +47,18 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
     let pool = prepare::open(&args.pool, args.graph.metric, output)?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
-    check_initial(&args.asking.initial, &truth)?;
+    // Before the graph is built, so that nobody waits for a refusal.
+    initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
     let runs = methods(&setting, &truth, asking, output)?;
+    let crowded = runs.iter().flat_map(|run| &run.trials).flatten().filter(|record| record.crowded).count();
+    if crowded > 0 {
+        output.note(&format!(
+            "note: {crowded} questions had to be asked in one batch with a neighbour: use a smaller --batch."
+        ));
+    }
     // The records first: from them everything else can be made again.
     let printed = asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-");
     match &asking.out {
@@ -69,26 +76,33 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses initial rows that are not there or whose label nobody knows, before the graph is built.
-fn check_initial(initial: &InitialName, truth: &Truth) -> Result<(), Failure> {
-    let InitialName::Rows(rows) = initial else { return Ok(()) };
-    let unknown = |row: &&NodeId| !truth.classes.get(row.index()).is_some_and(Option::is_some);
-    match rows.iter().find(unknown) {
-        Some(row) => Err(Failure::input(
-            "I12",
-            format!(
-                "--initial: no row \"{}\" has a known label; rows are numbered from 0 to {}. Choose another.",
-                row.0,
-                truth.classes.len().saturating_sub(1)
-            ),
-        )),
-        None => Ok(()),
-    }
+/// The nodes to label at the start. Items that are not there or whose label nobody knows are refused.
+fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial, Failure> {
+    let ids = match typed {
+        InitialName::OnePerClass => return Ok(Initial::OnePerClass),
+        InitialName::None => return Ok(Initial::None),
+        InitialName::Items(ids) => ids,
+    };
+    let node = |id: &String| {
+        let node = items.node(id)?;
+        if truth.classes[node.index()].is_none() {
+            let text = format!("--initial: nobody knows the label of item {id:?}. Choose another.");
+            return Err(Failure::input("I12", text));
+        }
+        Ok(node)
+    };
+    ids.iter().map(node).collect::<Result<Vec<NodeId>, Failure>>().map(Initial::Nodes)
 }
 
 /// Runs every method that was asked for.
 fn methods(setting: &Setting<'_>, truth: &Truth, asking: &AskingArgs, output: &Output) -> Result<Vec<Run>, Failure> {
-    let pairs = asking.acquisition.iter().flat_map(|a| asking.policy.iter().map(move |&policy| (a.0, policy)));
+    let mut pairs: Vec<(Score, Policy)> = Vec::new();
+    for pair in asking.acquisition.iter().flat_map(|a| asking.policy.iter().map(move |&policy| (a.0, policy))) {
+        // What was typed twice is run once.
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
     run_all(setting, truth, asking, pairs, output)
 }
 
@@ -121,11 +135,7 @@ fn method(
         seed: asking.seed,
         ..Options::default()
     };
-    let initial = match &asking.initial {
-        InitialName::OnePerClass => Initial::OnePerClass,
-        InitialName::None => Initial::None,
-        InitialName::Rows(rows) => Initial::Nodes(rows.clone()),
-    };
+    let initial = initial(&asking.initial, &setting.items, truth)?;
     let plan = Plan { initial, queries: asking.queries, batch: asking.batch };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();

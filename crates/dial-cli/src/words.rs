@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use dial::{NodeId, Score};
+use dial::Score;
 
 /// What to do with zero rows: what the core can do with them, or leave them out before it sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +93,8 @@ pub enum InitialName {
     OnePerClass,
     /// No label.
     None,
-    /// These rows.
-    Rows(Vec<NodeId>),
+    /// The items of these ids.
+    Items(Vec<String>),
 }
 
 impl FromStr for InitialName {
@@ -104,10 +104,8 @@ impl FromStr for InitialName {
         match word {
             "one-per-class" => Ok(InitialName::OnePerClass),
             "none" => Ok(InitialName::None),
-            rows => {
-                let rows: Result<Vec<NodeId>, _> = rows.split(',').map(|row| row.trim().parse().map(NodeId)).collect();
-                rows.map(InitialName::Rows).map_err(|_| "use one-per-class, none, or row numbers like 3,17,42".into())
-            }
+            "" => Err("use one-per-class, none, or item ids like 3,17,42".into()),
+            ids => Ok(InitialName::Items(ids.split(',').map(|id| id.trim().to_string()).collect())),
         }
     }
 }

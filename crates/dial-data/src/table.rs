@@ -91,7 +91,8 @@ fn words_above_numbers(first: &Record, mut records: Records<'_>) -> bool {
         }
         peeked += 1;
     }
-    false
+    // A single line of words is a header without rows.
+    peeked == 0 && words.len() == first.len()
 }
 
 fn named(names: &[String], asked: &str) -> Result<usize, Fault> {

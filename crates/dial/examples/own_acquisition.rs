@@ -25,7 +25,7 @@ fn main() -> dial::Result<()> {
     let control = Control::new();
     let features = dial::Features::f64(&x, 200, 1)?;
     let found = Neighbours::exact(features, 10, Metric::Euclidean, Default::default(), &control)?;
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1)?);
     let setting = Setting { kernel, graph: Some(graph), items: dial::Items::rows(200) };
     let options = Options { acquisition: Arc::new(ThinAndTorn), ..Options::default() };

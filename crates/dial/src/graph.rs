@@ -13,6 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::columns::CHUNK;
+use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::neighbours::Neighbours;
@@ -46,12 +48,16 @@ pub struct Graph {
 
 impl Graph {
     /// The graph of a neighbour search.
-    pub fn new(found: &Neighbours, kernel: Kernel) -> Graph {
+    ///
+    /// # Errors
+    /// Cancelled.
+    pub fn new(found: &Neighbours, kernel: Kernel, control: &Control) -> Result<Graph> {
         let width = match kernel {
             Kernel::Gaussian => mean_reach(found),
             Kernel::SelfTuning | Kernel::Uniform => 0.0,
         };
         let mut edges = Vec::with_capacity(found.n() * found.k());
+        control.start("weighing edges", found.n());
         for node in (0..found.n() as u32).map(NodeId) {
             let reach = found.of(node).last().map_or(0.0, |(_, squared)| squared);
             for (other, squared) in found.of(node) {
@@ -62,8 +68,14 @@ impl Graph {
                 };
                 edges.push((node.0, other.0, 0.5 * weight));
             }
+            if (node.index() + 1) % CHUNK == 0 {
+                control.advance(CHUNK)?;
+            }
         }
-        Graph::symmetric(found.n(), &edges)
+        control.check()?;
+        let graph = Graph::symmetric(found.n(), &edges);
+        control.finish();
+        Ok(graph)
     }
 
     /// A graph from undirected edges (i, j, weight), each given once.
@@ -234,12 +246,12 @@ fn mean_reach(found: &Neighbours) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Control, Features, Metric, ZeroVectors};
+    use crate::{Features, Metric, ZeroVectors};
 
     fn graph(x: &[f64], k: usize, kernel: Kernel) -> Graph {
         let features = Features::f64(x, x.len(), 1).unwrap();
         let found = Neighbours::exact(features, k, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
-        Graph::new(&found, kernel)
+        Graph::new(&found, kernel, &Control::new()).unwrap()
     }
 
     #[test]

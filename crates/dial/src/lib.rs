@@ -19,7 +19,7 @@
 //! let control = Control::new();
 //!
 //! let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control)?;
-//! let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+//! let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
 //! let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1)?);
 //! let setting = Setting { kernel, graph: Some(graph), items: dial::Items::rows(40) };
 //! let mut session = Session::new(setting, dial::Options::default(), &["low".into(), "high".into()], &control)?;

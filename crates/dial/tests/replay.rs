@@ -14,7 +14,7 @@ fn setting(seed: u64, n: usize) -> Setting<'static> {
     let x: Vec<f64> = (0..n * 2).map(|i| random.normal() + (i / 2 % 3) as f64 * 4.0).collect();
     let features = dial::Features::f64(&x, n, 2).unwrap();
     let found = Neighbours::exact(features, 6, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.05).unwrap());
     Setting { kernel, graph: Some(graph), items: Items::rows(n) }
 }
@@ -268,7 +268,7 @@ fn prediction_says_whether_a_label_reaches_an_item() {
     let features = dial::Features::f64(&x, 40, 1).unwrap();
     let control = Control::new();
     let found = Neighbours::exact(features, 3, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
     let setting = Setting { kernel, graph: Some(graph), items: Items::rows(40) };
     let mut session = Session::new(setting, options(1, Policy::Max, 9), &names(2), &control).unwrap();

@@ -19,7 +19,7 @@ fn pool(n: usize) -> (Setting<'static>, Truth) {
         .collect();
     let features = dial::Features::f64(&x, n, 2).unwrap();
     let found = Neighbours::exact(features, 10, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning));
+    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
     let truth = Truth {
         names: ["a", "b", "c"].map(String::from).to_vec(),

@@ -238,7 +238,6 @@ fn words_that_mean_nothing() {
         "simulate builtin:moons --lambda -1",
         "simulate builtin:moons --lambda nan",
         "simulate builtin:moons --prior 0",
-        "simulate builtin:moons --initial first",
         "simulate builtin:moons --batch 0",
         "simulate builtin:moons --trials 0",
         "simulate builtin:moons --model forest",

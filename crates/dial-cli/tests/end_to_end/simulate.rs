@@ -171,7 +171,7 @@ fn unknown_labels_are_neither_asked_nor_scored() {
     let asked: BTreeSet<usize> = rows.iter().filter_map(|row| row.node).collect();
     assert_eq!(asked, BTreeSet::from([0, 2, 4, 5, 7]));
     assert_eq!(rows[0].accuracy, 2.0 / 5.0);
-    place.line("simulate a.csv --k 2 --quiet --initial 0,3").fails("I12", 3, &["no row \"3\" has a known label"]);
+    place.line("simulate a.csv --k 2 --quiet --initial 0,3").fails("I12", 3, &["nobody knows the label of item \"3\""]);
     let noted = place.line("simulate a.csv --k 2 --trials 1 --queries 1").ok();
     assert!(noted.err.contains("3 of 8 labels are unknown"), "{}", noted.err);
 }
@@ -196,4 +196,14 @@ fn the_summary_says_what_the_rows_say() {
     assert!((method["mean_accuracy"]["mean"].as_f64().unwrap() - all).abs() < 1e-12);
     assert!(place.read("a.svg").starts_with(b"<svg"));
     assert!(place.read("a.png").starts_with(b"\x89PNG\r\n\x1a\n"));
+}
+
+#[test]
+fn initial_items_are_named_by_their_ids_also_after_rows_were_left_out() {
+    // Row 1 is left out; the others keep their numbers as ids, so item 5 is node 4.
+    let place = Place::with("a.csv", "x,y,label\n0,0,a\nnan,0,a\n0,1,a\n1,0,a\n9,9,b\n9,8,b\n8,9,b\n");
+    let typed = "simulate a.csv --k 2 --drop-nonfinite --initial 0,5 --queries 1 --trials 1 --out - --quiet";
+    let start = place.line(typed).ok().out;
+    assert_eq!(start.lines().nth(1).unwrap().split(',').nth(8), Some("2"), "{start}");
+    place.line(&typed.replace("0,5", "1")).fails("I12", 3, &["no item has the id \"1\""]);
 }

@@ -83,7 +83,7 @@ pub fn graph_of(weights: &[Vec<f64>]) -> Arc<Graph> {
 
 pub fn graph(features: Features<'_>, k: usize, metric: Metric, kernel: Kernel) -> Graph {
     let found = Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
-    Graph::new(&found, kernel)
+    Graph::new(&found, kernel, &Control::new()).unwrap()
 }
 
 /// The weights of a graph as a dense matrix.
