@@ -59,7 +59,7 @@ pub fn say(line: &str) {
 
 fn new_bar(stage: &str, steps: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{msg:<36} {bar:32} {percent:>3} %  {elapsed} gone, {eta} left");
+    let style = ProgressStyle::with_template("{msg:<32!} {bar:20} {percent:>3} %  {eta} left");
     bar.set_style(style.expect("the template is well formed").progress_chars("━━─"));
     bar.set_message(stage.to_string());
     bar.enable_steady_tick(Duration::from_millis(200));
