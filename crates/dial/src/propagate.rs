@@ -304,7 +304,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
         /// The paper's Lemma, and Normalization, on random graphs (connected or not).
         #[test]
         fn normalization_and_maximum_principle(seed in 0u64..1_000_000, n in 2usize..40, tau in prop::sample::select(vec![0.0, 1e-6, 0.01, 0.1, 1.0, 100.0])) {
@@ -313,7 +312,8 @@ mod tests {
             for i in 0..n as u32 {
                 for j in 0..i {
                     if random.uniform() < 3.0 / n as f64 {
-                        edges.push((j, i, libm::exp(3.0 * random.normal())));
+                        // Wider weights put 1e-9 out of the reach of f64, and the solver rightly refuses.
+                        edges.push((j, i, libm::exp(random.normal())));
                     }
                 }
             }

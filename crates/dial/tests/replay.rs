@@ -57,7 +57,9 @@ fn random_change(session: &Session<'_>, random: &mut Random) -> (String, Change)
 #[test]
 fn every_state_is_the_replay_of_its_log() {
     let control = Control::new();
-    for seed in 0..24 {
+    // `./test --long` asks for more.
+    let sequences = std::env::var("DIAL_SEQUENCES").map_or(100, |count| count.parse().expect("a number"));
+    for seed in 0..sequences {
         let setting = setting(seed, 90);
         let policy = [Policy::Max, Policy::Proportional][seed as usize % 2];
         let mut random = Random::new(seed, Purpose::User, 1);
