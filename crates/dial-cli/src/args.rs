@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dial::{Kernel, Metric, Policy, Prior, Sharpness};
 
-pub use crate::words::{AcquisitionName, InitialName, PropagationName, Tau, ZeroRows};
+pub use crate::words::{AcquisitionName, InitialName, Neighbourhood, PropagationName, Tau, ZeroRows};
 
 const TOUR: &str = "\
 A whole use:
@@ -116,6 +116,9 @@ pub struct PoolArgs {
     /// Leave out rows of a table that cannot be read
     #[arg(long)]
     pub skip_bad: bool,
+    /// Labels whose id is not in the pool: error or skip
+    #[arg(long, value_name = "WHAT", default_value = "error", value_parser = ["error", "skip"])]
+    pub on_unknown: String,
     /// Scale every column to mean 0 and standard deviation 1
     #[arg(long)]
     pub standardize: bool,
@@ -131,9 +134,9 @@ pub struct PoolArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
-    /// Nearest neighbours of each item, itself not counted
-    #[arg(long, value_name = "K", default_value_t = 20)]
-    pub k: usize,
+    /// Nearest neighbours of each item, itself not counted; auto is 20, or fewer in a tiny pool
+    #[arg(long, value_name = "K", default_value = "20")]
+    pub k: Neighbourhood,
     /// euclidean or cosine
     #[arg(long, value_name = "METRIC", default_value = "euclidean")]
     pub metric: Metric,

@@ -137,7 +137,7 @@ impl Exam {
     }
 
     fn memory(&mut self, pool: &Pool, args: &GraphArgs, built: &Built<'_>) {
-        let (n, dim, k) = (pool.matrix.n as f64, pool.matrix.dim as f64, args.k as f64);
+        let (n, dim, k) = (pool.matrix.n as f64, pool.matrix.dim as f64, args.k.number(pool.matrix.n) as f64);
         let word = if matches!(pool.matrix.values, Buffer::F32(_)) { 4.0 } else { 8.0 };
         let neighbours = 12.0 * n * k;
         // Searching holds an f32 copy of the features; joining holds both directions of every edge.

@@ -9,7 +9,7 @@ use dial::{
 };
 use dial_data::{Pool, ReadOptions};
 
-use crate::args::{GraphArgs, KernelArgs, PoolArgs, PropagationName, Tau, ZeroRows};
+use crate::args::{GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
 use crate::output::{Output, count};
 
@@ -24,6 +24,7 @@ pub fn open(args: &PoolArgs, metric: Metric, output: &Output) -> Result<Pool, Fa
         drop_columns: args.drop_column.clone(),
         drop_nonfinite: args.drop_nonfinite,
         skip_bad: args.skip_bad,
+        skip_unknown: args.on_unknown == "skip",
         standardize: args.standardize,
         labels_file: args.labels.clone(),
         variable: args.variable.clone(),
@@ -82,10 +83,11 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
         ZeroRows::Core(choice) => choice,
         ZeroRows::Drop => ZeroVectors::Error,
     };
-    if u32::try_from(args.k).is_err() {
-        return Err(Failure::settings(format!("k must be at most {}, got {}. Change that setting.", u32::MAX, args.k)));
+    let k = args.k.number(pool.matrix.n);
+    if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto {
+        output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
     }
-    let neighbours = Neighbours::exact(features, args.k, args.metric, zero_vectors, &output.control())
+    let neighbours = Neighbours::exact(features, k, args.metric, zero_vectors, &output.control())
         .map_err(|error| zero_row_by_id(pool, error))?;
     let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
     let items = items(pool)?;

@@ -109,3 +109,36 @@ impl FromStr for InitialName {
         }
     }
 }
+
+/// The number of neighbours as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Neighbourhood {
+    /// 20, or as many as there are.
+    Auto,
+    /// So many.
+    Number(u32),
+}
+
+impl Neighbourhood {
+    /// What the paper uses.
+    pub const DEFAULT: usize = 20;
+
+    /// The number for a pool of n items.
+    pub fn number(self, n: usize) -> usize {
+        match self {
+            Neighbourhood::Auto => Self::DEFAULT.min(n.saturating_sub(1)),
+            Neighbourhood::Number(k) => k as usize,
+        }
+    }
+}
+
+impl FromStr for Neighbourhood {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Neighbourhood, String> {
+        match word {
+            "auto" => Ok(Neighbourhood::Auto),
+            _ => word.parse().map(Neighbourhood::Number).map_err(|_| "use a whole number, or auto".into()),
+        }
+    }
+}

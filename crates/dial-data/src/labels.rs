@@ -32,7 +32,7 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     let here = |fault: Fault| fault.at(place.as_str());
     let names = match read(&place, options)? {
         Labels::Rows(names) => by_row(draft, names).map_err(here)?,
-        Labels::ById(rows) => by_id(draft, &rows).map_err(here)?,
+        Labels::ById(rows) => by_id(draft, &rows, options).map_err(here)?,
     };
     draft.truth = Some(Truth::from_names(&names).map_err(|error| here(error.fault))?);
     Ok(())
@@ -124,7 +124,11 @@ fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>,
     }
 }
 
-fn by_id(draft: &mut Draft, rows: &[(String, String, usize)]) -> std::result::Result<Vec<String>, Fault> {
+fn by_id(
+    draft: &mut Draft,
+    rows: &[(String, String, usize)],
+    options: &ReadOptions,
+) -> std::result::Result<Vec<String>, Fault> {
     let own: Vec<String> =
         draft.ids.clone().unwrap_or_else(|| (0..draft.matrix.n).map(|row| row.to_string()).collect());
     let mut index: HashMap<&str, Option<(&str, usize)>> = own.iter().map(|id| (id.as_str(), None)).collect();
@@ -144,7 +148,11 @@ fn by_id(draft: &mut Draft, rows: &[(String, String, usize)]) -> std::result::Re
     if !unknown.is_empty() {
         let words = first_few(&unknown, unknown.len(), ", ");
         let count = unknown.len();
-        return Err(Fault::Labels(format!("{count} {} not in the pool: {words}.", plural(count, "id is", "ids are"))));
+        let text = format!("{count} {} not in the pool: {words}", plural(count, "id is", "ids are"));
+        if !options.skip_unknown {
+            return Err(Fault::Labels(format!("{text} (--on-unknown skip leaves them out).")));
+        }
+        draft.notes.push(format!("{text}; their labels were left out"));
     }
     let label = |id: &String| index.get(id.as_str()).copied().flatten().map(|(label, _)| label.to_string());
     let names: Vec<String> = own.iter().map(|id| label(id).unwrap_or_default()).collect();

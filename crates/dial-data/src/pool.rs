@@ -66,6 +66,8 @@ pub struct ReadOptions {
     pub drop_nonfinite: bool,
     /// Leave out rows of a table that cannot be read instead of refusing the file.
     pub skip_bad: bool,
+    /// Leave out labels whose id is not in the pool, instead of refusing the file.
+    pub skip_unknown: bool,
     /// Bring each column to mean 0 and standard deviation 1.
     pub standardize: bool,
     /// A file of labels, one per row or joined by id.

@@ -30,7 +30,9 @@ fn a_k_that_is_no_number_of_neighbours() {
     let place = Place::with("a.csv", points(9));
     place.line("graph a.csv --k 0").fails("U1", 2, &["k must be at least 1, got 0"]);
     place.line("graph a.csv --k 4294967295").fails("I8", 3, &["needs at least 4294967296 items, found 9"]);
-    place.line("graph a.csv --k 18446744073709551615").fails("U1", 2, &["k must be at most 4294967295"]);
+    place.line("graph a.csv --k 18446744073709551615").fails("U0", 2, &["use a whole number, or auto"]);
+    let noted = place.line("graph a.csv --k auto").ok();
+    assert!(noted.err.contains("note[I8]: k = "), "{}", noted.err);
 }
 
 /// Rows 1 and 4 have length zero.
@@ -151,7 +153,7 @@ fn labels_that_are_not_there_or_do_not_fit() {
         .and("good.csv", "id,label\nz,cat\nx,dog\ny,cat\n");
     let simulate = |rest: &str| place.line(&format!("simulate a.csv --k 1 --trials 1 --quiet {rest}"));
     simulate("").fails("I12", 3, &["a: this pool has no labels", "--labels FILE"]);
-    simulate("--labels unknown.csv").fails("I12", 3, &["1 id is not in the pool: \"u\" (line 3)."]);
+    simulate("--labels unknown.csv").fails("I12", 3, &["1 id is not in the pool: \"u\" (line 3) (--on-unknown skip"]);
     simulate("--labels torn.csv").fails("I12", 3, &["two classes for one id: \"x\" is cat (line 2) and dog (line 4)."]);
     assert_eq!(simulate("--labels good.csv --json").ok().json()["classes"], serde_json::json!(["cat", "dog"]));
     place.line("demo a.csv --quiet").fails("I12", 3, &["this pool has no labels"]);
@@ -275,4 +277,14 @@ fn what_cannot_be_written_is_said_before_the_work() {
     let blocked =
         Place::with("taken", "a file").line("demo builtin:blobs:60 --queries 1 --trials 1 --json --out taken");
     assert_eq!(blocked.code, 5, "{}", blocked.err);
+}
+
+#[test]
+fn labels_of_unknown_items_are_refused_or_left_out_on_request() {
+    let place = Place::with("a.csv", "x\n1\n2\n5\n6\n");
+    std::fs::write(place.path("l.csv"), "id,label\n0,a\n3,b\n9,b\n").unwrap();
+    place.line("doctor a.csv --k 1 --labels l.csv").fails("I12", 3, &["1 id is not in the pool: \"9\" (line 4)"]);
+    let left_out = place.line("doctor a.csv --k 1 --labels l.csv --on-unknown skip").ok();
+    assert!(left_out.err.contains("their labels were left out"), "{}", left_out.err);
+    assert!(left_out.out.contains("2 in 2 classes"), "{}", left_out.out);
 }
