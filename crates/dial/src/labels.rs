@@ -56,6 +56,9 @@ struct Marks {
     excluded: bool,
 }
 
+/// Groups are below this: whole numbers that every JSON reader keeps.
+const LAST_GROUP: u64 = 1 << 53;
+
 impl Labels {
     /// The state of a log. Every event was checked when it was appended; here those that are live at the end are checked
     /// together, so that a log full of undos replays in one go.
@@ -96,9 +99,9 @@ impl Labels {
     /// Keeps the books of groups and class ids.
     fn mark(&mut self, event: &Event) -> Result<()> {
         let refuse = |text: String| Err(Error::Conflict(text));
-        let Some(after) = event.group.checked_add(1) else {
+        if event.group >= LAST_GROUP {
             return refuse(format!("group {} is reserved. Use a smaller number.", event.group));
-        };
+        }
         match &event.change {
             Change::Undo { group } if !self.groups.contains(group) || !self.undone.insert(*group) => {
                 return refuse(format!("group {group} is not there to undo. Name a live group."));
@@ -117,7 +120,7 @@ impl Labels {
                 }
             }
         }
-        self.next_group = self.next_group.max(after);
+        self.next_group = self.next_group.max(event.group + 1);
         Ok(())
     }
 

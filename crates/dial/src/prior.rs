@@ -62,12 +62,12 @@ impl FromStr for Prior {
 
 /// K̂ where none is given: max(20, 2K).
 pub fn default_expected_clusters(n_classes: usize) -> usize {
-    (2 * n_classes).max(20)
+    n_classes.saturating_mul(2).max(20)
 }
 
 /// The sources of a calibration: 5 K̂ distinct random nodes, or all if there are fewer.
 pub fn sources(n: usize, expected_clusters: usize, seed: u64) -> Vec<NodeId> {
-    let count = (5 * expected_clusters).min(n);
+    let count = expected_clusters.saturating_mul(5).min(n);
     let drawn = Random::new(seed, Purpose::Prior, 0).distinct(count, n);
     drawn.into_iter().map(|node| NodeId(node as u32)).collect()
 }

@@ -146,6 +146,9 @@ impl<'a> Session<'a> {
         }
         let expected_clusters =
             options.expected_clusters.unwrap_or_else(|| prior::default_expected_clusters(classes.len()));
+        if expected_clusters == 0 {
+            return Err(Error::BadSetting { name: "expected-clusters", want: "at least 1", got: "0".into() });
+        }
         let prior_strength = prior_strength(&setting, &options, expected_clusters, control)?;
         let add = |(id, name): (usize, &String)| Change::AddClass { class: ClassId(id as u16), name: name.clone() };
         let settings = Change::Settings { prior_strength, expected_clusters };

@@ -96,6 +96,11 @@ pub fn trial<'a>(
     clock: Clock<'_>,
     control: &Control,
 ) -> Result<(Vec<Record>, Session<'a>)> {
+    let (n, clusters) = (setting.kernel.n(), truth.clusters.len());
+    if truth.classes.len() != n || clusters != n {
+        let text = format!("{} classes and {clusters} clusters for {n} nodes. Give one of each.", truth.classes.len());
+        return Err(Error::Conflict(text));
+    }
     let known: Vec<bool> = truth.classes.iter().map(Option::is_some).collect();
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
     let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };
@@ -109,7 +114,7 @@ pub fn trial<'a>(
     while records.len() <= plan.queries {
         control.check()?;
         let mut start = clock();
-        let count = plan.batch.min(plan.queries + 1 - records.len());
+        let count = plan.batch.min(plan.queries - (records.len() - 1));
         let asked = match session.ask(count) {
             Err(Error::NothingToAsk) => break,
             asked => asked?,

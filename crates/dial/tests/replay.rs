@@ -233,6 +233,9 @@ fn bad_labels_are_refused_with_their_reason() {
     }
     let far = Event { group: u64::MAX, annotator: String::new(), change: Change::Skip { item: "5".into() } };
     assert!(matches!(session.append_event(far, &control), Err(Error::Conflict(_))));
+    let none = Options { expected_clusters: Some(0), ..options(1, Policy::Proportional, 9) };
+    let refused = Session::new(setting(4, 60), none, &names(2), &control).err();
+    assert!(matches!(refused, Some(Error::BadSetting { name: "expected-clusters", .. })));
     let one = Session::new(setting(4, 60), options(1, Policy::Max, 9), &names(1), &control);
     assert_eq!(one.err(), Some(Error::TooFewClasses(1)));
 }

@@ -106,6 +106,11 @@ fn accuracy_is_over_unlabelled_nodes_of_known_class() {
     let unknown = plan(Initial::Nodes(vec![NodeId(5)]), 1, 1);
     let refused = trial(&setting, &Options::default(), &truth, &unknown, &|| 0.0, &Control::new()).err();
     assert!(matches!(refused, Some(Error::Conflict(text)) if text.starts_with("node 5 has no known class")));
+    let everything = plan(Initial::None, usize::MAX, 7);
+    assert_eq!(run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &everything).len(), 5);
+    truth.clusters.pop();
+    let short = trial(&setting, &Options::default(), &truth, &Plan::default(), &|| 0.0, &Control::new()).err();
+    assert!(matches!(short, Some(Error::Conflict(_))));
 }
 
 #[test]
