@@ -1,7 +1,7 @@
 //! The features of a pool: a checked view of a row-major matrix, f32 or f64.
 //!
 //! One row per item. All values are finite: what reaches the graph needs no further checks. Distances are always
-//! computed in f64, in the order of the columns, whatever the storage.
+//! computed in f64, in one fixed order of the columns, whatever the storage.
 
 use std::collections::HashMap;
 
@@ -113,7 +113,7 @@ impl<'a> Features<'a> {
         self.values.get(row * self.dim + column)
     }
 
-    /// |x_i - x_j|^2 in f64, summed over the columns in order.
+    /// |x_i - x_j|^2 in f64, summed over the columns in a fixed order.
     pub fn squared_distance(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (i * self.dim, j * self.dim);
         match self.values {

@@ -9,7 +9,7 @@
 //!
 //! (conversion to f32, d + 1 products and sums, the rounding of |y|²/2). A candidate stays while h + E reaches the k-th
 //! largest h - E seen so far, so no true neighbour is ever lost. What stays is ranked by the distance recomputed in f64
-//! in the order of the columns, ties by node id: the same bits for every CPU, block size and number of threads.
+//! in a fixed order of the columns, ties by node id: the same bits for every CPU, block size and number of threads.
 //!
 //! Memory: one f32 copy of the features, a tile of 512 KiB per thread, and the result; nothing grows with n².
 

@@ -1,8 +1,8 @@
 //! An order of the nodes in which neighbours are near each other, so that products read memory that is at hand.
 //!
 //! Reverse Cuthill-McKee: breadth-first from a node of smallest degree, the neighbours of each node by degree, the whole
-//! reversed. On the 70,000-node graph of the MNIST codes a sparse product takes 1.9 ms in this order and 2.8 ms in the
-//! order of the file (one core, medians of 40, same run).
+//! reversed. On the 70,000-node graph of the MNIST codes a sparse product took 2.0 ms in such an order (SciPy's) and 2.8 ms
+//! in the order of the file (one core, medians of 40, same run); with ours, a whole step took 116 ms of CPU instead of 169.
 
 use crate::graph::Graph;
 use crate::ids::NodeId;
