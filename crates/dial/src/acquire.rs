@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::field::DirichletField;
+use crate::field::{DirichletField, Term};
 use crate::ids::NodeId;
 use crate::seed::{Purpose, Random};
 use crate::words::words;
@@ -28,10 +28,22 @@ pub struct Situation<'a> {
     pub field: &'a DirichletField,
     /// The nodes with a label that counts, ascending.
     pub labelled: &'a [NodeId],
+    /// The same nodes in the order of their labels in the log: what is kept up label by label follows this order, so
+    /// that it has the bits of a replay.
+    pub order: &'a [NodeId],
+    /// The labels of every class, in the order of the planes of the field.
+    pub labels: &'a [Vec<Term>],
     /// The seed of the session.
     pub seed: u64,
     /// Number of nodes labelled so far.
     pub round: u64,
+}
+
+impl<'a> Situation<'a> {
+    /// A field before any question.
+    pub fn at_start(field: &'a DirichletField, seed: u64) -> Situation<'a> {
+        Situation { field, labelled: &[], order: &[], labels: &[], seed, round: 0 }
+    }
 }
 
 /// Scores every node by how much its label would tell. Implemented by the built-in [`Score`]s and by [`OfAlpha`], any
@@ -147,7 +159,7 @@ mod tests {
 
     fn scores(score: Score, field: &DirichletField) -> Vec<f64> {
         let mut out = vec![f64::NAN; field.n()];
-        score.scores(&Situation { field, labelled: &[], seed: 1, round: 0 }, &mut out).unwrap();
+        score.scores(&Situation::at_start(field, 1), &mut out).unwrap();
         out
     }
 
@@ -180,7 +192,7 @@ mod tests {
     #[test]
     fn a_function_of_alpha_is_an_acquisition() {
         let (field, mut out) = (field(), [0.0; 2]);
-        let now = Situation { field: &field, labelled: &[], seed: 1, round: 0 };
+        let now = Situation::at_start(&field, 1);
         OfAlpha(|alpha: &[f64]| alpha[0] - alpha[1]).scores(&now, &mut out).unwrap();
         assert_eq!(out, [2.0, 0.0]);
     }
@@ -190,7 +202,7 @@ mod tests {
         let field = field();
         let draw = |round| {
             let mut out = vec![0.0; 2];
-            Score::Random.scores(&Situation { field: &field, labelled: &[], seed: 1, round }, &mut out).unwrap();
+            Score::Random.scores(&Situation { round, ..Situation::at_start(&field, 1) }, &mut out).unwrap();
             out
         };
         assert_eq!(draw(3), draw(3));

@@ -16,12 +16,9 @@ use std::sync::Arc;
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::field::DirichletField;
+use crate::field::{DirichletField, Term};
 use crate::ids::{ClassId, NodeId};
 use crate::propagate::{Column, Propagation};
-
-/// A term of a class: the labelled node and its weight.
-pub(crate) type Term = (NodeId, f64);
 
 /// The field and what it is made of.
 pub(crate) struct Evidence<'a> {
@@ -74,6 +71,11 @@ impl<'a> Evidence<'a> {
 
     pub(crate) fn classes(&self) -> &[ClassId] {
         &self.sums.classes
+    }
+
+    /// The terms of every class, in the order of their events.
+    pub(crate) fn terms(&self) -> &[Vec<Term>] {
+        &self.sums.terms
     }
 
     /// Brings the field to these classes, terms and prior, or leaves it as it was.

@@ -23,6 +23,9 @@ use crate::ids::NodeId;
 /// Numbers between these limits, squared and summed, stay inside the range of f64.
 pub(crate) const MODERATE: std::ops::RangeInclusive<f64> = 1e-100..=1e100;
 
+/// One term of a class: a labelled node and the weight of its label.
+pub type Term = (NodeId, f64);
+
 /// A Dirichlet distribution at every node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirichletField {

@@ -50,6 +50,7 @@ pub mod graph;
 mod order;
 pub mod laplacian;
 pub mod solve;
+pub mod spectral;
 pub mod propagate;
 pub mod radial;
 pub mod field;

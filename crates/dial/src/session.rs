@@ -8,14 +8,15 @@
 //! The field follows the log (see `evidence`): a state has the bits of a replay of its log. The generator of a question is
 //! numbered by the count of labelled items, so a resumed session asks what an uninterrupted one would have asked.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use crate::acquire::{Acquisition, Score, Situation};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::events::{Change, Event};
-use crate::evidence::{Evidence, Term};
-use crate::field::DirichletField;
+use crate::evidence::Evidence;
+use crate::field::{DirichletField, Term};
 use crate::graph::Graph;
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
@@ -117,6 +118,7 @@ pub struct Session<'a> {
     evidence: Evidence<'a>,
     open: Vec<bool>,
     labelled: Vec<NodeId>,
+    order: Vec<NodeId>,
     scratch: Mutex<Scratch>,
 }
 
@@ -178,8 +180,8 @@ impl<'a> Session<'a> {
         check_sizes(&setting, &options)?;
         let evidence = Evidence::new(Arc::clone(&setting.kernel), options.columns_kept, prior_strength);
         let open = vec![true; setting.kernel.n()];
-        let scratch = Mutex::default();
-        let mut session = Session { setting, options, labels, evidence, open, labelled: Vec::new(), scratch };
+        let (labelled, order, scratch) = (Vec::new(), Vec::new(), Mutex::default());
+        let mut session = Session { setting, options, labels, evidence, open, labelled, order, scratch };
         session.follow(control)?;
         Ok(session)
     }
@@ -256,15 +258,20 @@ impl<'a> Session<'a> {
     fn follow(&mut self, control: &Control) -> Result<()> {
         let classes = self.labels.classes();
         let mut terms: Vec<Vec<Term>> = vec![Vec::new(); classes.len()];
+        let mut order = Vec::new();
         for term in self.labels.contributions() {
             // Items that are no longer in the pool keep their labels in the log.
             if let Ok(node) = self.setting.items.node(&term.item) {
                 let plane = classes.binary_search(&term.class).expect("contributions name live classes");
                 terms[plane].push((node, term.weight));
+                order.push(node);
             }
         }
         let (prior_strength, _) = self.labels.settings().expect("a session has settings");
         self.evidence.follow(classes, terms, prior_strength, control)?;
+        let mut seen = HashSet::new();
+        order.retain(|&node| seen.insert(node));
+        self.order = order;
         self.list_nodes();
         Ok(())
     }
@@ -284,7 +291,14 @@ impl<'a> Session<'a> {
     }
 
     fn situation(&self) -> Situation<'_> {
-        Situation { field: self.field(), labelled: &self.labelled, seed: self.options.seed, round: self.round() }
+        Situation {
+            field: self.field(),
+            labelled: &self.labelled,
+            order: &self.order,
+            labels: self.evidence.terms(),
+            seed: self.options.seed,
+            round: self.round(),
+        }
     }
 
     fn chooser(&self) -> Chooser {

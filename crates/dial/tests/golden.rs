@@ -162,7 +162,7 @@ fn acquisitions() {
         let field = field(&Arrays::golden("field"), "all", prior);
         for &score in Score::ALL.iter().filter(|&&score| score != Score::Random) {
             let mut ours = vec![f64::NAN; 150];
-            score.scores(&Situation { field: &field, labelled: &[], seed: 0, round: 0 }, &mut ours).unwrap();
+            score.scores(&Situation::at_start(&field, 0), &mut ours).unwrap();
             assert_close(score.word(), &ours, &golden.floats(&score.word().replace('-', "_")), 1e-7);
         }
     }

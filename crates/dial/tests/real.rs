@@ -72,7 +72,8 @@ fn compare(set: &str, mut session: Session<'_>, reference: &Arrays) {
     let n = session.field().n();
     let mut ours = vec![0.0; n];
     for step in 0..100 {
-        let now = Situation { field: session.field(), labelled: session.labelled(), seed: 0, round: step as u64 };
+        let now =
+            Situation { labelled: session.labelled(), round: step as u64, ..Situation::at_start(session.field(), 0) };
         Score::Variance.scores(&now, &mut ours).unwrap();
         assert_close(&format!("{set}, step {step}"), &ours, &scores[step], 1e-7);
         let best = session.ask(1).unwrap().questions[0].score;
