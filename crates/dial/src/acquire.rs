@@ -88,12 +88,12 @@ impl Acquisition for Score {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         match self {
             Score::Variance => now.field.variances(out),
-            Score::Margin => now.field.map(out, |alpha| -margin(alpha)),
+            Score::Margin => now.field.map(out, |alpha| -gap(alpha) / total(alpha)),
             Score::MarginRange => now.field.map(out, |alpha| (least(alpha) - most(alpha)) / total(alpha)),
             Score::Entropy => now.field.map(out, entropy),
             Score::LeastConfidence => now.field.map(out, |alpha| 1.0 - most(alpha) / total(alpha)),
             Score::Norm => {
-                now.field.map(out, |alpha| -alpha.iter().fold(0.0, |sum, a| sum + a * a).sqrt() / total(alpha))
+                now.field.map(out, |alpha| -norm(alpha) / total(alpha))
             }
             Score::Random => {
                 let mut random = Random::new(now.seed, Purpose::Scores, now.round);
@@ -135,8 +135,32 @@ fn least(alpha: &[f64]) -> f64 {
     alpha.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The difference of the two largest probabilities.
-fn margin(alpha: &[f64]) -> f64 {
+impl Score {
+    /// The score of class scores of any scale and sign, as classifiers other than Dirichlet Learning give them: margin,
+    /// range and norm as they are, entropy and least confidence of their positive parts, divided by the sum. `None` for
+    /// variance and random, which class scores do not have.
+    pub fn of_classes(self, scores: &[f64]) -> Option<f64> {
+        let shares = || {
+            let positive: Vec<f64> = scores.iter().map(|s| s.max(0.0)).collect();
+            if total(&positive) > 0.0 { positive } else { vec![1.0; scores.len()] }
+        };
+        match self {
+            Score::Variance | Score::Random => None,
+            Score::Margin => Some(-gap(scores)),
+            Score::MarginRange => Some(least(scores) - most(scores)),
+            Score::Entropy => Some(entropy(&shares())),
+            Score::LeastConfidence => Some(1.0 - most(&shares()) / total(&shares())),
+            Score::Norm => Some(-norm(scores)),
+        }
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |sum, a| sum + a * a).sqrt()
+}
+
+/// The difference of the two largest values.
+fn gap(alpha: &[f64]) -> f64 {
     let (mut first, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     for &a in alpha {
         if a > first {
@@ -145,12 +169,13 @@ fn margin(alpha: &[f64]) -> f64 {
             second = a;
         }
     }
-    (first - second) / total(alpha)
+    first - second
 }
 
 fn entropy(alpha: &[f64]) -> f64 {
     let total = total(alpha);
-    -alpha.iter().map(|a| a / total).fold(0.0, |sum, p| sum + p * libm::log(p))
+    // 0 ln 0 = 0.
+    -alpha.iter().map(|a| a / total).fold(0.0, |sum, p| if p > 0.0 { sum + p * libm::log(p) } else { sum })
 }
 
 #[cfg(test)]

@@ -133,6 +133,46 @@ impl LinearOperator for RandomWalk<'_> {
     }
 }
 
+/// I - R W R with a diagonal R. With R = 1/√d on the unlabelled nodes and 0 on the labelled ones it is the Laplacian of
+/// harmonic extension, scaled to a diagonal of ones: labelled rows are those of the identity.
+#[derive(Clone, Debug)]
+pub struct Grounded<'a> {
+    graph: &'a Graph,
+    root: &'a [f64],
+}
+
+impl<'a> Grounded<'a> {
+    /// The operator for a diagonal R, one value per node.
+    ///
+    /// # Panics
+    /// If there are more or fewer values than nodes.
+    pub fn new(graph: &'a Graph, root: &'a [f64]) -> Self {
+        assert_eq!(root.len(), graph.n(), "one value per node");
+        Grounded { graph, root }
+    }
+}
+
+impl LinearOperator for Grounded<'_> {
+    fn n(&self) -> usize {
+        self.graph.n()
+    }
+
+    #[inline]
+    fn diagonal(&self, _: usize) -> f64 {
+        1.0
+    }
+
+    fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
+        weighted_sums::<W>(self.graph, first, x, out, |j, w| w * self.root[j]);
+        for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
+            let root = self.root[row];
+            for c in 0..W {
+                out[c] = x[c] - root * out[c];
+            }
+        }
+    }
+}
+
 const LANES: usize = 4;
 
 /// Writes Σ_j w_ij x_j over the neighbours of rows `first`, ..., each weight adjusted by `adjust(j, w_ij)`. Every

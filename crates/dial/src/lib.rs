@@ -59,6 +59,8 @@ pub mod events;
 pub mod labels;
 mod evidence;
 pub mod acquire;
+mod graph_models;
+pub mod models;
 pub mod policy;
 pub mod session;
 pub mod simulate;

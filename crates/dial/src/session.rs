@@ -332,6 +332,11 @@ impl<'a> Session<'a> {
         self.evidence.classes()
     }
 
+    /// The labels of every class, in the order of the planes of the field.
+    pub fn terms(&self) -> &[Vec<Term>] {
+        self.evidence.terms()
+    }
+
     /// The nodes with a label that counts, ascending.
     pub fn labelled(&self) -> &[NodeId] {
         &self.labelled

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, NodeId};
+use crate::models::Model;
 use crate::seed::{Purpose, Random};
 use crate::session::{Options, Session, Setting};
 
@@ -43,20 +44,22 @@ pub enum Initial {
 }
 
 /// How much is asked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+#[derive(Clone)]
+pub struct Plan<'a> {
     /// Labels given before the first question.
     pub initial: Initial,
     /// Number of questions.
     pub queries: usize,
     /// Questions asked at once.
     pub batch: usize,
+    /// Classifiers that are scored on the questions beside the Dirichlet field.
+    pub judges: Vec<Arc<Model<'a>>>,
 }
 
-impl Default for Plan {
+impl Default for Plan<'_> {
     /// The paper's protocol: one initial label per class, 100 questions one at a time.
-    fn default() -> Plan {
-        Plan { initial: Initial::OnePerClass, queries: 100, batch: 1 }
+    fn default() -> Self {
+        Plan { initial: Initial::OnePerClass, queries: 100, batch: 1, judges: Vec::new() }
     }
 }
 
@@ -75,6 +78,8 @@ pub struct Record {
     pub labelled: usize,
     /// Share of the unlabelled nodes of known truth that are classified right (1 if there are none).
     pub accuracy: f64,
+    /// The same for each of the judges.
+    pub judged: Vec<f64>,
     /// Number of clusters with a labelled node.
     pub clusters_found: usize,
     /// Seconds for asking and telling, by the caller's clock.
@@ -92,7 +97,7 @@ pub fn trial<'a>(
     setting: &Setting<'a>,
     options: &Options<'a>,
     truth: &Truth,
-    plan: &Plan,
+    plan: &Plan<'a>,
     clock: Clock<'_>,
     control: &Control,
 ) -> Result<(Vec<Record>, Session<'a>)> {
@@ -101,7 +106,8 @@ pub fn trial<'a>(
         let text = format!("{} classes and {clusters} clusters for {n} nodes. Give one of each.", truth.classes.len());
         return Err(Error::Conflict(text));
     }
-    let known: Vec<bool> = truth.classes.iter().map(Option::is_some).collect();
+    let allowed = |node: usize| options.askable.as_ref().is_none_or(|askable| askable[node]);
+    let known: Vec<bool> = truth.classes.iter().enumerate().map(|(i, class)| class.is_some() && allowed(i)).collect();
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
     let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };
     // Trials share the caller's progress, which counts questions; calibrating a prior is not one.
@@ -110,7 +116,7 @@ pub fn trial<'a>(
     for &node in &initial {
         tell(&mut session, truth, node, control)?;
     }
-    let mut records = vec![record(&session, truth, None, clock() - start)];
+    let mut records = vec![record(&session, truth, &plan.judges, None, clock() - start, control)?];
     while records.len() <= plan.queries {
         control.check()?;
         let mut start = clock();
@@ -123,7 +129,7 @@ pub fn trial<'a>(
         for (place, question) in asked.questions.into_iter().enumerate() {
             tell(&mut session, truth, question.node, control)?;
             let seconds = clock() - start;
-            let next = record(&session, truth, Some(question.node), seconds);
+            let next = record(&session, truth, &plan.judges, Some(question.node), seconds, control)?;
             records.push(Record { query: records.len(), crowded: place >= apart, ..next });
             control.advance(1)?;
             start = clock();
@@ -137,7 +143,7 @@ pub fn trials<'a>(
     setting: &Setting<'a>,
     options: &Options<'a>,
     truth: &Truth,
-    plan: &Plan,
+    plan: &Plan<'a>,
     count: usize,
     clock: Clock<'_>,
     control: &Control,
@@ -185,35 +191,52 @@ fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<Node
     }
 }
 
-fn record(session: &Session<'_>, truth: &Truth, node: Option<NodeId>, seconds: f64) -> Record {
+fn record(
+    session: &Session<'_>,
+    truth: &Truth,
+    judges: &[Arc<Model<'_>>],
+    node: Option<NodeId>,
+    seconds: f64,
+    control: &Control,
+) -> Result<Record> {
     let labelled = session.labelled();
     let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
-    Record {
+    let judge = |model: &Arc<Model<'_>>| {
+        let scores = model.scores(session.terms(), &control.quiet())?;
+        Ok(accuracy(session, truth, |node| scores.class(node)))
+    };
+    Ok(Record {
         query: 0,
         crowded: false,
         node,
         class: node.and_then(|node| truth.classes[node.index()]),
         labelled: labelled.len(),
-        accuracy: accuracy(session, truth),
+        accuracy: accuracy(session, truth, |node| session.field().class(node)),
+        judged: judges.iter().map(judge).collect::<Result<_>>()?,
         clusters_found: met.len(),
         seconds,
-    }
+    })
 }
 
 /// How many of the unlabelled nodes of known class are classified right, and how many there are.
 pub fn scored(session: &Session<'_>, truth: &Truth) -> (usize, usize) {
+    counted(session, truth, |node| session.field().class(node))
+}
+
+/// The same for any classifier that gives the plane of a class for every node.
+fn counted(session: &Session<'_>, truth: &Truth, plane: impl Fn(NodeId) -> usize) -> (usize, usize) {
     let (mut right, mut all) = (0, 0);
     for (node, class) in (0..).map(NodeId).zip(&truth.classes) {
         if let (Some(class), Err(_)) = (class, session.labelled().binary_search(&node)) {
             all += 1;
-            right += usize::from(session.classes()[session.field().class(node)] == *class);
+            right += usize::from(session.classes()[plane(node)] == *class);
         }
     }
     (right, all)
 }
 
-fn accuracy(session: &Session<'_>, truth: &Truth) -> f64 {
-    match scored(session, truth) {
+fn accuracy(session: &Session<'_>, truth: &Truth, plane: impl Fn(NodeId) -> usize) -> f64 {
+    match counted(session, truth, plane) {
         (_, 0) => 1.0,
         (right, all) => right as f64 / all as f64,
     }

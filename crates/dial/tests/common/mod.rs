@@ -27,6 +27,10 @@ impl Arrays {
         Arrays::read(folder.join(format!("{name}.npz")))
     }
 
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
+    }
+
     pub fn array(&self, name: &str) -> &Array {
         self.arrays.get(name).unwrap_or_else(|| panic!("{}: no array {name}", self.place.display()))
     }
