@@ -3,6 +3,7 @@
 //! `dial-bench step W.npz CLASSES SOURCE,SOURCE,...` reads a CSR graph (`dial graph --out`) and labels the sources one by
 //! one; after each, the next question is asked. Prints one JSON line per step, like `peer_step.py` for the peer.
 //! `dial-bench block W.npz SOURCE,...` times the columns of many sources at once.
+//! `dial-bench spectral W.npz COUNT normalized|combinatorial` times the lowest eigenpairs.
 //! `dial-bench build X.npz K` times the graph of the array X. Reading files is not timed.
 
 use std::path::Path;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dial::{
-    ClassId, Control, Features, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson, Propagation,
-    Session, Setting,
+    ClassId, Control, Eigenpairs, Features, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson,
+    Propagation, Session, Setting,
 };
 use dial_data::{Array, ArrayData};
 use serde_json::json;
@@ -21,8 +22,12 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["step", graph, classes, sources] => step(graph, classes.parse().expect("CLASSES is a number"), sources),
         ["block", graph, sources] => block(graph, sources),
+        ["spectral", graph, count, which] => spectral(graph, count.parse().expect("COUNT is a number"), which),
         ["build", pool, k] => build(pool, k.parse().expect("K is a number")),
-        _ => eprintln!("usage: dial-bench step W.npz CLASSES SOURCE,... | block W.npz SOURCE,... | build X.npz K"),
+        _ => eprintln!(
+            "usage: dial-bench step W.npz CLASSES SOURCE,... | block W.npz SOURCE,... | \
+             spectral W.npz COUNT normalized|combinatorial | build X.npz K"
+        ),
     }
 }
 
@@ -53,6 +58,17 @@ fn block(graph: &str, sources: &str) {
         let seconds = start.elapsed().as_secs_f64();
         println!("{}", json!({ "seconds": seconds, "per_source": seconds / sources.len() as f64 }));
     }
+}
+
+fn spectral(graph: &str, count: usize, which: &str) {
+    let graph = read_graph(graph);
+    let solve = if which == "normalized" { Eigenpairs::normalized } else { Eigenpairs::combinatorial };
+    let start = Instant::now();
+    let pairs = solve(&graph, count, &Control::new()).expect("the pairs converge");
+    let seconds = start.elapsed().as_secs_f64();
+    let residual = pairs.residuals.iter().copied().fold(0.0, f64::max);
+    let (second, last) = (pairs.values.get(1), pairs.values.last());
+    println!("{}", json!({ "seconds": seconds, "residual": residual, "second": second, "last": last }));
 }
 
 fn build(pool: &str, k: usize) {

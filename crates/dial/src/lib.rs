@@ -50,6 +50,9 @@ pub mod graph;
 mod order;
 pub mod laplacian;
 pub mod solve;
+mod symmetric;
+mod panels;
+mod filter;
 pub mod spectral;
 pub mod propagate;
 pub mod radial;
@@ -81,6 +84,7 @@ pub use propagate::{Column, Poisson, Propagation};
 pub use radial::{Radial, Shape};
 pub use session::{Ask, Options, Prediction, Question, Session, Setting};
 pub use space::ZeroVectors;
+pub use spectral::Eigenpairs;
 
 /// The version of the method: what is asked from a given log may only change together with this number.
 pub const METHOD_VERSION: u32 = 1;

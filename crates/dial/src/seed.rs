@@ -21,6 +21,8 @@ pub enum Purpose {
     Initial = 4,
     /// Synthetic pools.
     Generator = 5,
+    /// Starting vectors for eigenpairs.
+    Subspace = 7,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

@@ -1,0 +1,121 @@
+//! A polynomial filter that brings out the low end of a spectrum.
+//!
+//! ```text
+//! p(A) x,   p(λ) = T_k((λ - c)/e) / T_k((low - c)/e),   c and e the centre and half the length of [edge, bound]
+//! ```
+//!
+//! with the Chebyshev polynomial T_k, which is at most 1 in magnitude on [edge, bound] and grows as fast as a polynomial
+//! of its degree can below: by cosh(k φ), φ = arcosh((c - λ)/e). Dividing by its value at the low end keeps numbers small.
+
+use std::mem::swap;
+
+use crate::columns::for_chunks;
+use crate::laplacian::LinearOperator;
+use crate::panels::WIDTH;
+
+/// A polynomial that is at most 1 on [edge, bound], up to a factor that makes it 1 at `low`, where it is largest.
+pub(crate) struct Filter {
+    /// About the lowest eigenvalue.
+    pub(crate) low: f64,
+    /// Where the interval begins that is filtered out.
+    pub(crate) edge: f64,
+    /// No eigenvalue is larger.
+    pub(crate) bound: f64,
+}
+
+/// Decades between the largest and the smallest factor of one filter, in natural logarithms: beyond, rounding would bring
+/// low vectors into the high ones.
+const RANGE: f64 = 20.0;
+
+/// Longest filter: reached only where the wanted eigenvalues are crowded at one end.
+const DEGREE: usize = 2000;
+
+impl Filter {
+    /// The rate of growth per degree at a value: arcosh of its place on the scale where [edge, bound] is [-1, 1].
+    fn growth(&self, value: f64) -> f64 {
+        let beyond = (2.0 * (self.edge - value) / (self.bound - self.edge)).max(0.0);
+        libm::log1p(beyond + libm::sqrt(beyond * (beyond + 2.0)))
+    }
+
+    /// The largest degree that keeps within the range.
+    pub(crate) fn longest(&self) -> usize {
+        ((RANGE / self.growth(self.low)) as usize).clamp(2, DEGREE)
+    }
+
+    /// The filter for the next round. Its edge is the last Ritz value, which comes down on the eigenvalue it stands for.
+    /// Where more eigenvalues coincide than the block has vectors, that would leave no room below the edge; it therefore
+    /// comes down to a quarter of its distance at most.
+    pub(crate) fn next(&self, values: &[f64], count: usize) -> Filter {
+        let last_wanted = values[count - 1];
+        let slowly = last_wanted + 0.25 * (self.edge - last_wanted);
+        let edge = values[values.len() - 1].max(slowly).min(0.98 * self.bound);
+        Filter { low: values[0].max(0.0).min(edge), edge, bound: self.bound }
+    }
+
+    /// What every panel still needs for its residuals to be as wanted. Panels of vectors that are not wanted themselves
+    /// get as much as the neediest.
+    pub(crate) fn degrees(&self, values: &[f64], residuals: &[f64], wanted: f64) -> Vec<usize> {
+        let longest = self.longest();
+        let need = |(&value, &residual): (&f64, &f64)| {
+            if residual <= wanted {
+                return 0;
+            }
+            let degree = libm::log(4.0 * residual / wanted) / self.growth(value);
+            (degree as usize + 1).min(longest)
+        };
+        let needs: Vec<usize> = values.iter().zip(residuals).map(need).collect();
+        let most = needs.iter().copied().max().unwrap_or(longest);
+        let panel = |p: usize| match needs.get(p * WIDTH..((p + 1) * WIDTH).min(needs.len())) {
+            Some(needs) if !needs.is_empty() => needs.iter().copied().max().unwrap_or(most),
+            _ => most,
+        };
+        (0..values.len() / WIDTH).map(panel).collect()
+    }
+
+    /// Applies the filter of a degree to a panel: y_0 = x, y_1 = (σ_1/e) (A - c) x,
+    /// y_k+1 = 2 (σ_k+1/e) (A - c) y_k - σ_k σ_k+1 y_k-1, with c and e the centre and half the length of [edge, bound],
+    /// σ_1 = e/(low - c), σ_k+1 = 1/(2/σ_1 - σ_k).
+    pub(crate) fn apply(
+        &self,
+        operator: &impl LinearOperator,
+        x: &mut Vec<f64>,
+        degree: usize,
+        spare: &mut [Vec<f64>; 2],
+    ) {
+        if degree == 0 {
+            return;
+        }
+        let (centre, half) = (0.5 * (self.edge + self.bound), 0.5 * (self.bound - self.edge));
+        let first = half / (self.low - centre);
+        let [previous, current] = spare;
+        swap(previous, x);
+        step(operator, previous, current, [first / half, centre, 0.0]);
+        let mut sigma = first;
+        for _ in 1..degree {
+            let next = 1.0 / (2.0 / first - sigma);
+            step(operator, current, previous, [2.0 * next / half, centre, sigma * next]);
+            swap(previous, current);
+            sigma = next;
+        }
+        swap(x, current);
+    }
+}
+
+/// Rows whose product is kept aside at a time.
+const ROWS: usize = 64;
+
+/// out <- factor (A x - centre x) - back out.
+fn step(operator: &impl LinearOperator, x: &[f64], out: &mut [f64], [factor, centre, back]: [f64; 3]) {
+    for_chunks::<WIDTH, 0>(out, |first, out| {
+        let mut image = [0.0; ROWS * WIDTH];
+        for (place, out) in out.chunks_mut(ROWS * WIDTH).enumerate() {
+            let first = first + place * ROWS;
+            let image = &mut image[..out.len()];
+            operator.product::<WIDTH>(first, x, image);
+            for ((out, image), x) in out.iter_mut().zip(image).zip(&x[first * WIDTH..]) {
+                *out = factor * (*image - centre * x) - back * *out;
+            }
+        }
+        []
+    });
+}
