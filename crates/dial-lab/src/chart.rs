@@ -10,7 +10,7 @@ mod svg;
 pub use raster::to_png;
 pub use svg::to_svg;
 
-use crate::picture::GreyPicture;
+use crate::picture::{GreyPicture, IndexedPicture};
 
 /// A point of the canvas, in pixels.
 pub type Point = (f64, f64);
@@ -119,6 +119,10 @@ pub enum MarkerKind {
     Diamond,
     /// A triangle pointing downward.
     Down,
+    /// An upright cross turned by an eighth: an x.
+    Cross,
+    /// A star with five points.
+    Star,
 }
 
 /// A mark on a line; hollow ones are filled with white.
@@ -136,6 +140,36 @@ pub struct Marker {
     pub hollow: bool,
 }
 
+/// Corners of an x whose arms are half as wide as the mark's radius.
+const CROSS: [Point; 12] = [
+    (0.0, -0.4),
+    (0.8, -1.2),
+    (1.2, -0.8),
+    (0.4, 0.0),
+    (1.2, 0.8),
+    (0.8, 1.2),
+    (0.0, 0.4),
+    (-0.8, 1.2),
+    (-1.2, 0.8),
+    (-0.4, 0.0),
+    (-1.2, -0.8),
+    (-0.8, -1.2),
+];
+
+/// Corners of a star: outer radius 1.6, inner 0.64, every 36 degrees from the top.
+const STAR: [Point; 10] = [
+    (0.0, -1.6),
+    (0.376, -0.518),
+    (1.522, -0.494),
+    (0.609, 0.198),
+    (0.94, 1.294),
+    (0.0, 0.64),
+    (-0.94, 1.294),
+    (-0.609, 0.198),
+    (-1.522, -0.494),
+    (-0.376, -0.518),
+];
+
 impl Marker {
     /// The corners of the mark; none for a circle.
     fn corners(&self) -> Vec<Point> {
@@ -146,6 +180,8 @@ impl Marker {
             MarkerKind::Up => &[(0.0, -1.25), (1.15, 0.8), (-1.15, 0.8)],
             MarkerKind::Down => &[(0.0, 1.25), (1.15, -0.8), (-1.15, -0.8)],
             MarkerKind::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+            MarkerKind::Cross => &CROSS,
+            MarkerKind::Star => &STAR,
         };
         offsets.iter().map(|(dx, dy)| (self.at.0 + dx * r, self.at.1 + dy * r)).collect()
     }
@@ -188,6 +224,15 @@ pub enum Shape {
         /// The filling.
         fill: Colour,
     },
+    /// Many filled discs of one size and colour, which SVG stores in little space.
+    Dots {
+        /// The centres.
+        at: Vec<Point>,
+        /// The radius.
+        radius: f64,
+        /// The filling.
+        fill: Colour,
+    },
     /// A mark on a line.
     Marker(Marker),
     /// A line of text.
@@ -200,6 +245,15 @@ pub enum Shape {
         size: Point,
         /// The pixels.
         picture: GreyPicture,
+    },
+    /// A picture of few colours, its pixels enlarged without smoothing.
+    Colours {
+        /// Upper left corner.
+        at: Point,
+        /// Width and height on the canvas.
+        size: Point,
+        /// The pixels.
+        picture: IndexedPicture,
     },
 }
 

@@ -1,6 +1,6 @@
 //! The DiAL laboratory: what turns the numbers of an experiment into something to look at.
 //!
-//! [`stats`] summarises trials, [`plot`] draws learning curves, [`picture`] shows items, and [`report`] lays
+//! [`stats`] summarises trials, [`plot`] draws charts, maps and grids of them, [`picture`] shows items, and [`report`] lays
 //! everything out as one self-contained web page. Drawings are display lists ([`chart::Canvas`]) that two back
 //! ends turn into SVG or PNG; both draw text as outlines of one embedded font, so they look alike everywhere.
 //!
@@ -15,10 +15,12 @@
 //! ```
 
 pub mod chart;
+pub mod colours;
 mod escape;
 pub mod picture;
 pub mod plot;
 pub mod report;
+pub mod reproduce;
 pub mod sheet;
 pub mod stats;
 pub mod ticks;

@@ -1,4 +1,5 @@
-//! Pictures of single items: grey images, and small line plots of rows that are no images.
+//! Pictures: grey images of single items, images of few colours (heat maps, maps of classes), and small line plots
+//! of rows that are no images.
 
 use crate::chart::{Canvas, Colour, Shape, Stroke};
 
@@ -46,7 +47,7 @@ impl GreyPicture {
     pub fn to_png(&self, factor: usize) -> Vec<u8> {
         let factor = factor.max(1);
         if self.height == 0 || self.width == 0 {
-            return encode(1, 1, &[255]);
+            return encode(1, 1, &[255], None);
         }
         let bytes = self.bytes();
         let mut large = Vec::with_capacity(bytes.len() * factor * factor);
@@ -56,15 +57,55 @@ impl GreyPicture {
                 large.extend_from_slice(&stretched);
             }
         }
-        encode(self.width * factor, self.height * factor, &large)
+        encode(self.width * factor, self.height * factor, &large, None)
     }
 }
 
-/// Writes an eight-bit grey PNG.
-fn encode(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
+/// A picture of at most 256 colours, row by row from the top left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexedPicture {
+    /// Number of rows.
+    pub height: usize,
+    /// Number of columns.
+    pub width: usize,
+    /// The colours.
+    pub palette: Vec<Colour>,
+    /// For each of the `height * width` pixels the number of its colour; what has none is white.
+    pub numbers: Vec<u8>,
+}
+
+impl IndexedPicture {
+    /// The colours of the pixels, row by row.
+    pub fn pixels(&self) -> impl Iterator<Item = Colour> {
+        let count = self.height.saturating_mul(self.width);
+        let colour = |i: usize| self.numbers.get(i).and_then(|number| self.palette.get(usize::from(*number)));
+        (0..count).map(move |i| colour(i).copied().unwrap_or(Colour::WHITE))
+    }
+
+    /// The picture as a PNG file; one without rows or columns becomes one white pixel.
+    pub fn to_png(&self) -> Vec<u8> {
+        let count = self.height.saturating_mul(self.width);
+        let mut palette: Vec<Colour> = self.palette.iter().copied().take(255).collect();
+        palette.push(Colour::WHITE);
+        let white = (palette.len() - 1) as u8;
+        let number = |i: usize| self.numbers.get(i).copied().unwrap_or(white).min(white);
+        if count == 0 {
+            return encode(1, 1, &[white], Some(&palette));
+        }
+        encode(self.width, self.height, &(0..count).map(number).collect::<Vec<u8>>(), Some(&palette))
+    }
+}
+
+/// Writes an eight-bit PNG: grey, or the numbers of colours in a palette.
+fn encode(width: usize, height: usize, pixels: &[u8], palette: Option<&[Colour]>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = png::Encoder::new(&mut out, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_color(if palette.is_some() { png::ColorType::Indexed } else { png::ColorType::Grayscale });
+    if let Some(palette) = palette {
+        encoder.set_palette(palette.iter().flat_map(|c| [c.0, c.1, c.2]).collect::<Vec<u8>>());
+        encoder.set_compression(png::Compression::High);
+        encoder.set_filter(png::Filter::Adaptive);
+    }
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header().expect("the sides are not zero");
     writer.write_image_data(pixels).expect("writing to memory cannot fail");

@@ -1,4 +1,5 @@
-//! Round tick marks: multiples of 1, 2 or 5 times a power of ten, each the nearest double to its decimal form.
+//! Round tick marks: multiples of 1, 2 or 5 times a power of ten, each the nearest double to its decimal form; on
+//! logarithmic axes powers of ten, with their doubles and fivefolds where there are few.
 
 /// Tick marks of an axis, and what to write beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,6 +66,52 @@ pub fn round_out(low: f64, high: f64, most: usize) -> (f64, f64) {
     (step.times(step.count(low, f64::floor, 1e-9)), step.times(step.count(high, f64::ceil, -1e-9)))
 }
 
+/// Ticks of a logarithmic axis in `[low, high]`, and the places of small ticks between them.
+///
+/// Labelled are powers of ten, every second or third where there are more than `most`; with their doubles and
+/// fivefolds where there are fewer than three. There is none where the range is not positive and finite.
+pub fn log_ticks(low: f64, high: f64, most: usize) -> (Ticks, Vec<f64>) {
+    if !(low > 0.0 && high.is_finite() && low < high) {
+        return (Ticks::default(), Vec::new());
+    }
+    let within = |value: f64| value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9);
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let places = |mantissas: &'static [i64], stride: i32| {
+        let exponents = (first..=last).filter(move |exponent| exponent % stride == 0);
+        let steps = exponents.flat_map(|exponent| mantissas.iter().map(move |m| Step { mantissa: *m, exponent }));
+        steps.filter(|step| within(step.times(1))).collect::<Vec<Step>>()
+    };
+    let decades = places(&[1], 1).len();
+    let stride = decades.div_ceil(most.max(1)).max(1) as i32;
+    let labelled = if decades < 3 { places(&[1, 2, 5], 1) } else { places(&[1], stride) };
+    let small = if stride == 1 { places(&[2, 3, 4, 5, 6, 7, 8, 9], 1) } else { places(&[1], 1) };
+    let values: Vec<f64> = labelled.iter().map(|step| step.times(1).clamp(low, high)).collect();
+    let minor = small.iter().map(|step| step.times(1)).filter(|v| !values.contains(v)).collect();
+    (Ticks { values, labels: labelled.iter().map(|step| log_label(*step)).collect() }, minor)
+}
+
+/// The positive range widened to the next 1, 2 or 5 times a power of ten on either side.
+pub fn round_out_log(low: f64, high: f64) -> (f64, f64) {
+    let steps = |value: f64| {
+        let exponent = value.log10().floor() as i32;
+        (exponent - 1..=exponent + 1)
+            .flat_map(|exponent| [1, 2, 5].map(|mantissa| Step { mantissa, exponent }.times(1)))
+    };
+    let below = steps(low).rfind(|v| *v <= low * (1.0 + 1e-9));
+    let above = steps(high).find(|v| *v >= high * (1.0 - 1e-9));
+    (below.unwrap_or(low), above.unwrap_or(high))
+}
+
+/// A label of a logarithmic axis: plain from 0.0001 to millions, with a power of ten beyond.
+fn log_label(step: Step) -> String {
+    if (-4..=6).contains(&step.exponent) {
+        let places = (-step.exponent).max(0) as usize;
+        return group(&format!("{:.places$}", step.times(1)));
+    }
+    let power: String = step.exponent.to_string().chars().map(raised).collect();
+    if step.mantissa == 1 { format!("10{power}") } else { format!("{} · 10{power}", step.mantissa) }
+}
+
 /// The text beside the `count`-th multiple of `step`, on an axis whose values reach `largest`.
 fn label(step: Step, count: i64, largest: f64) -> String {
     let value = step.times(count);
@@ -73,6 +120,17 @@ fn label(step: Step, count: i64, largest: f64) -> String {
     }
     let places = (-step.exponent).max(0) as usize;
     minus(&group(&format!("{value:.places$}")))
+}
+
+/// A digit or minus sign as an exponent.
+fn raised(c: char) -> char {
+    match c {
+        '-' => '\u{207b}',
+        '1' => '\u{b9}',
+        '2' => '\u{b2}',
+        '3' => '\u{b3}',
+        _ => c.to_digit(10).and_then(|digit| char::from_u32(0x2070 + digit)).unwrap_or(c),
+    }
 }
 
 /// Puts a comma before every third digit of the whole part.

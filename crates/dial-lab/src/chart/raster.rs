@@ -7,7 +7,6 @@ use tiny_skia::{
 
 use super::font::{self, Step};
 use super::{Anchor, Canvas, Colour, Marker, MarkerKind, Point, Shape, Stroke, Text};
-use crate::picture::GreyPicture;
 
 /// The most pixels a drawing may have: 64 million, 256 MB while it is drawn.
 const MOST_PIXELS: f64 = 64e6;
@@ -64,9 +63,19 @@ impl Page {
                     self.fill(&path, *fill, 1.0, self.view);
                 }
             }
+            Shape::Dots { at, radius, fill } => {
+                let discs = at.iter().filter_map(|p| PathBuilder::from_circle(p.0 as f32, p.1 as f32, *radius as f32));
+                discs.for_each(|disc| self.fill(&disc, *fill, 1.0, self.view));
+            }
             Shape::Marker(marker) => self.marker(marker),
             Shape::Text(text) => self.text(text),
-            Shape::Picture { at, size, picture } => self.picture(*at, *size, picture),
+            Shape::Picture { at, size, picture } => {
+                let pixels = picture.bytes().into_iter().map(|grey| Colour(grey, grey, grey));
+                self.picture(*at, *size, (picture.width, picture.height), pixels);
+            }
+            Shape::Colours { at, size, picture } => {
+                self.picture(*at, *size, (picture.width, picture.height), picture.pixels());
+            }
         }
     }
 
@@ -118,9 +127,9 @@ impl Page {
         self.stroke(&path, &Stroke::solid(text.colour, font::pen(text.weight)), view);
     }
 
-    fn picture(&mut self, at: Point, size: Point, picture: &GreyPicture) {
-        let (w, h) = (picture.width as u32, picture.height as u32);
-        let rgba = picture.bytes().into_iter().flat_map(|grey| [grey, grey, grey, 255]).collect();
+    fn picture(&mut self, at: Point, size: Point, sides: (usize, usize), pixels: impl Iterator<Item = Colour>) {
+        let (w, h) = (sides.0 as u32, sides.1 as u32);
+        let rgba = pixels.flat_map(|Colour(red, green, blue)| [red, green, blue, 255]).collect();
         let Some(pixels) = IntSize::from_wh(w, h).and_then(|side| Pixmap::from_vec(rgba, side)) else { return };
         let quality = PixmapPaint { quality: FilterQuality::Nearest, ..PixmapPaint::default() };
         let place = Transform::from_translate(at.0 as f32, at.1 as f32);

@@ -97,15 +97,27 @@ fn write_shape(out: &mut String, shape: &Shape) {
         }
         Shape::Rectangle { at, size, fill } => write!(out, "<rect{} fill=\"{}\"/>", frame(*at, *size), hex(*fill)),
         Shape::Circle { at, radius, fill } => write!(out, "<circle{} fill=\"{}\"/>", disc(*at, *radius), hex(*fill)),
+        Shape::Dots { at, .. } if at.is_empty() => return,
+        Shape::Dots { at, radius, fill } => {
+            let (path, width, colour) = (dots(at), number(2.0 * radius), hex(*fill));
+            write!(out, "<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linecap=\"round\"/>")
+        }
         Shape::Marker(marker) => write_marker(out, marker),
         Shape::Text(text) => write_text(out, text),
-        Shape::Picture { at, size, picture } => {
-            let data = STANDARD.encode(picture.to_png(1));
-            let frame = frame(*at, *size);
-            write!(out, "<image{frame} preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" ")
-                .and_then(|()| write!(out, "href=\"data:image/png;base64,{data}\"/>"))
-        }
+        Shape::Picture { at, size, picture } => write_image(out, *at, *size, &picture.to_png(1)),
+        Shape::Colours { at, size, picture } => write_image(out, *at, *size, &picture.to_png()),
     };
+}
+
+fn write_image(out: &mut String, at: Point, size: Point, png: &[u8]) -> std::fmt::Result {
+    let (frame, data) = (frame(at, size), STANDARD.encode(png));
+    write!(out, "<image{frame} preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" ")?;
+    write!(out, "href=\"data:image/png;base64,{data}\"/>")
+}
+
+/// Lines of no length: with round ends they are discs. A tenth of a pixel is exact enough for them.
+fn dots(at: &[Point]) -> String {
+    at.iter().map(|p| format!("M{} {}h0", decimals(p.0, 1), decimals(p.1, 1))).collect()
 }
 
 fn list(points: &[Point]) -> String {

@@ -1,9 +1,13 @@
-//! Names of the lines: at their right ends where there is one chart, above the charts where there are several.
+//! Names of lines, classes and overlays: at the right ends of lines where there is one chart, stacked beside a single
+//! map, above the panels where there are several.
 
-use super::panel::{Area, Frame};
+use super::LineChart;
+use super::axes::Area;
+use super::grid::distinct;
+use super::overlay::OverlayKind;
+use super::panel::Frame;
 use super::style::Style;
-use super::{LineChart, distinct_names, style_of};
-use crate::chart::{Canvas, Stroke, Text, font};
+use crate::chart::{Canvas, Colour, Shape, Stroke, Text, font};
 
 const SIZE: f64 = 12.5;
 /// Height of a name, with the space below it.
@@ -15,16 +19,41 @@ const NAME_LIMIT: f64 = 230.0;
 /// From the plotting area to the samples of the names beside it.
 const LEADER: f64 = 26.0;
 
+/// One name of a legend.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    pub sample: Sample,
+}
+
+/// What is shown beside a name.
+#[derive(Clone, Debug)]
+pub(super) enum Sample {
+    Line(Style),
+    Swatch(Colour),
+    Overlay(OverlayKind),
+}
+
+/// The entries of lines.
+pub(super) fn lines(names: &[String], style: &dyn Fn(&str) -> Style) -> Vec<Entry> {
+    names.iter().map(|name| Entry { name: name.clone(), sample: Sample::Line(style(name)) }).collect()
+}
+
 /// Whether so many names fit beside an area of a height.
 pub(super) fn fits_beside(count: usize, height: f64) -> bool {
     count as f64 * ROW <= height
 }
 
 /// Room the names take beside the area.
-pub(super) fn width_beside(chart: &LineChart) -> f64 {
-    let names = distinct_names(std::slice::from_ref(chart));
-    let widths = names.iter().map(|name| font::width(&label_in(chart, name), SIZE));
-    if names.is_empty() { 12.0 } else { LEADER + SAMPLE + 8.0 + widths.fold(0.0, f64::max) }
+pub(super) fn width_beside(chart: &LineChart, entries: &[Entry]) -> f64 {
+    let widths = entries.iter().map(|entry| font::width(&label_in(chart, &entry.name), SIZE));
+    if entries.is_empty() { 12.0 } else { LEADER + SAMPLE + 8.0 + widths.fold(0.0, f64::max) }
+}
+
+/// Room a stack of names takes beside a map.
+pub(super) fn width_stacked(entries: &[Entry]) -> f64 {
+    let widths = entries.iter().map(|entry| font::width(&label(&entry.name), SIZE));
+    12.0 + SAMPLE + 8.0 + widths.fold(0.0, f64::max)
 }
 
 /// The name, with a remark where its line has no point at all.
@@ -39,14 +68,29 @@ fn label(name: &str) -> String {
     font::fit_middle(name, SIZE, NAME_LIMIT)
 }
 
-fn entry(canvas: &mut Canvas, style: &Style, label: String, left: f64, y: f64) {
-    style.sample(canvas, left, y, SAMPLE);
+fn draw_entry(canvas: &mut Canvas, sample: &Sample, label: String, left: f64, y: f64) {
+    match sample {
+        Sample::Line(style) => style.sample(canvas, left, y, SAMPLE),
+        Sample::Overlay(kind) => kind.sample(canvas, left, y, SAMPLE),
+        Sample::Swatch(fill) => {
+            let at = (left + SAMPLE - 14.0, y - 7.0);
+            canvas.shapes.push(Shape::Rectangle { at, size: (14.0, 14.0), fill: *fill });
+        }
+    }
     canvas.text(Text::new(label, (left + SAMPLE + 8.0, y + SIZE * 0.35), SIZE));
 }
 
+/// Draws names under each other right of an area.
+pub(super) fn draw_stacked(canvas: &mut Canvas, entries: &[Entry], area: &Area) {
+    for (i, entry) in entries.iter().enumerate() {
+        let y = area.top + ROW * 1.15 * (i as f64 + 0.5);
+        draw_entry(canvas, &entry.sample, label(&entry.name), area.right(), y);
+    }
+}
+
 /// Draws the names beside the area, each as near to the end of its line as the others allow.
-pub(super) fn draw_beside(canvas: &mut Canvas, frame: &Frame<'_>, area: &Area) {
-    let names = distinct_names(std::slice::from_ref(frame.chart));
+pub(super) fn draw_beside(canvas: &mut Canvas, frame: &Frame<'_>, area: &Area, entries: &[Entry]) {
+    let names = distinct(&frame.chart.series);
     let ends: Vec<_> = names
         .iter()
         .map(|name| {
@@ -56,14 +100,13 @@ pub(super) fn draw_beside(canvas: &mut Canvas, frame: &Frame<'_>, area: &Area) {
         .collect();
     let wanted: Vec<f64> = ends.iter().map(|end| end.map_or(area.bottom(), |p| p.1)).collect();
     let places = push_apart(&wanted, ROW, area.top + SIZE / 2.0, area.bottom() - SIZE / 2.0);
-    for ((name, end), y) in names.iter().zip(&ends).zip(places) {
+    for ((entry, end), y) in entries.iter().zip(&ends).zip(places) {
         let left = area.right() + LEADER;
-        let style = style_of(&names, name);
-        if let Some(end) = end.filter(|end| end.0 > area.right() - 2.0) {
+        if let (Sample::Line(style), Some(end)) = (&entry.sample, end.filter(|end| end.0 > area.right() - 2.0)) {
             let leader = vec![(area.right() + 4.0, end.1), (left - 4.0, y)];
-            canvas.line(leader, Stroke::solid(style.colour, 0.8));
+            canvas.line(leader, Stroke::solid(style.look.colour, 0.8));
         }
-        entry(canvas, &style, label_in(frame.chart, name), left, y);
+        draw_entry(canvas, &entry.sample, label_in(frame.chart, &entry.name), left, y);
     }
 }
 
@@ -93,23 +136,24 @@ fn push_apart(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
     places
 }
 
-/// Draws the names above the charts, in one row or else in columns; returns where the space below them begins.
-pub(super) fn draw_above(canvas: &mut Canvas, names: &[&str], left: f64, top: f64) -> f64 {
-    if names.is_empty() {
+/// Draws the names above the panels, in one row or else in columns; returns where the space below them begins.
+pub(super) fn draw_above(canvas: &mut Canvas, entries: &[Entry], left: f64, top: f64) -> f64 {
+    if entries.is_empty() {
         return top;
     }
-    let places = arrange(names, canvas.width - 2.0 * left);
-    for (i, (name, (x, row))) in names.iter().zip(&places).enumerate() {
-        entry(canvas, &Style::number(i), label(name), left + x, top + ROW * (*row as f64 + 0.5));
+    let labels: Vec<String> = entries.iter().map(|entry| label(&entry.name)).collect();
+    let places = arrange(&labels, canvas.width - 2.0 * left);
+    for ((entry, label), (x, row)) in entries.iter().zip(labels).zip(&places) {
+        draw_entry(canvas, &entry.sample, label, left + x, top + ROW * (*row as f64 + 0.5));
     }
     let rows = places.last().map_or(0, |(_, row)| row + 1);
     top + ROW * rows as f64 + 6.0
 }
 
 /// Left end and row of each name.
-fn arrange(names: &[&str], room: f64) -> Vec<(f64, usize)> {
+fn arrange(names: &[String], room: f64) -> Vec<(f64, usize)> {
     const GAP: f64 = 26.0;
-    let widths: Vec<f64> = names.iter().map(|name| SAMPLE + 8.0 + font::width(&label(name), SIZE)).collect();
+    let widths: Vec<f64> = names.iter().map(|name| SAMPLE + 8.0 + font::width(name, SIZE)).collect();
     let ends = widths.iter().scan(0.0, |end, width| {
         *end += width + GAP;
         Some(*end)

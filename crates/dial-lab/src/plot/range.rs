@@ -1,7 +1,7 @@
 //! Ends of axes, and cutting lines and areas at the edge of the plotting area.
 
-use super::LineChart;
-use super::panel::Area;
+use super::axes::Area;
+use super::{LineChart, Scale};
 use crate::chart::Point;
 use crate::ticks;
 
@@ -9,8 +9,11 @@ use crate::ticks;
 pub(super) fn horizontal(chart: &LineChart) -> ((f64, f64), bool) {
     let values: Vec<f64> = chart.series.iter().flat_map(|s| s.x.iter().copied()).filter(|x| x.is_finite()).collect();
     let whole = values.iter().all(|x| x.fract() == 0.0);
-    if let Some(range) = usable(chart.x_range) {
+    if let Some(range) = usable(chart.x_range, chart.x_scale) {
         return (range, whole);
+    }
+    if chart.x_scale == Scale::Log {
+        return (logarithmic(&values), false);
     }
     let Some((low, high)) = extent(&values) else { return ((0.0, 1.0), whole) };
     let low = if low > 0.0 && low < 0.15 * high { 0.0 } else { low };
@@ -20,12 +23,15 @@ pub(super) fn horizontal(chart: &LineChart) -> ((f64, f64), bool) {
 /// Ends of the vertical axis, in what it shows: percent where the chart does.
 pub(super) fn vertical(chart: &LineChart, most: usize) -> (f64, f64) {
     let scale = if chart.percent { 100.0 } else { 1.0 };
-    if let Some((low, high)) = usable(chart.y_range) {
+    if let Some((low, high)) = usable(chart.y_range, chart.y_scale) {
         return (low * scale, high * scale);
     }
     let bands = chart.series.iter().map(|s| &s.band);
     let values: Vec<f64> =
         bands.clone().flat_map(|b| [&b.mean, &b.low, &b.high]).flatten().map(|v| v * scale).collect();
+    if chart.y_scale == Scale::Log {
+        return logarithmic(&values);
+    }
     let means: Vec<f64> = bands.flat_map(|b| &b.mean).map(|v| v * scale).collect();
     let (Some((low, high)), Some((mean_low, mean_high))) = (extent(&values), extent(&means)) else {
         return (0.0, scale);
@@ -40,12 +46,21 @@ pub(super) fn vertical(chart: &LineChart, most: usize) -> (f64, f64) {
 }
 
 /// A range asked for, if it is one.
-fn usable(range: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    range.filter(|(low, high)| low.is_finite() && high.is_finite() && low < high)
+fn usable(range: Option<(f64, f64)>, scale: Scale) -> Option<(f64, f64)> {
+    let positive = |low: f64| low > 0.0 || scale == Scale::Linear;
+    range.filter(|(low, high)| low.is_finite() && high.is_finite() && low < high && positive(*low))
+}
+
+/// Ends of a logarithmic axis: round numbers around the positive values.
+fn logarithmic(values: &[f64]) -> (f64, f64) {
+    let positive: Vec<f64> = values.iter().copied().filter(|v| *v > 0.0).collect();
+    let (low, high) = extent(&positive).unwrap_or((1.0, 10.0));
+    let (low, high) = ticks::round_out_log(low, high);
+    if low < high { (low, high) } else { (low / 10.0, high * 10.0) }
 }
 
 /// Smallest and largest finite value.
-fn extent(values: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn extent(values: &[f64]) -> Option<(f64, f64)> {
     let finite = || values.iter().copied().filter(|v| v.is_finite());
     Some((finite().min_by(f64::total_cmp)?, finite().max_by(f64::total_cmp)?))
 }

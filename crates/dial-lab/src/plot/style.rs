@@ -1,17 +1,7 @@
-//! How the lines of a chart are told apart: colour, dash and mark, all three at once.
+//! How the lines of a chart are told apart: colour, dash and mark, all three at once; or a look given explicitly.
 
 use crate::chart::{Canvas, Colour, Marker, MarkerKind, Point, Shape, Stroke};
-
-/// Okabe and Ito's palette less its yellow, which vanishes on white.
-const PALETTE: [Colour; 7] = [
-    Colour(0, 114, 178),
-    Colour(213, 94, 0),
-    Colour(0, 158, 115),
-    Colour(204, 121, 167),
-    Colour(230, 159, 0),
-    Colour(31, 35, 40),
-    Colour(86, 180, 233),
-];
+use crate::colours::CLASSES;
 
 const DASHES: [&[f64]; 6] =
     [&[], &[9.0, 3.5], &[2.5, 2.5], &[9.0, 3.0, 2.5, 3.0], &[5.0, 2.5], &[12.0, 3.0, 2.5, 3.0, 2.5, 3.0]];
@@ -19,39 +9,95 @@ const DASHES: [&[f64]; 6] =
 const MARKERS: [MarkerKind; 5] =
     [MarkerKind::Circle, MarkerKind::Square, MarkerKind::Up, MarkerKind::Diamond, MarkerKind::Down];
 
-/// The look of one line.
+/// A look of one's own for a line, where the place in the chart should not decide.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Colour of line, mark and filling.
+    pub colour: Colour,
+    /// Width of the line; 0 for none.
+    pub width: f64,
+    /// Lengths of dashes and gaps in turn; empty for a solid line.
+    pub dash: Vec<f64>,
+    /// The marks on the line, if any.
+    pub mark: Option<MarkerKind>,
+    /// How much of its colour covers the area from the line down to the axis, 0 to 1; 0 for no filling.
+    pub filling: f64,
+}
+
+impl Look {
+    /// A solid line without marks.
+    pub fn line(colour: Colour) -> Self {
+        Self { colour, width: 2.0, dash: Vec::new(), mark: None, filling: 0.0 }
+    }
+
+    /// A dashed line without marks.
+    pub fn dashed(colour: Colour) -> Self {
+        Self { dash: vec![7.0, 4.0], ..Self::line(colour) }
+    }
+
+    /// A dotted line without marks.
+    pub fn dotted(colour: Colour) -> Self {
+        Self { dash: vec![2.5, 3.0], ..Self::line(colour) }
+    }
+
+    /// A thin line over a filled area: a density.
+    pub fn area(colour: Colour) -> Self {
+        Self { width: 1.0, filling: 0.3, ..Self::line(colour) }
+    }
+
+    /// A line with marks.
+    pub fn marked(colour: Colour, mark: MarkerKind) -> Self {
+        Self { mark: Some(mark), ..Self::line(colour) }
+    }
+}
+
+/// The look of one line, worked out.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Style {
     pub number: usize,
-    pub colour: Colour,
-    dash: Vec<f64>,
-    marker: MarkerKind,
+    pub look: Look,
     hollow: bool,
 }
 
 impl Style {
     /// The look of the line with a number; the first 70 marks and colours differ.
     pub fn number(number: usize) -> Self {
-        Self {
-            number,
-            colour: PALETTE[number % PALETTE.len()],
+        let look = Look {
+            colour: CLASSES[number % CLASSES.len()],
+            width: 2.0,
             dash: DASHES[number % DASHES.len()].to_vec(),
-            marker: MARKERS[number % MARKERS.len()],
-            hollow: (number / MARKERS.len()) % 2 == 1,
-        }
+            mark: Some(MARKERS[number % MARKERS.len()]),
+            filling: 0.0,
+        };
+        Self { number, look, hollow: (number / MARKERS.len()) % 2 == 1 }
+    }
+
+    /// A look given explicitly.
+    pub fn given(number: usize, look: &Look) -> Self {
+        Self { number, look: look.clone(), hollow: false }
     }
 
     pub fn stroke(&self) -> Stroke {
-        Stroke { colour: self.colour, width: 2.0, dash: self.dash.clone() }
+        Stroke { colour: self.look.colour, width: self.look.width, dash: self.look.dash.clone() }
     }
 
-    pub fn mark(&self, at: Point) -> Shape {
-        Shape::Marker(Marker { kind: self.marker, at, radius: 3.6, colour: self.colour, hollow: self.hollow })
+    pub fn mark(&self, at: Point) -> Option<Shape> {
+        let Self { look, hollow, .. } = self;
+        let kind = look.mark?;
+        Some(Shape::Marker(Marker { kind, at, radius: 3.6, colour: look.colour, hollow: *hollow }))
     }
 
-    /// A short piece of the line with its mark, as legends show it.
+    /// A short piece of the line with its mark and filling, as legends show it.
     pub fn sample(&self, canvas: &mut Canvas, left: f64, y: f64, length: f64) {
-        canvas.line(vec![(left, y), (left + length, y)], self.stroke());
-        canvas.shapes.push(self.mark((left + length / 2.0, y)));
+        let right = left + length;
+        if self.look.filling > 0.0 {
+            let points = vec![(left, y - 5.0), (right, y - 5.0), (right, y + 5.0), (left, y + 5.0)];
+            canvas.shapes.push(Shape::Polygon { points, fill: self.look.colour, opacity: self.look.filling });
+        }
+        if self.look.width > 0.0 {
+            let height = if self.look.filling > 0.0 { y - 5.0 } else { y };
+            canvas.line(vec![(left, height), (right, height)], self.stroke());
+        }
+        canvas.shapes.extend(self.mark((left + length / 2.0, y)));
     }
 }
