@@ -1,6 +1,8 @@
 //! VOpt, Sigma-Opt and MCVOpt kept up label by label, against slow twins: the dense covariance and its formulas.
 
 mod common;
+#[path = "common/eigen.rs"]
+mod eigen;
 
 use std::sync::Arc;
 
@@ -12,8 +14,7 @@ use dial::{
     Acquisition, Control, Criterion, DirichletField, FullOptimal, Graph, ModelChange, NodeId, Score, Situation,
     SpectralOptimal,
 };
-
-type Matrix = Vec<Vec<f64>>;
+use eigen::{Matrix, eigenpairs, normalised};
 
 /// A random graph; `parts` groups of nodes without edges between them, and the last node alone if `parts` > 1.
 fn graph(n: usize, parts: usize, seed: u64) -> Graph {
@@ -30,17 +31,6 @@ fn graph(n: usize, parts: usize, seed: u64) -> Graph {
     edges.sort_by_key(|&(i, j, _)| (i, j));
     edges.dedup_by_key(|&mut (i, j, _)| (i, j));
     Graph::from_edges(n, &edges).unwrap()
-}
-
-/// L_s.
-fn normalised(graph: &Graph) -> Matrix {
-    let mut matrix = common::dense(graph);
-    let d = graph.degrees();
-    for (i, row) in matrix.iter_mut().enumerate() {
-        row.iter_mut().enumerate().for_each(|(j, w)| *w = if *w > 0.0 { -*w / (d[i] * d[j]).sqrt() } else { 0.0 });
-        row[i] = if d[i] > 0.0 { 1.0 } else { 0.0 };
-    }
-    matrix
 }
 
 /// The inverse, by Gauss and Jordan with pivots.
@@ -61,37 +51,6 @@ fn inverse(mut a: Matrix) -> Matrix {
         }
     }
     out
-}
-
-/// The r lowest eigenpairs of a symmetric matrix, by Jacobi's rotations.
-fn eigenpairs(mut a: Matrix, r: usize) -> Arc<Eigenpairs> {
-    let n = a.len();
-    let mut v: Matrix = (0..n).map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect()).collect();
-    for _ in 0..12 {
-        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
-            if a[p][q].abs() < 1e-18 {
-                continue;
-            }
-            let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-            let (c, s) = (1.0 / (t * t + 1.0).sqrt(), t / (t * t + 1.0).sqrt());
-            for row in a.iter_mut().chain(&mut v) {
-                (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
-            }
-            let (upper, lower) = a.split_at_mut(q);
-            for (x, y) in upper[p].iter_mut().zip(&mut lower[0]) {
-                (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
-            }
-        }
-    }
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|&i, &j| a[i][i].total_cmp(&a[j][j]));
-    order.truncate(r);
-    Arc::new(Eigenpairs {
-        values: order.iter().map(|&i| a[i][i]).collect(),
-        vectors: v.iter().flat_map(|row| order.iter().map(|&i| row[i])).collect(),
-        residuals: vec![0.0; r],
-    })
 }
 
 /// The covariance before any label: of all functions, or of those of the eigenpairs.
