@@ -57,6 +57,7 @@ pub mod spectral;
 pub mod propagate;
 pub mod radial;
 pub mod field;
+pub mod density;
 pub mod prior;
 pub mod events;
 pub mod labels;
