@@ -141,7 +141,7 @@ impl SpectralOptimal {
         self.fill(&mut moments, |v, product| {
             product.iter_mut().zip(v).zip(&inverse).for_each(|((product, v), inverse)| *product = v * inverse);
         });
-        State { size: two_products(&b, &b, &b).0, b, moments, since: 0 }
+        State { size: product(&b, &b), b, moments, since: 0 }
     }
 
     /// All moments, `multiply` writing B v.
@@ -152,7 +152,7 @@ impl SpectralOptimal {
             for (slot, v) in rows(&self.pairs.vectors[first * r..], r).take(diagonal.len()).enumerate() {
                 multiply(v, &mut product);
                 (diagonal[slot], sums[slot]) = two_products(&product, v, &self.ones);
-                squares[slot] = two_products(&product, &product, v).0;
+                squares[slot] = self::product(&product, &product);
             }
         });
     }
@@ -161,14 +161,14 @@ impl SpectralOptimal {
         let (r, v) = (self.pairs.count(), self.pairs.at(label));
         let mut u = vec![0.0; r];
         multiply(&state.b, v, &mut u);
-        let scale = 1.0 / (NOISE + two_products(&u, v, v).0).sqrt();
+        let scale = 1.0 / (NOISE + product(&u, v)).sqrt();
         u.iter_mut().for_each(|u| *u *= scale);
         let mut turned = vec![0.0; r];
         multiply(&state.b, &u, &mut turned);
         for (row, &left) in state.b.chunks_exact_mut(r).zip(&u) {
             row.iter_mut().zip(&u).for_each(|(entry, right)| *entry -= left * right);
         }
-        let size = two_products(&state.b, &state.b, &state.b).0;
+        let size = product(&state.b, &state.b);
         if state.since + 1 == RENEWAL || size < SHRUNK * state.size {
             let b = &state.b;
             self.fill(&mut state.moments, |v, product| multiply(b, v, product));
@@ -241,7 +241,7 @@ fn rows(matrix: &[f64], r: usize) -> impl Iterator<Item = &[f64]> {
 /// out = B v.
 fn multiply(b: &[f64], v: &[f64], out: &mut [f64]) {
     for (out, row) in out.iter_mut().zip(b.chunks_exact(v.len())) {
-        *out = two_products(row, v, v).0;
+        *out = product(row, v);
     }
 }
 
@@ -249,7 +249,7 @@ const LANES: usize = 8;
 
 /// x·y and x·z, every eighth product to the same running sum: vectors instead of one long chain, in one fixed order.
 #[inline]
-pub(crate) fn two_products(x: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
+fn two_products(x: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
     let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
     let blocks = x.chunks_exact(LANES).zip(y.chunks_exact(LANES)).zip(z.chunks_exact(LANES));
     for ((x, y), z) in blocks {
@@ -263,6 +263,21 @@ pub(crate) fn two_products(x: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
         b[place % LANES] += x[place] * z[place];
     }
     (add(a), add(b))
+}
+
+/// x·y, with the bits of [`two_products`].
+#[inline]
+pub(crate) fn product(x: &[f64], y: &[f64]) -> f64 {
+    let mut a = [0.0; LANES];
+    for (x, y) in x.chunks_exact(LANES).zip(y.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            a[lane] += x[lane] * y[lane];
+        }
+    }
+    for place in x.len() / LANES * LANES..x.len() {
+        a[place % LANES] += x[place] * y[place];
+    }
+    add(a)
 }
 
 fn add(lanes: [f64; LANES]) -> f64 {
@@ -325,6 +340,7 @@ mod tests {
             let ones = vec![1.0; x.len()];
             let sum = |f: fn(f64) -> f64| x.iter().copied().map(f).sum::<f64>();
             assert_eq!(two_products(&x, &x, &ones), (sum(|v| v * v), sum(|v| v)));
+            assert_eq!(product(&x, &x), sum(|v| v * v));
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Normalized;
-use crate::optimal::{Criterion, Moments, NOISE, SHIFT, two_products};
+use crate::optimal::{Criterion, Moments, NOISE, SHIFT, product};
 use crate::order::reverse_cuthill_mckee;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 use crate::states::States;
@@ -223,10 +223,6 @@ impl Acquisition for FullOptimal {
         self.states.put(now.order, state);
         Ok(())
     }
-}
-
-fn product(x: &[f64], y: &[f64]) -> f64 {
-    two_products(x, y, y).0
 }
 
 /// x -= factor y.
