@@ -5,11 +5,16 @@ use std::path::Path;
 
 use dial::Control;
 use dial_lab::chart::{to_png, to_svg};
-use dial_lab::reproduce::{Outcome, Settings, variance};
+use dial_lab::reproduce::{Outcome, Settings, alignment, moons, one_d, variance};
 
 type Run = fn(&Settings, &Control) -> dial::Result<Outcome>;
 
-const ALL: [(&str, Run); 1] = [("variance", variance::run)];
+const ALL: [(&str, Run); 4] = [
+    ("variance", variance::run),
+    ("alignment", alignment::run),
+    ("propagation-2d", moons::run),
+    ("uncertainty-1d", one_d::run),
+];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();

@@ -58,10 +58,35 @@ pub fn blobs(n: usize, seed: u64) -> Pool {
 }
 
 /// Four Gaussian clusters on a line, of classes 0, 1, 0, 1: two small ones between two large ones.
-pub fn mixture_1d(n: usize, seed: u64) -> Pool {
+///
+/// The mixture of every one-dimensional experiment: the paper describes its own (`example:2types-unc`) but gives no
+/// numbers.
+pub fn clusters_1d() -> [Cluster; 4] {
     let cluster = |(centre, weight, class)| Cluster { centre: vec![centre], deviation: 0.3, weight, class };
-    let clusters = [(-3.0, 0.4, 0), (-1.0, 0.1, 1), (1.0, 0.1, 0), (3.0, 0.4, 1)].map(cluster);
-    mixture("mixture-1d", &clusters, n, seed)
+    [(-3.0, 0.4, 0), (-1.0, 0.1, 1), (1.0, 0.1, 0), (3.0, 0.4, 1)].map(cluster)
+}
+
+/// Items drawn from [`clusters_1d`].
+pub fn mixture_1d(n: usize, seed: u64) -> Pool {
+    mixture("mixture-1d", &clusters_1d(), n, seed)
+}
+
+/// The joint density p(x, class) of a mixture.
+///
+/// # Panics
+/// If a centre has not as many coordinates as x.
+pub fn joint_density(clusters: &[Cluster], x: &[f64], class: u16) -> f64 {
+    let total: f64 = clusters.iter().map(|cluster| cluster.weight).sum();
+    let density = |cluster: &Cluster| {
+        assert_eq!(cluster.centre.len(), x.len(), "as many coordinates");
+        let normal = |(x, centre): (&f64, &f64)| {
+            let z = (x - centre) / cluster.deviation;
+            libm::exp(-0.5 * z * z) / (cluster.deviation * (2.0 * PI).sqrt())
+        };
+        x.iter().zip(&cluster.centre).map(normal).product::<f64>()
+    };
+    let own = clusters.iter().filter(|cluster| cluster.class == class);
+    own.map(|cluster| cluster.weight / total * density(cluster)).sum()
 }
 
 /// A mixture of Gaussian clusters.
@@ -171,6 +196,17 @@ mod tests {
         assert!((mean + 3.0).abs() < 0.075, "{mean}");
         let variance = large.iter().map(|x| (x + 3.0) * (x + 3.0)).sum::<f64>() / 400.0;
         assert!((variance / 0.09 - 1.0).abs() < 5.0 * (2.0f64 / 400.0).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn densities_of_the_line() {
+        let at = |x: f64, class| joint_density(&clusters_1d(), &[x], class);
+        // At -3 the large cluster alone: 0.4 / (0.3 √(2π)). By symmetry both classes are alike at 0.
+        assert!((at(-3.0, 0) - 0.4 / (0.3 * (2.0 * PI).sqrt())).abs() < 1e-12);
+        assert!((at(0.0, 0) - at(0.0, 1)).abs() < 1e-18);
+        let steps = (0..=1200).map(|i| f64::from(i) * 0.01 - 6.0);
+        let mass: f64 = steps.map(|x| 0.01 * (at(x, 0) + at(x, 1))).sum();
+        assert!((mass - 1.0).abs() < 1e-9, "{mass}");
     }
 
     #[test]

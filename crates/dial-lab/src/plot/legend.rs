@@ -19,6 +19,14 @@ const NAME_LIMIT: f64 = 230.0;
 /// From the plotting area to the samples of the names beside it.
 const LEADER: f64 = 26.0;
 
+/// Width of what is shown beside a name.
+fn sample_width(sample: &Sample) -> f64 {
+    match sample {
+        Sample::Swatch(_) | Sample::Overlay(OverlayKind::Marks { .. }) => 14.0,
+        _ => SAMPLE,
+    }
+}
+
 /// One name of a legend.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -52,8 +60,8 @@ pub(super) fn width_beside(chart: &LineChart, entries: &[Entry]) -> f64 {
 
 /// Room a stack of names takes beside a map.
 pub(super) fn width_stacked(entries: &[Entry]) -> f64 {
-    let widths = entries.iter().map(|entry| font::width(&label(&entry.name), SIZE));
-    12.0 + SAMPLE + 8.0 + widths.fold(0.0, f64::max)
+    let width = |entry: &Entry| sample_width(&entry.sample) + 8.0 + font::width(&label(&entry.name), SIZE);
+    14.0 + entries.iter().map(width).fold(0.0, f64::max)
 }
 
 /// The name, with a remark where its line has no point at all.
@@ -69,22 +77,22 @@ fn label(name: &str) -> String {
 }
 
 fn draw_entry(canvas: &mut Canvas, sample: &Sample, label: String, left: f64, y: f64) {
+    let width = sample_width(sample);
     match sample {
-        Sample::Line(style) => style.sample(canvas, left, y, SAMPLE),
-        Sample::Overlay(kind) => kind.sample(canvas, left, y, SAMPLE),
+        Sample::Line(style) => style.sample(canvas, left, y, width),
+        Sample::Overlay(kind) => kind.sample(canvas, left, y, width),
         Sample::Swatch(fill) => {
-            let at = (left + SAMPLE - 14.0, y - 7.0);
-            canvas.shapes.push(Shape::Rectangle { at, size: (14.0, 14.0), fill: *fill });
+            canvas.shapes.push(Shape::Rectangle { at: (left, y - 7.0), size: (width, 14.0), fill: *fill });
         }
     }
-    canvas.text(Text::new(label, (left + SAMPLE + 8.0, y + SIZE * 0.35), SIZE));
+    canvas.text(Text::new(label, (left + width + 8.0, y + SIZE * 0.35), SIZE));
 }
 
 /// Draws names under each other right of an area.
 pub(super) fn draw_stacked(canvas: &mut Canvas, entries: &[Entry], area: &Area) {
     for (i, entry) in entries.iter().enumerate() {
         let y = area.top + ROW * 1.15 * (i as f64 + 0.5);
-        draw_entry(canvas, &entry.sample, label(&entry.name), area.right(), y);
+        draw_entry(canvas, &entry.sample, label(&entry.name), area.right() + 14.0, y);
     }
 }
 
@@ -142,7 +150,9 @@ pub(super) fn draw_above(canvas: &mut Canvas, entries: &[Entry], left: f64, top:
         return top;
     }
     let labels: Vec<String> = entries.iter().map(|entry| label(&entry.name)).collect();
-    let places = arrange(&labels, canvas.width - 2.0 * left);
+    let width = |(entry, label): (&Entry, &String)| sample_width(&entry.sample) + 8.0 + font::width(label, SIZE);
+    let widths: Vec<f64> = entries.iter().zip(&labels).map(width).collect();
+    let places = arrange(&widths, canvas.width - 2.0 * left);
     for ((entry, label), (x, row)) in entries.iter().zip(labels).zip(&places) {
         draw_entry(canvas, &entry.sample, label, left + x, top + ROW * (*row as f64 + 0.5));
     }
@@ -150,20 +160,19 @@ pub(super) fn draw_above(canvas: &mut Canvas, entries: &[Entry], left: f64, top:
     top + ROW * rows as f64 + 6.0
 }
 
-/// Left end and row of each name.
-fn arrange(names: &[String], room: f64) -> Vec<(f64, usize)> {
+/// Left end and row of each entry of a width.
+fn arrange(widths: &[f64], room: f64) -> Vec<(f64, usize)> {
     const GAP: f64 = 26.0;
-    let widths: Vec<f64> = names.iter().map(|name| SAMPLE + 8.0 + font::width(name, SIZE)).collect();
     let ends = widths.iter().scan(0.0, |end, width| {
         *end += width + GAP;
         Some(*end)
     });
-    if widths.iter().sum::<f64>() + GAP * (names.len() - 1) as f64 <= room {
-        return ends.zip(&widths).map(|(end, width)| (end - width - GAP, 0)).collect();
+    if widths.iter().sum::<f64>() + GAP * (widths.len() - 1) as f64 <= room {
+        return ends.zip(widths).map(|(end, width)| (end - width - GAP, 0)).collect();
     }
     let column = widths.iter().copied().fold(0.0, f64::max) + GAP;
-    let columns = (((room + GAP) / column).floor() as usize).clamp(1, names.len());
-    (0..names.len()).map(|i| (column * (i % columns) as f64, i / columns)).collect()
+    let columns = (((room + GAP) / column).floor() as usize).clamp(1, widths.len());
+    (0..widths.len()).map(|i| (column * (i % columns) as f64, i / columns)).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::overlay::Overlay;
 use super::range::extent;
 use crate::chart::{Canvas, Colour, Point, Shape};
 use crate::colours;
+use crate::ticks::Ticks;
 
 /// So many colours at most for values, so that points of one colour can be stored together.
 const SHADES: f64 = 48.0;
@@ -59,6 +60,8 @@ pub struct Scatter {
     pub colouring: Colouring,
     /// Their radius in pixels.
     pub radius: f64,
+    /// Whether the axes go without ticks, where their numbers mean nothing.
+    pub bare: bool,
     /// What is drawn over the points.
     pub overlays: Vec<Overlay>,
 }
@@ -74,6 +77,7 @@ impl Default for Scatter {
             points: Vec::new(),
             colouring: Colouring::default(),
             radius: 2.0,
+            bare: false,
             overlays: Vec::new(),
         }
     }
@@ -88,7 +92,11 @@ impl Scatter {
                 (low - room, high + room)
             });
             let usable = given.filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
-            Axis::new(usable.or(found).unwrap_or((0.0, 1.0)), Scale::Linear, PIECES, false)
+            let mut axis = Axis::new(usable.or(found).unwrap_or((0.0, 1.0)), Scale::Linear, PIECES, false);
+            if self.bare {
+                axis.ticks = Ticks::default();
+            }
+            axis
         };
         Axes {
             x: axis(self.x_range, |p| p.0),

@@ -1,5 +1,9 @@
 //! The paper's experiments: each turns settings into figures, tables and findings.
 
+pub mod alignment;
+pub mod moons;
+pub mod one_d;
+pub mod svm;
 pub mod variance;
 
 use crate::chart::Canvas;

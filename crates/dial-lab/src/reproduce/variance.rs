@@ -88,7 +88,7 @@ fn figure(second: &[f64], heights: Vec<f64>, quick: bool) -> Drawn {
             "The variance of a Dirichlet distribution is not monotone in one of its parameters (fig:var-beta-heatmap). \
              (a) Var[P₁] over α₁ and α₂, with lines of equal variance. (b) Along the dotted line α₁ = 1.6 it rises until \
              α₂ = {at:.3} and falls from there on. The trace of the covariance (eq:var), which Dirichlet Variance uses, \
-             is twice Var[P₁] for two classes."
+             is twice Var[P₁] for two classes. Colours end at 0.16; towards the origin the variance nears 0.25."
         ),
         canvas: Grid {
             size: (330.0, 290.0),
