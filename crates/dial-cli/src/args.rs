@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use dial::methods::Method;
+use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Prior, Sharpness};
 
-pub use crate::words::{AcquisitionName, InitialName, Neighbourhood, PropagationName, Tau, ZeroRows};
+pub use crate::reproduce::What;
+pub use crate::words::{InitialName, Neighbourhood, PropagationName, Tau, ZeroRows};
 
 const TOUR: &str = "\
 A whole use:
@@ -45,6 +48,8 @@ pub enum Verb {
     Demo(Demo),
     /// Replay labelling with known labels: compare ways of asking
     Simulate(Simulate),
+    /// The paper's experiments and figures, with a report
+    Reproduce(Reproduce),
     /// Build the similarity graph and save it
     Graph(Graph),
     /// Health of a pool and its graph, before labelling starts
@@ -195,9 +200,10 @@ pub struct Simulate {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Asking")]
 pub struct AskingArgs {
-    /// One or more of variance, margin, margin-range, entropy, least-confidence, norm, random
+    /// One or more of variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, mcvopt,
+    /// vopt-full, sigma-opt-full, land; margin to norm may read another model, as in margin@laplace
     #[arg(long, value_name = "NAME[@MODEL],...", default_value = "variance", value_delimiter = ',')]
-    pub acquisition: Vec<AcquisitionName>,
+    pub acquisition: Vec<Method>,
     /// One or more of max, proportional, uniform
     #[arg(long, value_name = "NAME,...", default_value = "max", value_delimiter = ',')]
     pub policy: Vec<Policy>,
@@ -210,9 +216,12 @@ pub struct AskingArgs {
     /// Overestimate of the number of clusters, for the calibrated prior and the automatic lambda [default: max(20, 2K)]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub expected_clusters: Option<usize>,
-    /// The model that classifies: dirichlet
-    #[arg(long, value_name = "NAME", default_value = "dirichlet", value_parser = ["dirichlet"])]
-    pub model: String,
+    /// The models that classify, one or more of dirichlet, laplace, poisson, reweighted, nearest, land
+    #[arg(long, value_name = "NAME,...", default_value = "dirichlet", value_delimiter = ',')]
+    pub model: Vec<ModelName>,
+    /// Eigenpairs of the graph for vopt, sigma-opt, mcvopt and land
+    #[arg(long, value_name = "R", default_value_t = 50, value_parser = positive)]
+    pub eigenpairs: usize,
     /// Questions asked in each trial
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub queries: usize,
@@ -237,6 +246,45 @@ pub struct AskingArgs {
     /// Learning curves as .svg or .png; may be given twice
     #[arg(long, value_name = "FILE")]
     pub plot: Vec<PathBuf>,
+}
+
+/// `dial reproduce`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dial reproduce all --quick                     everything in small, no data needed
+  dial reproduce mnist-small --data DIR          one experiment in full
+  dial reproduce hsi --spare-class-0 --out hsi0  as the authors' scripts ran it
+
+DIR holds the features the paper used (features/mnistsmall.npz and others); where a file is missing the message says \
+which one, who publishes the data and the SHA-256. Nothing is downloaded. A killed run goes on where it stopped when \
+the same command is given again.")]
+pub struct Reproduce {
+    /// variance, alignment, propagation-2d, uncertainty-1d, hsi, mnist-small, fashionmnist-small, mnist, fashionmnist,
+    /// timing, ssl, or all
+    #[arg(value_name = "WHAT", required = true)]
+    pub what: Vec<What>,
+    /// A small version of everything in seconds, on generated pools
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder of the data [default: the environment variable DIAL_DATA]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Folder for figures, tables and the report
+    #[arg(long, value_name = "FOLDER", default_value = "dial-reproduction")]
+    pub out: PathBuf,
+    /// Trials, which differ by their seed only [default: 10, quick: 2]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub trials: Option<usize>,
+    /// Questions of the curve experiments
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub queries: usize,
+    /// Seed of the first trial; trial t has seed S + t
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Hyperspectral pools: never ask class 0, as it happened in the authors' scripts
+    #[arg(long)]
+    pub spare_class_0: bool,
 }
 
 /// `dial graph`.

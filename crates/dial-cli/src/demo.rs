@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::methods::Method;
+use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
 use dial::{NodeId, Options, Policy, Prediction, Score, Session, Setting};
 use dial_data::{Pool, write::write_whole};
@@ -43,7 +45,9 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         (Score::Margin, Policy::Max),
         (Score::Random, Policy::Max),
     ];
-    let runs = simulate::run_all(&setting, &truth, &plan.asking, methods, output)?;
+    let methods = methods.map(|(score, policy)| (Method::Score(score, ModelName::Dirichlet), policy));
+    let bench = built.workbench(plan.graph.metric, plan.asking.eigenpairs);
+    let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
     let session = label(&setting, &truth, args)?;
     let files = write(&pool, &truth, &runs, &session, args)?;
     say(&pool, &truth, &runs, &session, &files, started, output);
@@ -58,7 +62,7 @@ fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo) -> Result<Sessio
         seed: args.seed,
         ..Options::default()
     };
-    let plan = Plan { initial: Initial::None, queries: args.queries, batch: 1 };
+    let plan = Plan { initial: Initial::None, queries: args.queries, batch: 1, judges: Vec::new() };
     Ok(trial(setting, &options, truth, &plan, &|| 0.0, &dial::Control::new())?.1)
 }
 
@@ -143,6 +147,7 @@ fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args:
     let (right, all) = scored(session, truth);
     let accuracy = share(right, all);
     Report {
+        parts: Vec::new(),
         title: format!("DiAL on {}", pool.name),
         lead: format!(
             "{} items were labelled from the answers to {}. Each question was drawn with a preference \

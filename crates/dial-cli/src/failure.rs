@@ -74,6 +74,12 @@ impl From<dial_data::Error> for Failure {
     }
 }
 
+impl From<dial_lab::reproduce::Trouble> for Failure {
+    fn from(trouble: dial_lab::reproduce::Trouble) -> Failure {
+        Failure { code: trouble.code, kind: trouble.kind, detail: trouble.detail }
+    }
+}
+
 /// Reports what clap made of the arguments: help and version on stdout, anything else as a usage error.
 pub fn usage(error: &clap::Error, json: bool) -> u8 {
     if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {

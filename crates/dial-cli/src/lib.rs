@@ -12,6 +12,7 @@ mod output;
 mod outputs;
 mod prepare;
 mod propagate;
+mod reproduce;
 mod simulate;
 mod summary;
 mod words;
@@ -43,6 +44,7 @@ fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
     match verb {
         Verb::Demo(args) => demo::run(args, output),
         Verb::Simulate(args) => simulate::run(args, output),
+        Verb::Reproduce(args) => reproduce::run(args, output),
         Verb::Graph(args) => graph::run(args, output),
         Verb::Doctor(args) => doctor::run(args, output),
         Verb::Propagate(args) => propagate::run(args, output),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    ClassId, Features, Graph, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape,
-    ZeroVectors,
+    Features, Graph, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
@@ -69,7 +69,7 @@ pub struct Built<'a> {
     /// The features.
     pub features: Features<'a>,
     /// The neighbours.
-    pub neighbours: Neighbours,
+    pub neighbours: Arc<Neighbours>,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The item ids.
@@ -110,7 +110,7 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
             if groups == 1 { "group" } else { "groups" }
         ));
     }
-    Ok(Built { features, neighbours, graph, items })
+    Ok(Built { features, neighbours: Arc::new(neighbours), graph, items })
 }
 
 /// What becomes of identical rows.
@@ -196,6 +196,11 @@ impl<'a> Built<'a> {
         })
     }
 
+    /// What makes the methods of the paper for this pool.
+    pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> Workbench<'a> {
+        Workbench::new(self.features, metric, Arc::clone(&self.neighbours), Arc::clone(&self.graph), eigenpairs)
+    }
+
     /// What a session works on.
     pub fn setting(&self, args: &KernelArgs, output: &Output) -> Result<Setting<'a>, Failure> {
         let kernel = self.kernel(args, output)?;
@@ -221,9 +226,5 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
     if known.classes.len() < 2 {
         return Err(dial::Error::TooFewClasses(known.classes.len()).into());
     }
-    Ok(Truth {
-        classes: known.labels.iter().map(|class| class.map(ClassId)).collect(),
-        clusters: (0..known.labels.len()).map(|row| known.cluster(row)).collect(),
-        names: known.classes,
-    })
+    Ok(known.for_simulation())
 }

@@ -1,9 +1,10 @@
 //! `dial simulate`: every method on the same trials, recorded question by question.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
+use dial::methods::{Method, Workbench};
+use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
 use dial::{Items, NodeId, Options, Policy, Score, Setting};
 use dial_data::write::{Cell, write_csv};
@@ -16,22 +17,28 @@ use crate::outputs;
 use crate::prepare;
 use crate::summary;
 
-/// A method with the records of its trials.
+/// A method, judged by one model, with the records of its trials.
 pub struct Run {
     /// What makes an item worth asking.
-    pub score: Score,
+    pub method: Method,
     /// How it is chosen.
     pub policy: Policy,
-    /// The records of every trial.
+    /// What classifies.
+    pub model: ModelName,
+    /// The records of every trial, with the accuracy of the model.
     pub trials: Vec<Vec<Record>>,
 }
 
 impl Run {
     /// The name of the method in figures and tables.
     pub fn name(&self) -> String {
-        match (self.score, self.policy) {
-            (Score::Random, Policy::Max) => "random".to_string(),
-            (score, policy) => format!("{score}, {policy}"),
+        let asked = match (self.method, self.policy) {
+            (Method::Score(Score::Random, _), Policy::Max) => "random".to_string(),
+            (method, policy) => format!("{method}, {policy}"),
+        };
+        match self.model {
+            ModelName::Dirichlet => asked,
+            model => format!("{asked}, {model}"),
         }
     }
 }
@@ -52,7 +59,8 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
-    let runs = methods(&setting, &truth, asking, output)?;
+    let bench = built.workbench(args.graph.metric, asking.eigenpairs);
+    let runs = methods(&setting, &bench, &truth, asking, output)?;
     let crowded = runs.iter().flat_map(|run| &run.trials).flatten().filter(|record| record.crowded).count();
     if crowded > 0 {
         output.note(&format!(
@@ -95,39 +103,51 @@ fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial,
 }
 
 /// Runs every method that was asked for.
-fn methods(setting: &Setting<'_>, truth: &Truth, asking: &AskingArgs, output: &Output) -> Result<Vec<Run>, Failure> {
-    let mut pairs: Vec<(Score, Policy)> = Vec::new();
-    for pair in asking.acquisition.iter().flat_map(|a| asking.policy.iter().map(move |&policy| (a.0, policy))) {
+fn methods<'a>(
+    setting: &Setting<'a>,
+    bench: &Workbench<'a>,
+    truth: &Truth,
+    asking: &AskingArgs,
+    output: &Output,
+) -> Result<Vec<Run>, Failure> {
+    let mut pairs: Vec<(Method, Policy)> = Vec::new();
+    for pair in asking.acquisition.iter().flat_map(|&a| asking.policy.iter().map(move |&policy| (a, policy))) {
         // What was typed twice is run once.
         if !pairs.contains(&pair) {
             pairs.push(pair);
         }
     }
-    run_all(setting, truth, asking, pairs, output)
+    run_all(setting, bench, truth, asking, pairs, output)
 }
 
 /// Runs the given pairs of acquisition and policy.
-pub fn run_all(
-    setting: &Setting<'_>,
+pub fn run_all<'a>(
+    setting: &Setting<'a>,
+    bench: &Workbench<'a>,
     truth: &Truth,
     asking: &AskingArgs,
-    pairs: impl IntoIterator<Item = (Score, Policy)>,
+    pairs: impl IntoIterator<Item = (Method, Policy)>,
     output: &Output,
 ) -> Result<Vec<Run>, Failure> {
-    pairs.into_iter().map(|(score, policy)| method(setting, truth, asking, score, policy, output)).collect()
+    let mut runs = Vec::new();
+    for (method, policy) in pairs {
+        runs.extend(run_method(setting, bench, truth, asking, (method, policy), output)?);
+    }
+    Ok(runs)
 }
 
-/// Runs the trials of one method.
-fn method(
-    setting: &Setting<'_>,
+/// Runs the trials of one method; a run for each model that classifies.
+fn run_method<'a>(
+    setting: &Setting<'a>,
+    bench: &Workbench<'a>,
     truth: &Truth,
     asking: &AskingArgs,
-    score: Score,
-    policy: Policy,
+    (method, policy): (Method, Policy),
     output: &Output,
-) -> Result<Run, Failure> {
+) -> Result<Vec<Run>, Failure> {
+    let control = output.control();
     let options = Options {
-        acquisition: Arc::new(score),
+        acquisition: bench.acquisition(method, &control)?,
         policy,
         sharpness: asking.lambda,
         prior: asking.prior,
@@ -135,15 +155,24 @@ fn method(
         seed: asking.seed,
         ..Options::default()
     };
+    let others: Vec<ModelName> = asking.model.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
+    let judges = others.iter().map(|&model| bench.model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
-    let plan = Plan { initial, queries: asking.queries, batch: asking.batch };
+    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
-    let control = output.control();
-    control.start(&format!("asking by {score}, {policy}"), asking.trials * asking.queries);
+    control.start(&format!("asking by {method}, {policy}"), asking.trials * asking.queries);
     let trials = trials(setting, &options, truth, &plan, asking.trials, &clock, &control)?;
     control.finish();
-    Ok(Run { score, policy, trials })
+    let judged_by = |model: &ModelName| {
+        let place = others.iter().position(|other| other == model);
+        let accuracy = |record: &Record| place.map_or(record.accuracy, |place| record.judged[place]);
+        let trial = |records: &Vec<Record>| {
+            records.iter().map(|record| Record { accuracy: accuracy(record), ..record.clone() }).collect()
+        };
+        Run { method, policy, model: *model, trials: trials.iter().map(trial).collect() }
+    };
+    Ok(asking.model.iter().map(judged_by).collect())
 }
 
 /// The columns that scripts rely on.
@@ -168,9 +197,9 @@ fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item 
             vec![
                 Cell::Integer(trial as i64),
                 Cell::Text(seed.wrapping_add(trial as u64).to_string()),
-                Cell::Text(run.score.to_string()),
+                Cell::Text(run.method.to_string()),
                 Cell::Text(run.policy.to_string()),
-                Cell::Text("dirichlet".into()),
+                Cell::Text(run.model.to_string()),
                 Cell::Integer(record.query as i64),
                 record.node.map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
                 record.class.map_or(Cell::Empty, |class| Cell::Text(truth.names[class.index()].clone())),

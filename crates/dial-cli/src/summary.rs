@@ -97,9 +97,9 @@ pub fn json(runs: &[Run]) -> Value {
         let accuracy: serde_json::Map<String, Value> =
             milestones.iter().map(|&query| (query.to_string(), number(accuracy_at(run, query)))).collect();
         json!({
-            "acquisition": run.score,
+            "acquisition": run.method.to_string(),
             "policy": run.policy,
-            "model": "dirichlet",
+            "model": run.model.to_string(),
             "accuracy": accuracy,
             "mean_accuracy": number(height(run)),
             "median_seconds_per_step": median_step(run),

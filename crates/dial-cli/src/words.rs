@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use dial::Score;
-
 /// What to do with zero rows: what the core can do with them, or leave them out before it sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroRows {
@@ -67,22 +65,6 @@ impl FromStr for Tau {
             Some(factor) => number(factor).map(Tau::TimesDegree),
             None => number(word).map(Tau::Number),
         }
-    }
-}
-
-/// An acquisition, and the model whose scores it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AcquisitionName(pub Score);
-
-impl FromStr for AcquisitionName {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<AcquisitionName, String> {
-        let (name, model) = word.split_once('@').unwrap_or((word, "dirichlet"));
-        if model != "dirichlet" {
-            return Err(format!("no model {model:?}: this version has dirichlet"));
-        }
-        name.parse().map(AcquisitionName).map_err(|error: dial::Error| error.to_string())
     }
 }
 

@@ -32,6 +32,6 @@ pub use array::{Array, ArrayData};
 pub use error::{Error, Fault, Result};
 pub use matrix::{Buffer, Matrix};
 pub use npz::read_npz;
-pub use open::open;
+pub use open::{fingerprint, open};
 pub use pool::{Picture, Pool, ReadOptions};
 pub use truth::Truth;

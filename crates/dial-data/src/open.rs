@@ -53,6 +53,13 @@ pub(crate) fn read_file(place: &str) -> Result<Vec<u8>> {
     std::fs::read(place).map_err(fault)
 }
 
+/// The SHA-256 of a file, in hexadecimal: what tells two versions of a pool apart.
+pub fn fingerprint(path: impl AsRef<std::path::Path>) -> Result<String> {
+    use sha2::Digest;
+    let bytes = read_file(&path.as_ref().display().to_string())?;
+    Ok(sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);

@@ -81,6 +81,15 @@ impl Truth {
         Some(self.clusters.as_ref().map_or(u32::from(label), |clusters| clusters[row]))
     }
 
+    /// The labels as a simulation wants them.
+    pub fn for_simulation(&self) -> dial::simulate::Truth {
+        dial::simulate::Truth {
+            names: self.classes.clone(),
+            classes: self.labels.iter().map(|class| class.map(dial::ClassId)).collect(),
+            clusters: (0..self.labels.len()).map(|row| self.cluster(row)).collect(),
+        }
+    }
+
     /// How many rows have a known label.
     pub fn known(&self) -> usize {
         self.labels.iter().filter(|label| label.is_some()).count()

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let folder = Path::new(arguments.get(1).map_or(".", String::as_str));
     let number = |place: usize, otherwise: u64| arguments.get(place).map_or(Ok(otherwise), |text| text.parse());
-    let settings = Settings { seed: number(2, 1)?, trials: number(3, 10)? as usize, quick: false };
+    let settings = Settings { seed: number(2, 1)?, trials: number(3, 10)? as usize, ..Settings::default() };
     std::fs::create_dir_all(folder)?;
     for (name, run) in ALL {
         println!("{name}");

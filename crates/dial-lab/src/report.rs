@@ -6,6 +6,8 @@
 mod confusion;
 mod parts;
 
+use serde::{Deserialize, Serialize};
+
 use crate::escape;
 
 /// What a report says, from top to bottom; empty parts are left out.
@@ -21,12 +23,27 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// Tables.
     pub tables: Vec<Table>,
+    /// Parts with a heading of their own.
+    pub parts: Vec<Part>,
     /// Which class was taken for which.
     pub confusion: Option<Confusion>,
     /// Items to look at.
     pub galleries: Vec<Gallery>,
     /// What to do next.
     pub next: Vec<Step>,
+}
+
+/// A part of a report under its own heading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// The heading.
+    pub title: String,
+    /// Paragraphs.
+    pub text: Vec<String>,
+    /// Drawings.
+    pub figures: Vec<Figure>,
+    /// Tables.
+    pub tables: Vec<Table>,
 }
 
 /// A drawing with its caption.
@@ -40,7 +57,7 @@ pub struct Figure {
 }
 
 /// A table; the first column names its rows.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// What the table shows.
     pub caption: String,
@@ -102,6 +119,7 @@ pub fn render(report: &Report) -> String {
     body.push_str("</header>\n");
     report.figures.iter().for_each(|figure| body.push_str(&parts::figure(figure)));
     report.tables.iter().for_each(|table| body.push_str(&parts::table(table)));
+    report.parts.iter().for_each(|part| body.push_str(&parts::part(part)));
     if let Some(confusion) = report.confusion.as_ref().filter(|c| !c.classes.is_empty()) {
         body.push_str(&confusion::section(confusion));
     }

@@ -15,6 +15,7 @@ fn hostile_report() -> Report {
     let mut canvas = Canvas::new(10.0, 10.0);
     (canvas.title, canvas.description) = (text(), text());
     Report {
+        parts: Vec::new(),
         title: text(),
         lead: text(),
         facts: vec![(text(), text())],

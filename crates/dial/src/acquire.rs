@@ -92,9 +92,7 @@ impl Acquisition for Score {
             Score::MarginRange => now.field.map(out, |alpha| (least(alpha) - most(alpha)) / total(alpha)),
             Score::Entropy => now.field.map(out, entropy),
             Score::LeastConfidence => now.field.map(out, |alpha| 1.0 - most(alpha) / total(alpha)),
-            Score::Norm => {
-                now.field.map(out, |alpha| -norm(alpha) / total(alpha))
-            }
+            Score::Norm => now.field.map(out, |alpha| -norm(alpha) / total(alpha)),
             Score::Random => {
                 let mut random = Random::new(now.seed, Purpose::Scores, now.round);
                 out.iter_mut().for_each(|score| *score = random.uniform());

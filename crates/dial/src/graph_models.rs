@@ -207,7 +207,11 @@ impl Solver {
         let reached = self.reached(given);
         let overall = given.mean(|_| true);
         let means: Vec<Vec<f64>> = (0..reached.len())
-            .map(|component| if reached[component] { given.mean(|l| self.graph.component(l) == component) } else { vec![] })
+            .map(
+                |component| {
+                    if reached[component] { given.mean(|l| self.graph.component(l) == component) } else { vec![] }
+                },
+            )
             .collect();
         let side = |class: usize| {
             let mut side = vec![0.0; n];

@@ -69,6 +69,7 @@ mod states;
 pub mod optimal;
 pub mod optimal_full;
 pub mod land;
+pub mod methods;
 pub mod policy;
 pub mod session;
 pub mod simulate;

@@ -15,7 +15,8 @@ fn graph(arrays: &Arrays, name: &str) -> Arc<Graph> {
 }
 
 fn labels(arrays: &Arrays, case: &str) -> Labels {
-    let [nodes, classes, weights] = ["nodes", "classes", "weights"].map(|what| arrays.floats(&format!("{case}_{what}")));
+    let [nodes, classes, weights] =
+        ["nodes", "classes", "weights"].map(|what| arrays.floats(&format!("{case}_{what}")));
     let mut labels = vec![Vec::new(); 3];
     for ((node, class), weight) in nodes.iter().zip(&classes).zip(&weights) {
         labels[*class as usize].push((NodeId(*node as u32), *weight));
@@ -27,7 +28,11 @@ fn assert_planes(got: &[Vec<f64>], want: &[f64], tolerance: f64, what: &str) {
     let k = got.len();
     for (i, row) in want.chunks(k).enumerate() {
         for (class, want) in row.iter().enumerate() {
-            assert!((got[class][i] - want).abs() < tolerance, "{what}: node {i} class {class}: {} not {want}", got[class][i]);
+            assert!(
+                (got[class][i] - want).abs() < tolerance,
+                "{what}: node {i} class {class}: {} not {want}",
+                got[class][i]
+            );
         }
     }
 }

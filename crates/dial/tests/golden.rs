@@ -199,7 +199,7 @@ fn the_first_30_questions_of_maximum_variance() {
         classes: labels.iter().map(|&class| Some(ClassId(class as u16))).collect(),
         clusters: pool.integers("clusters").iter().map(|&cluster| Some(cluster as u32)).collect(),
     };
-    let plan = Plan { initial: Initial::Nodes(golden.nodes("initial")), queries: 30, batch: 1 };
+    let plan = Plan { initial: Initial::Nodes(golden.nodes("initial")), queries: 30, ..Plan::default() };
     let (records, _) = trial(&setting, &Options::default(), &truth, &plan, &|| 0.0, &Control::new()).unwrap();
     let asked: Vec<NodeId> = records.iter().filter_map(|record| record.node).collect();
     assert_eq!(asked, golden.nodes("asked"));

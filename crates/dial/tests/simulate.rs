@@ -29,15 +29,15 @@ fn pool(n: usize) -> (Setting<'static>, Truth) {
     (Setting { kernel, graph: Some(graph), items: Items::rows(n) }, truth)
 }
 
-fn plan(initial: Initial, queries: usize, batch: usize) -> Plan {
-    Plan { initial, queries, batch }
+fn plan(initial: Initial, queries: usize, batch: usize) -> Plan<'static> {
+    Plan { initial, queries, batch, judges: Vec::new() }
 }
 
 fn options(score: Score, policy: Policy, seed: u64) -> Options<'static> {
     Options { acquisition: Arc::new(score), policy, seed, ..Options::default() }
 }
 
-fn run(setting: &Setting<'static>, options: &Options<'static>, truth: &Truth, plan: &Plan) -> Vec<Record> {
+fn run(setting: &Setting<'static>, options: &Options<'static>, truth: &Truth, plan: &Plan<'static>) -> Vec<Record> {
     trial(setting, options, truth, plan, &|| 0.0, &Control::new()).unwrap().0
 }
 

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Figure, Gallery, GalleryItem, Step, Table, isolated};
+use super::{Figure, Gallery, GalleryItem, Part, Step, Table, isolated};
 use crate::escape;
 
 pub(super) fn facts(facts: &[(String, String)]) -> String {
@@ -23,6 +23,14 @@ pub(super) fn figure(figure: &Figure) -> String {
     };
     let card = "<div class=\"card\" role=\"region\" aria-label=\"Figure\" tabindex=\"0\">";
     format!("<figure>\n{card}{}</div>\n{caption}</figure>\n", figure.svg)
+}
+
+pub(super) fn part(part: &Part) -> String {
+    let mut out = format!("<section>\n<h2>{}</h2>\n", isolated(&part.title));
+    part.text.iter().for_each(|text| out.push_str(&format!("<p class=\"note\">{}</p>\n", isolated(text))));
+    part.figures.iter().for_each(|drawing| out.push_str(&figure(drawing)));
+    part.tables.iter().for_each(|rows| out.push_str(&table(rows)));
+    out + "</section>\n"
 }
 
 pub(super) fn table(table: &Table) -> String {

@@ -1,0 +1,98 @@
+//! `dial reproduce`: the paper's experiments and figures.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use dial_lab::reproduce::pools::Origin;
+use dial_lab::reproduce::{Experiment, Finding, Outcome, Settings, folder, run as run_experiment};
+use serde_json::{Value, json};
+
+use crate::args::Reproduce;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use crate::outputs;
+
+/// What was typed after `dial reproduce`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// One experiment.
+    One(Experiment),
+    /// All of them.
+    All,
+}
+
+impl std::str::FromStr for What {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<What, String> {
+        if word == "all" { Ok(What::All) } else { word.parse().map(What::One) }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
+    outputs::check_folder(&args.out)?;
+    let settings = settings(args);
+    let mut experiments: Vec<Experiment> = Vec::new();
+    for what in &args.what {
+        let more = match what {
+            What::One(one) => vec![*one],
+            What::All => Experiment::ALL.to_vec(),
+        };
+        experiments.extend(more.into_iter().filter(|one| !experiments.contains(one)).collect::<Vec<_>>());
+    }
+    let mut done = Vec::new();
+    for experiment in experiments {
+        let start = Instant::now();
+        let outcome = run_experiment(experiment, &settings, &output.control())?;
+        let seconds = start.elapsed().as_secs_f64();
+        let files = folder::write(experiment, &outcome, &settings, seconds)?;
+        if !output.json {
+            output.print(&in_words(experiment, &outcome, seconds));
+        }
+        done.push(in_json(experiment, &outcome, seconds, &files));
+    }
+    let report = settings.folder.join("report.html");
+    let text = format!("\nLook at  {}\n", report.display());
+    output.result(&text, &json!({ "report": report, "experiments": done }));
+    Ok(())
+}
+
+fn settings(args: &Reproduce) -> Settings {
+    let named =
+        args.data.clone().or_else(|| std::env::var_os("DIAL_DATA").filter(|v| !v.is_empty()).map(PathBuf::from));
+    Settings {
+        seed: args.seed,
+        trials: args.trials.unwrap_or(if args.quick { 2 } else { 10 }),
+        queries: args.queries,
+        quick: args.quick,
+        spare_class_0: args.spare_class_0,
+        origin: match (args.quick, named) {
+            (true, _) => Origin::Generators,
+            (false, Some(folder)) => Origin::Folder(folder),
+            (false, None) => Origin::Unknown,
+        },
+        folder: args.out.clone(),
+    }
+}
+
+fn in_words(experiment: Experiment, outcome: &Outcome, seconds: f64) -> String {
+    let mut text = format!("\n{} ({seconds:.1} s)\n", experiment.title());
+    for summary in &outcome.summaries {
+        let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone()).chain(summary.rows.clone()).collect();
+        text += &format!("\n{}\n{}", summary.caption, table(&rows));
+    }
+    for Finding { claim, verdict, evidence } in &outcome.findings {
+        text += &format!("\n{verdict}: {claim}\n    {evidence}\n");
+    }
+    text
+}
+
+fn in_json(experiment: Experiment, outcome: &Outcome, seconds: f64, files: &[PathBuf]) -> Value {
+    json!({
+        "experiment": experiment.word(),
+        "seconds": seconds,
+        "findings": outcome.findings,
+        "files": files,
+    })
+}

@@ -1,0 +1,221 @@
+//! What a run says about the paper's claims (`sec:results-discussion`), in plain words.
+//!
+//! Methods are compared by the area under their accuracy curves, trial by trial (all methods of a trial begin with the
+//! same labels), with 95 % confidence intervals of the mean difference. "Comparable" means at most one point behind.
+
+use super::lines::*;
+use super::pools::Dataset;
+use super::standing::{OWN, Standing};
+use super::{Finding, Verdict};
+use crate::stats::Interval;
+
+/// How far behind still counts as comparable.
+const COMPARABLE: f64 = 0.01;
+
+/// The findings on one pool; claims about methods that were not run are left out.
+pub fn on_pool(dataset: Dataset, standings: &[Standing]) -> Vec<Finding> {
+    let mut findings = vec![comparable(standings)];
+    match dataset {
+        Dataset::MnistSmall | Dataset::FashionMnistSmall => {
+            findings.push(Some(best_on_small(standings)));
+            findings.push(spectral_sigma_beside_full(standings));
+        }
+        Dataset::Mnist | Dataset::FashionMnist => findings.push(spectral_sigma_on_large(standings)),
+        Dataset::SalinasA | Dataset::Pavia => {}
+    }
+    if dataset == Dataset::FashionMnist {
+        findings.push(proportional_best(standings));
+    }
+    findings.push(laplace_margin_poor(standings));
+    if dataset == Dataset::MnistSmall {
+        findings.push(land_weak(standings));
+    }
+    findings.push(land_in_its_own_classifier(standings));
+    findings.into_iter().flatten().map(|finding| named(standings, finding)).collect()
+}
+
+/// Over all pools: the mean rank of every method that the paper shows on each of them.
+pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
+    if pools.len() < 2 {
+        return None;
+    }
+    let everywhere = |name: &str| pools.iter().all(|pool| pool.iter().any(|standing| standing.method == name));
+    let names: Vec<&str> = pools[0].iter().map(|s| s.method.as_str()).filter(|name| everywhere(name)).collect();
+    let rank = |pool: &Vec<Standing>, name: &str| {
+        let area = |name: &str| find(pool, name).map_or(f64::NAN, |s| s.area().mean);
+        1 + names.iter().filter(|other| area(other) > area(name)).count()
+    };
+    let mean_rank = |name: &str| pools.iter().map(|pool| rank(pool, name)).sum::<usize>() as f64 / pools.len() as f64;
+    let mut ranks: Vec<(f64, &str)> = names.iter().map(|&name| (mean_rank(name), name)).collect();
+    ranks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let list: Vec<String> = ranks.iter().map(|(rank, name)| format!("{name} {rank:.1}")).collect();
+    let ours = ranks.iter().position(|(_, name)| *name == DIR_VAR_PROP).unwrap_or(usize::MAX);
+    Some(Finding {
+        claim: "Proportional sampling by Dirichlet variance performs best over all experiments.".into(),
+        verdict: match ours {
+            0 => Verdict::Supported,
+            1 => Verdict::Mixed,
+            _ => Verdict::NotSupported,
+        },
+        evidence: format!(
+            "Mean rank by area over {} pools, among the methods run on all of them: {}.",
+            pools.len(),
+            list.join(", ")
+        ),
+    })
+}
+
+fn named(standings: &[Standing], finding: Finding) -> Finding {
+    let pool = standings.first().map_or("", |standing| standing.pool.as_str());
+    Finding { claim: format!("{pool}: {}", finding.claim), ..finding }
+}
+
+fn find<'s>(standings: &'s [Standing], name: &str) -> Option<&'s Standing> {
+    standings.iter().find(|standing| standing.method == name)
+}
+
+/// The best by area among some methods, as far as they were run.
+fn best<'s>(standings: &'s [Standing], names: &[&str]) -> Option<&'s Standing> {
+    let run = names.iter().filter_map(|name| find(standings, name));
+    run.max_by(|a, b| a.area().mean.total_cmp(&b.area().mean))
+}
+
+/// A difference of areas in words.
+fn points(difference: Interval) -> String {
+    let (mean, half) = (100.0 * difference.mean, 100.0 * difference.half_width);
+    if difference.count > 1 { format!("{mean:+.1} ± {half:.1} points") } else { format!("{mean:+.1} points") }
+}
+
+fn area(standing: &Standing) -> String {
+    format!("{} {:.1} %", standing.method, 100.0 * standing.area().mean)
+}
+
+/// Whether a difference is surely below or above zero.
+fn surely(difference: Interval) -> Option<bool> {
+    (difference.mean.abs() > difference.half_width && difference.count > 1).then_some(difference.mean > 0.0)
+}
+
+fn comparable(standings: &[Standing]) -> Option<Finding> {
+    let claim = "Dirichlet variance is comparable to the state of the art (LAND, VOpt, ΣOpt, MCVOpt).".to_string();
+    let rivals = [LAND, LAND_AUTHORS, VOPT_FULL, SIGMA_FULL, VOPT, SIGMA, MCVOPT];
+    let (rival, prop) = (best(standings, &rivals)?, find(standings, DIR_VAR_PROP)?);
+    let dirichlet = best(standings, &[DIR_VAR_PROP, DIR_VAR, DIR_VAR_CALIBRATED])?;
+    let (ours, bests) = (prop.ahead_of(rival), dirichlet.ahead_of(rival));
+    let verdict = match (ours.mean >= -COMPARABLE, bests.mean >= -COMPARABLE) {
+        (true, _) => Verdict::Supported,
+        (false, true) => Verdict::Mixed,
+        (false, false) => Verdict::NotSupported,
+    };
+    let mut evidence = format!("The best rival is {}; {} is {} away.", area(rival), area(prop), points(ours));
+    if dirichlet.method != prop.method {
+        evidence += &format!(" The best Dirichlet method here is {}, {} away.", area(dirichlet), points(bests));
+    }
+    Some(Finding { claim, verdict, evidence })
+}
+
+fn best_on_small(standings: &[Standing]) -> Finding {
+    let claim = "MCVOpt and full ΣOpt gain the most accuracy on the small sets.".to_string();
+    let mut shown: Vec<&Standing> = standings.iter().filter(|s| s.shown && !s.method.ends_with(OWN)).collect();
+    shown.sort_by(|a, b| b.area().mean.total_cmp(&a.area().mean));
+    let top: Vec<&str> = shown.iter().take(2).map(|s| s.method.as_str()).collect();
+    let named = [MCVOPT, SIGMA_FULL].iter().filter(|name| top.contains(name)).count();
+    Finding {
+        claim,
+        verdict: [Verdict::NotSupported, Verdict::Mixed, Verdict::Supported][named],
+        evidence: format!("By area: {}.", shown.iter().map(|s| area(s)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn spectral_sigma_beside_full(standings: &[Standing]) -> Option<Finding> {
+    let claim = "ΣOpt loses by its spectral approximation.".to_string();
+    let (spectral, full) = (find(standings, SIGMA)?, find(standings, SIGMA_FULL)?);
+    let difference = spectral.ahead_of(full);
+    let verdict = match surely(difference) {
+        Some(false) => Verdict::Supported,
+        Some(true) => Verdict::NotSupported,
+        None => Verdict::Mixed,
+    };
+    let evidence = format!(
+        "{} with 50 eigenpairs, {}: {} (the sums are over nodes; the authors' tool-chain sums over coordinates).",
+        area(spectral),
+        area(full),
+        points(difference)
+    );
+    Some(Finding { claim, verdict, evidence })
+}
+
+fn spectral_sigma_on_large(standings: &[Standing]) -> Option<Finding> {
+    let claim = "Spectral ΣOpt degrades on the large sets, spectral VOpt and MCVOpt do not.".to_string();
+    let (sigma, vopt, model) = (find(standings, SIGMA)?, find(standings, VOPT)?, find(standings, MCVOPT)?);
+    let behind = [vopt, model].map(|other| surely(sigma.ahead_of(other)) == Some(false));
+    let verdict = match behind.iter().filter(|&&b| b).count() {
+        2 => Verdict::Supported,
+        1 => Verdict::Mixed,
+        _ => Verdict::NotSupported,
+    };
+    let evidence = format!(
+        "{}; {} ({}); {} ({}).",
+        area(sigma),
+        area(vopt),
+        points(sigma.ahead_of(vopt)),
+        area(model),
+        points(sigma.ahead_of(model))
+    );
+    Some(Finding { claim, verdict, evidence })
+}
+
+fn proportional_best(standings: &[Standing]) -> Option<Finding> {
+    let claim = "Proportional Dirichlet variance is best of all methods.".to_string();
+    let others: Vec<&str> = standings.iter().map(|s| s.method.as_str()).filter(|name| *name != DIR_VAR_PROP).collect();
+    let (prop, rival) = (find(standings, DIR_VAR_PROP)?, best(standings, &others)?);
+    let difference = prop.ahead_of(rival);
+    let verdict = match surely(difference) {
+        Some(true) => Verdict::Supported,
+        Some(false) => Verdict::NotSupported,
+        None => Verdict::Mixed,
+    };
+    let evidence = format!("{}; the best of the others is {} ({}).", area(prop), area(rival), points(difference));
+    Some(Finding { claim, verdict, evidence })
+}
+
+fn laplace_margin_poor(standings: &[Standing]) -> Option<Finding> {
+    let claim = "Uncertainty sampling in Laplace learning is poor.".to_string();
+    let (margin, random) = (find(standings, UNC_SM)?, find(standings, RANDOM)?);
+    let difference = margin.ahead_of(random);
+    let verdict = match surely(difference) {
+        Some(false) => Verdict::Supported,
+        Some(true) => Verdict::NotSupported,
+        None => Verdict::Mixed,
+    };
+    let evidence = format!("{}; {}: {}.", area(margin), area(random), points(difference));
+    Some(Finding { claim, verdict, evidence })
+}
+
+fn land_weak(standings: &[Standing]) -> Option<Finding> {
+    let claim = "LAND's questions serve poorly.".to_string();
+    let (land, prop, random) = (find(standings, LAND)?, find(standings, DIR_VAR_PROP)?, find(standings, RANDOM)?);
+    let (to_prop, to_random) = (land.ahead_of(prop), land.ahead_of(random));
+    let verdict = match (surely(to_prop), surely(to_random)) {
+        (Some(false), Some(true)) => Verdict::Mixed,
+        (Some(false), _) => Verdict::Supported,
+        _ => Verdict::NotSupported,
+    };
+    let evidence =
+        format!("{}: {} against {DIR_VAR_PROP}, {} against {RANDOM}", area(land), points(to_prop), points(to_random));
+    Some(Finding { claim, verdict, evidence: evidence + "." })
+}
+
+fn land_in_its_own_classifier(standings: &[Standing]) -> Option<Finding> {
+    let land = find(standings, LAND)?;
+    let own = find(standings, &format!("{LAND}{OWN}"))?;
+    let difference = own.ahead_of(land);
+    Some(Finding {
+        claim: "LAND's questions do better in Dirichlet Learning than in LAND's own classifier.".into(),
+        verdict: match surely(difference) {
+            Some(false) => Verdict::Supported,
+            Some(true) => Verdict::NotSupported,
+            None => Verdict::Mixed,
+        },
+        evidence: format!("{}; {} ({}).", area(land), area(own), points(difference)),
+    })
+}

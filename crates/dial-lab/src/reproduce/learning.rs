@@ -1,0 +1,194 @@
+//! From studies to what is written: learning and exploration curves as figures, tidy tables, summaries, findings.
+
+use dial::Control;
+use dial_data::write::Cell;
+
+use super::claims;
+use super::curves::{ACCURACY, CLASS, CLUSTERS, Curve, JUDGED, LABELLED, NODE, SECONDS, Study, study};
+use super::lines::Source;
+use super::pools::Dataset;
+use super::standing::{OWN, Standing, standings, table};
+use super::trouble::Trouble;
+use super::{Drawn, Outcome, Settings, Tidy};
+use crate::plot::{LineChart, Series, side_by_side};
+use crate::report::Table;
+use crate::stats::band;
+
+/// The hyperspectral experiments: Salinas-A and Pavia (`fig:hsi-plots`, `fig:salinas-gt`).
+pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+    let studies = [Dataset::SalinasA, Dataset::Pavia].map(|dataset| study(dataset, settings, control));
+    let studies = studies.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let panel = |(letter, study): (char, &Study)| LineChart {
+        title: format!("({letter}) {}", study.name),
+        ..accuracy_chart(study)
+    };
+    let panels: Vec<LineChart> = ('a'..).zip(&studies).map(panel).collect();
+    let mut outcome = Outcome::default();
+    for study in &studies {
+        if let Some(scene) = &study.scene {
+            outcome.figures.push(Drawn {
+                stem: format!("{}-ground-truth", study.protocol.dataset.stem()),
+                caption: format!("Ground truth of {}: the labelled pixels (fig:salinas-gt).", study.name),
+                canvas: scene.canvas(),
+            });
+        }
+    }
+    outcome.figures.push(Drawn {
+        stem: "curves".into(),
+        caption: format!(
+            "Accuracy of Dirichlet Learning on the unlabelled pixels against the number of questions{} (fig:hsi-plots). \
+             Mean over {} trials, shaded: its 95 % confidence interval.",
+            if settings.spare_class_0 { ", class 0 never asked as in the authors' scripts" } else { "" },
+            settings.trials
+        ),
+        canvas: side_by_side("Hyperspectral pools", &panels),
+    });
+    studies.iter().for_each(|study| add(&mut outcome, study, settings));
+    Ok(outcome)
+}
+
+/// An exploration experiment on one mod-3 pool (`fig:mnist`, `fig:fashionmnist` and their small versions).
+pub fn exploration(dataset: Dataset, settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+    let study = study(dataset, settings, control)?;
+    let accuracy = LineChart { title: "(a) Accuracy".into(), ..accuracy_chart(&study) };
+    let clusters = LineChart {
+        title: "(b) Cluster exploration".into(),
+        x_label: "questions asked".into(),
+        y_label: format!("share of the {} clusters met", study.clusters),
+        percent: true,
+        series: series(&study, |curve| Some((curve.line.name.to_string(), CLUSTERS)), 1.0 / study.clusters as f64),
+        ..LineChart::default()
+    };
+    let mut outcome = Outcome::default();
+    outcome.figures.push(Drawn {
+        stem: "curves".into(),
+        caption: format!(
+            "{}, classes are the labels modulo 3: accuracy of Dirichlet Learning on the unlabelled items (a) and share \
+             of the original classes met (b) against the number of questions. Mean over {} trials, shaded: its 95 % \
+             confidence interval.",
+            study.name, settings.trials
+        ),
+        canvas: side_by_side(&study.name, &[accuracy, clusters]),
+    });
+    add(&mut outcome, &study, settings);
+    Ok(outcome)
+}
+
+fn accuracy_chart(study: &Study) -> LineChart {
+    let mut lines = series(study, |curve| Some((curve.line.name.to_string(), ACCURACY)), 1.0);
+    let own = |curve: &Curve| match (curve.line.judge, curve.line.source) {
+        (Some(_), Source::Method(_)) => Some((format!("{}{OWN}", curve.line.name), JUDGED)),
+        _ => None,
+    };
+    lines.extend(series(study, own, 1.0));
+    LineChart {
+        title: study.name.clone(),
+        x_label: "questions asked".into(),
+        y_label: "accuracy".into(),
+        percent: true,
+        series: lines,
+        ..LineChart::default()
+    }
+}
+
+/// The bands of a column over the curves that the paper shows.
+fn series(study: &Study, of: impl Fn(&Curve) -> Option<(String, usize)>, scale: f64) -> Vec<Series> {
+    let one = |curve: &Curve| {
+        let (name, column) = of(curve)?;
+        let heights = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| scale * row[column]).collect();
+        let band = band(&curve.trials.iter().map(heights).collect::<Vec<_>>());
+        let x = (0..band.mean.len()).map(|query| query as f64).collect();
+        Some(Series::new(name, x, band))
+    };
+    study.curves.iter().filter(|curve| curve.line.shown).filter_map(one).collect()
+}
+
+/// Adds the tables and findings of a study.
+fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
+    let standings = standings(study);
+    let explores = study.protocol.modulo.is_some();
+    let (header, rows) = table(&standings, explores);
+    let numeric = (0..header.len()).map(|column| column > 0).collect();
+    outcome.summaries.push(Table { caption: caption(study, settings), header, rows, numeric });
+    outcome.tables.push(runs(study, settings));
+    outcome.tables.push(summary(study, &standings));
+    outcome.findings.extend(claims::on_pool(study.protocol.dataset, &standings));
+    outcome.notes.extend(study.notes.iter().map(|note| format!("{}: {note}", study.name)));
+    outcome.settings.push(study.settings.clone());
+    outcome.standings.push(standings);
+}
+
+fn caption(study: &Study, settings: &Settings) -> String {
+    let hidden: Vec<&str> = study.curves.iter().filter(|c| !c.line.shown).map(|c| c.line.name).collect();
+    let beside = match hidden.as_slice() {
+        [] => String::new(),
+        names => format!(" Not in the figure: {} (spectral, for comparison).", names.join(", ")),
+    };
+    format!("{}: {} items, {} trials, seed {}.{beside}", study.name, study.items, settings.trials, settings.seed)
+}
+
+/// Every question of every trial.
+fn runs(study: &Study, settings: &Settings) -> Tidy {
+    let mut rows = Vec::new();
+    for curve in &study.curves {
+        let models = [(Some("dirichlet".to_string()), ACCURACY), (curve.line.judge.map(|m| m.to_string()), JUDGED)];
+        for (trial, records) in curve.trials.iter().enumerate() {
+            for (model, column) in models.iter().filter_map(|(model, column)| Some((model.as_ref()?, *column))) {
+                rows.extend(records.iter().enumerate().map(|(query, record)| {
+                    let integer = |at: usize| match record[at] {
+                        value if value.is_nan() => Cell::Empty,
+                        value => Cell::Integer(value as i64),
+                    };
+                    vec![
+                        Cell::Integer(trial as i64),
+                        Cell::Text(settings.seed.wrapping_add(trial as u64).to_string()),
+                        Cell::Text(curve.line.stem.into()),
+                        Cell::Text(model.clone()),
+                        Cell::Integer(query as i64),
+                        integer(NODE),
+                        integer(CLASS),
+                        integer(LABELLED),
+                        Cell::Number(record[column]),
+                        integer(CLUSTERS),
+                        Cell::Number(record[SECONDS]),
+                    ]
+                }));
+            }
+        }
+    }
+    let header = vec![
+        "trial",
+        "seed",
+        "method",
+        "model",
+        "query",
+        "node",
+        "class",
+        "labelled",
+        "accuracy",
+        "clusters_found",
+        "seconds",
+    ];
+    Tidy { stem: format!("{}-runs", study.protocol.dataset.stem()), header, rows }
+}
+
+/// One row per method and milestone: mean and standard error.
+fn summary(study: &Study, standings: &[Standing]) -> Tidy {
+    let mut rows = Vec::new();
+    for standing in standings {
+        let whole = [("area".to_string(), standing.areas.clone())];
+        let at = standing.at.iter().map(|(query, values)| (format!("accuracy at {query}"), values.clone()));
+        for (what, values) in at.chain(whole) {
+            let spread = crate::stats::interval(&values);
+            rows.push(vec![
+                Cell::Text(standing.method.clone()),
+                Cell::Text(what),
+                Cell::Integer(spread.count as i64),
+                Cell::Number(spread.mean),
+                Cell::Number(spread.deviation / (spread.count as f64).sqrt()),
+            ]);
+        }
+    }
+    let header = vec!["method", "measure", "trials", "mean", "standard_error"];
+    Tidy { stem: format!("{}-summary", study.protocol.dataset.stem()), header, rows }
+}

@@ -1,0 +1,129 @@
+//! The report over all experiments of a folder, as a web page and as Markdown.
+
+use super::folder::Section;
+use super::{Finding, claims};
+use crate::report::{Figure, Part, Report, Table, render};
+
+const TITLE: &str = "Dirichlet Active Learning, reproduced";
+
+/// The report as a web page; `svg` gives the drawing of a figure.
+pub fn html(sections: &[Section], svg: &dyn Fn(&Section, &str) -> String) -> String {
+    let part = |section: &Section| Part {
+        title: section.experiment.title().to_string(),
+        text: [facts(section), notes(section)].concat(),
+        figures: (section.figures.iter())
+            .map(|(stem, caption)| Figure { caption: caption.clone(), svg: svg(section, stem) })
+            .collect(),
+        tables: section.summaries.iter().cloned().chain(findings_table(&section.findings)).collect(),
+    };
+    let report = Report {
+        title: TITLE.into(),
+        lead: lead(sections),
+        tables: findings_table(&all_findings(sections)).into_iter().collect(),
+        parts: sections.iter().map(part).collect(),
+        ..Report::default()
+    };
+    render(&report)
+}
+
+/// The report as Markdown; figures are links into the subfolders.
+pub fn markdown(sections: &[Section]) -> String {
+    let mut text = format!("# {TITLE}\n\n{}\n", lead(sections).replace('\n', "\n\n"));
+    if let Some(table) = findings_table(&all_findings(sections)) {
+        text += &format!("\n## The paper's claims\n\n{}", markdown_table(&table));
+    }
+    for section in sections {
+        text += &format!("\n## {}\n\n{}", section.experiment.title(), facts(section).join("\n\n"));
+        text += "\n";
+        for (stem, caption) in &section.figures {
+            text += &format!("\n![{}]({}/{stem}.svg)\n\n*{caption}*\n", first_words(caption), section.experiment);
+        }
+        for table in &section.summaries {
+            text += &format!("\n{}\n\n{}", table.caption, markdown_table(table));
+        }
+        for finding in &section.findings {
+            text += &format!("\n- **{}** ({}) {}", finding.claim, finding.verdict, finding.evidence);
+        }
+        text += if section.findings.is_empty() { "" } else { "\n" };
+        let notes = notes(section);
+        text += &notes.iter().map(|note| format!("\n{note}\n")).collect::<String>();
+        let tables: Vec<String> =
+            section.tables.iter().map(|stem| format!("[{stem}.csv]({}/{stem}.csv)", section.experiment)).collect();
+        text += &format!(
+            "\nTables: {}; settings: [settings.json]({}/settings.json).\n",
+            if tables.is_empty() { "none".into() } else { tables.join(", ") },
+            section.experiment
+        );
+    }
+    text
+}
+
+fn lead(sections: &[Section]) -> String {
+    let quick = sections.iter().filter(|section| section.quick).count();
+    let mut text = format!(
+        "{} of the paper's experiments, run by DiAL {}. Bands and intervals are 95 % confidence intervals of the mean \
+         over trials; ± in tables of accuracies is the standard error. Times are of the machine at hand, with trials in \
+         parallel unless said otherwise.",
+        sections.len(),
+        sections.first().map_or(env!("CARGO_PKG_VERSION"), |section| section.version.as_str())
+    );
+    if quick > 0 {
+        text += &format!(
+            "\n{quick} of them in a quick version on generated pools, which shows that everything runs and nothing more."
+        );
+    }
+    text
+}
+
+/// All findings, those over several pools first.
+fn all_findings(sections: &[Section]) -> Vec<Finding> {
+    let pools: Vec<_> = sections.iter().flat_map(|section| section.standings.clone()).collect();
+    claims::overall(&pools).into_iter().chain(sections.iter().flat_map(|s| s.findings.clone())).collect()
+}
+
+fn findings_table(findings: &[Finding]) -> Option<Table> {
+    let row = |finding: &Finding| vec![finding.claim.clone(), finding.verdict.to_string(), finding.evidence.clone()];
+    (!findings.is_empty()).then(|| Table {
+        caption: "What these runs say about the paper's claims".into(),
+        header: ["claim", "verdict", "evidence"].map(String::from).to_vec(),
+        rows: findings.iter().map(row).collect(),
+        numeric: Vec::new(),
+    })
+}
+
+fn facts(section: &Section) -> Vec<String> {
+    let quick = if section.quick { ", quick version on generated pools" } else { "" };
+    vec![format!(
+        "{} trials, seed {}{quick}; {} of wall time.",
+        section.trials,
+        section.seed,
+        duration(section.seconds)
+    )]
+}
+
+fn notes(section: &Section) -> Vec<String> {
+    section.notes.iter().map(|note| format!("Note: {note}.")).collect()
+}
+
+/// Seconds in words.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s => format!("{:.0} min", s / 60.0),
+    }
+}
+
+fn first_words(caption: &str) -> String {
+    caption.split(['.', ':', ';']).next().unwrap_or("figure").replace(['[', ']'], "")
+}
+
+fn markdown_table(table: &Table) -> String {
+    let cell = |text: &String| text.replace('|', "\\|").replace('\n', " ");
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let rule = (0..table.header.len()).map(|c| if table.numeric.get(c) == Some(&true) { "---:" } else { "---" });
+    let mut text = line(table.header.iter().map(cell).collect());
+    text += &line(rule.map(String::from).collect());
+    text += &table.rows.iter().map(|row| line(row.iter().map(cell).collect())).collect::<String>();
+    text
+}

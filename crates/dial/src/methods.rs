@@ -1,0 +1,251 @@
+//! The methods of the paper by name (`table:acq_funcs`), and the workbench that makes them for a pool.
+//!
+//! A method is written NAME or NAME@MODEL: `variance`, `margin@laplace` (the paper's Unc. (SM)), `vopt`, `land`. What
+//! several of them need and what takes long (eigenpairs, start values, a ranking) is made once, when it is first needed,
+//! and shared.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex};
+
+use crate::acquire::{Acquisition, Score};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::features::{Features, Metric};
+use crate::graph::{Graph, Kernel};
+use crate::land::{Land, LandOptions};
+use crate::models::{Model, ModelName, ScoreOf};
+use crate::neighbours::Neighbours;
+use crate::optimal::{Criterion, ModelChange, Moments, SpectralOptimal};
+use crate::optimal_full::FullOptimal;
+use crate::propagate::Poisson;
+use crate::space::ZeroVectors;
+use crate::spectral::Eigenpairs;
+
+/// An acquisition by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A score of the class scores of a model.
+    Score(Score, ModelName),
+    /// Variance optimality from the lowest eigenpairs.
+    VOpt,
+    /// Σ-optimality from the lowest eigenpairs.
+    SigmaOpt,
+    /// Model change: spectral VOpt times the uncertainty of Laplace learning.
+    McVOpt,
+    /// Variance optimality, exact.
+    VOptFull,
+    /// Σ-optimality, exact.
+    SigmaOptFull,
+    /// Learning by active nonlinear diffusion.
+    Land,
+}
+
+/// The methods that are not scores of a model, and their words.
+const NAMED: [(Method, &str); 6] = [
+    (Method::VOpt, "vopt"),
+    (Method::SigmaOpt, "sigma-opt"),
+    (Method::McVOpt, "mcvopt"),
+    (Method::VOptFull, "vopt-full"),
+    (Method::SigmaOptFull, "sigma-opt-full"),
+    (Method::Land, "land"),
+];
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Method::Score(score, ModelName::Dirichlet) => write!(f, "{score}"),
+            Method::Score(score, model) => write!(f, "{score}@{model}"),
+            other => f.write_str(NAMED.iter().find(|(method, _)| method == other).expect("every method has a word").1),
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Method> {
+        if let Some((method, _)) = NAMED.iter().find(|(_, name)| *name == word) {
+            return Ok(*method);
+        }
+        let (name, model) = word.split_once('@').unwrap_or((word, ModelName::Dirichlet.word()));
+        let score: Score = name.parse().map_err(|_| Error::BadSetting {
+            name: "acquisition",
+            want: "one of variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
+                   mcvopt, vopt-full, sigma-opt-full, land; scores may name a model, as in margin@laplace",
+            got: word.to_string(),
+        })?;
+        let model: ModelName = model.parse()?;
+        if model != ModelName::Dirichlet && matches!(score, Score::Variance | Score::Random) {
+            let want = "a model for margin, margin-range, entropy, least-confidence or norm only";
+            return Err(Error::BadSetting { name: "acquisition", want, got: word.to_string() });
+        }
+        Ok(Method::Score(score, model))
+    }
+}
+
+/// Makes the methods and models of the paper for one pool.
+pub struct Workbench<'a> {
+    features: Features<'a>,
+    metric: Metric,
+    neighbours: Arc<Neighbours>,
+    graph: Arc<Graph>,
+    eigenpairs: usize,
+    pairs: Made<Eigenpairs>,
+    moments: Made<Moments>,
+    land: Made<Land>,
+    poisson: Mutex<Vec<(f64, Arc<Poisson>)>>,
+    models: Mutex<Vec<(ModelName, Arc<Model<'a>>)>>,
+}
+
+/// Something that is made once.
+type Made<T> = Mutex<Option<Arc<T>>>;
+
+/// What is there, or what `make` makes. Made outside the lock: it may take long and wait for other threads, which may
+/// then make the same thing twice.
+fn made<T>(slot: &Made<T>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+    if let Some(found) = &*slot.lock().expect("no holder panics") {
+        return Ok(Arc::clone(found));
+    }
+    let fresh = Arc::new(make()?);
+    Ok(Arc::clone(slot.lock().expect("no holder panics").get_or_insert(fresh)))
+}
+
+impl<'a> Workbench<'a> {
+    /// A workbench for a pool whose graph is there. Spectral methods use so many eigenpairs, or as many as there are
+    /// nodes.
+    pub fn new(
+        features: Features<'a>,
+        metric: Metric,
+        neighbours: Arc<Neighbours>,
+        graph: Arc<Graph>,
+        eigenpairs: usize,
+    ) -> Workbench<'a> {
+        let eigenpairs = eigenpairs.clamp(1, graph.n());
+        Workbench {
+            features,
+            metric,
+            neighbours,
+            graph,
+            eigenpairs,
+            pairs: Mutex::default(),
+            moments: Mutex::default(),
+            land: Mutex::default(),
+            poisson: Mutex::default(),
+            models: Mutex::default(),
+        }
+    }
+
+    /// A workbench for a pool, with its graph of k self-tuning neighbours.
+    pub fn build(
+        features: Features<'a>,
+        k: usize,
+        metric: Metric,
+        eigenpairs: usize,
+        control: &Control,
+    ) -> Result<Workbench<'a>> {
+        let neighbours = Arc::new(Neighbours::exact(features, k, metric, ZeroVectors::Error, control)?);
+        let graph = Arc::new(Graph::new(&neighbours, Kernel::SelfTuning, control)?);
+        Ok(Workbench::new(features, metric, neighbours, graph, eigenpairs))
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// Poisson propagation.
+    pub fn poisson(&self, tau: f64) -> Result<Arc<Poisson>> {
+        let find = |all: &[(f64, Arc<Poisson>)]| all.iter().find(|(t, _)| *t == tau).map(|(_, p)| Arc::clone(p));
+        if let Some(found) = find(&self.poisson.lock().expect("no holder panics")) {
+            return Ok(found);
+        }
+        let fresh = Arc::new(Poisson::new(Arc::clone(&self.graph), tau)?);
+        self.poisson.lock().expect("no holder panics").push((tau, Arc::clone(&fresh)));
+        Ok(fresh)
+    }
+
+    /// The lowest eigenpairs of the normalised Laplacian.
+    pub fn pairs(&self, control: &Control) -> Result<Arc<Eigenpairs>> {
+        made(&self.pairs, || Eigenpairs::normalized(&self.graph, self.eigenpairs, control))
+    }
+
+    /// Start values of full VOpt and Σ-Opt.
+    pub fn moments(&self, control: &Control) -> Result<Arc<Moments>> {
+        made(&self.moments, || FullOptimal::start(&self.graph, control))
+    }
+
+    /// The LAND ranking and classifier.
+    pub fn land(&self, control: &Control) -> Result<Arc<Land>> {
+        let pairs = self.pairs(control)?;
+        made(&self.land, || Land::new(&self.neighbours, &self.graph, &pairs, LandOptions::default(), control))
+    }
+
+    /// A classifier other than Dirichlet Learning.
+    ///
+    /// # Errors
+    /// Dirichlet Learning, which is the field of a session and no model of its own; or what making it may fail with.
+    pub fn model(&self, name: ModelName, control: &Control) -> Result<Arc<Model<'a>>> {
+        let find =
+            |all: &[(ModelName, Arc<Model<'a>>)]| all.iter().find(|(n, _)| *n == name).map(|(_, m)| Arc::clone(m));
+        if let Some(found) = find(&self.models.lock().expect("no holder panics")) {
+            return Ok(found);
+        }
+        let graph = Arc::clone(&self.graph);
+        let fresh = Arc::new(match name {
+            ModelName::Dirichlet => {
+                let want = "one of laplace, poisson, reweighted, nearest, land here";
+                return Err(Error::BadSetting { name: "model", want, got: name.to_string() });
+            }
+            ModelName::Laplace => Model::laplace(graph),
+            ModelName::Poisson => Model::poisson(graph),
+            ModelName::Reweighted => Model::reweighted(graph),
+            ModelName::Nearest => Model::nearest(self.features, self.metric)?,
+            ModelName::Land => {
+                let land = self.land(control)?;
+                Model::from_classes(ModelName::Land, graph.n(), Arc::new(move |labels| land.classes(labels)))
+            }
+        });
+        self.models.lock().expect("no holder panics").push((name, Arc::clone(&fresh)));
+        Ok(fresh)
+    }
+
+    /// A method as an acquisition.
+    pub fn acquisition(&self, method: Method, control: &Control) -> Result<Arc<dyn Acquisition + 'a>> {
+        let spectral = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
+            Ok(Arc::new(SpectralOptimal::new(self.pairs(control)?, criterion)))
+        };
+        let full = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
+            Ok(Arc::new(FullOptimal::new(&self.graph, self.moments(control)?, criterion)))
+        };
+        match method {
+            Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
+            Method::Score(score, model) => Ok(Arc::new(ScoreOf::new(score, self.model(model, control)?)?)),
+            Method::VOpt => spectral(Criterion::Vopt),
+            Method::SigmaOpt => spectral(Criterion::SigmaOpt),
+            Method::McVOpt => {
+                let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(&self.graph))))?;
+                Ok(Arc::new(ModelChange::new(self.pairs(control)?, Arc::new(margin))))
+            }
+            Method::VOptFull => full(Criterion::Vopt),
+            Method::SigmaOptFull => full(Criterion::SigmaOpt),
+            Method::Land => Ok(self.land(control)?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_read_back() {
+        for word in ["variance", "margin", "margin@laplace", "norm@reweighted", "vopt", "sigma-opt-full", "land"] {
+            assert_eq!(word.parse::<Method>().unwrap().to_string(), word);
+        }
+        assert_eq!("margin@dirichlet".parse::<Method>().unwrap().to_string(), "margin");
+        for word in ["vopt@laplace", "variance@laplace", "margin@nobody", "", "@"] {
+            assert!(word.parse::<Method>().is_err(), "{word}");
+        }
+    }
+}
