@@ -102,6 +102,9 @@ fn in_good_order(graph: &Graph, solve: impl FnOnce(&Graph) -> Result<Eigenpairs>
 /// Residual that a pair must reach, as a share of the bound.
 const TOLERANCE: f64 = 1e-9;
 
+/// Graphs of so many nodes, or of fewer, are solved as dense matrices, to all digits.
+const DENSE: usize = 256;
+
 /// Rounds of filter and Ritz before giving up; ten are usual.
 const ROUNDS: usize = 300;
 
@@ -136,7 +139,7 @@ pub fn lowest_within(
         return Err(Error::BadSetting { name: "bound", want: "a finite number at least 0", got });
     }
     let size = subspace(count);
-    if 2 * size > n {
+    if n <= DENSE || 2 * size > n {
         return dense(operator, count);
     }
     // Any interval will do for the operator zero.
@@ -286,7 +289,7 @@ mod tests {
     /// Residuals, order and orthonormality, and the eigenvalues of the dense twin.
     fn check(operator: &impl LinearOperator, bound: f64, count: usize) -> Eigenpairs {
         let n = operator.n();
-        assert!(2 * subspace(count) <= n, "the dense twin is meant to be another solver");
+        assert!(n > DENSE && 2 * subspace(count) <= n, "the dense twin is meant to be another solver");
         let pairs = lowest(operator, bound, count, &Control::new()).unwrap();
         let twin = dense(operator, count).unwrap();
         assert_eq!((pairs.count(), pairs.vectors.len()), (count, n * count));
