@@ -80,14 +80,14 @@ impl Filter {
         operator: &impl LinearOperator,
         x: &mut Vec<f64>,
         degree: usize,
-        spare: &mut [Vec<f64>; 2],
+        spare: &mut [Vec<f64>],
     ) {
         if degree == 0 {
             return;
         }
         let (centre, half) = (0.5 * (self.edge + self.bound), 0.5 * (self.bound - self.edge));
         let first = half / (self.low - centre);
-        let [previous, current] = spare;
+        let [previous, current, ..] = spare else { panic!("two spare panels are needed") };
         swap(previous, x);
         step(operator, previous, current, [first / half, centre, 0.0]);
         let mut sigma = first;

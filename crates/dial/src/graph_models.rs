@@ -139,8 +139,7 @@ impl Solver {
         }
         // The last class is what the others leave of 1.
         let sides: Vec<Vec<f64>> = (0..k.saturating_sub(1)).map(|class| self.side(given, w, &root, class)).collect();
-        let placed = self.placed(|node| root[node] * w[node]);
-        let operator = Grounded::new(&self.ordered, &placed);
+        let operator = Grounded::new(&self.ordered, self.placed(|node| root[node] * w[node]));
         let mut planes = self.solve(&operator, &sides, control)?;
         for plane in &mut planes {
             plane.iter_mut().zip(&unscaled).for_each(|(u, root)| *u *= root);

@@ -50,7 +50,7 @@ impl LinearOperator for Combinatorial<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, first, x, out, |_, w| w);
+        weighted_sums::<W>(self.graph, self.graph.csr().2, first, x, out);
         let degrees = &self.graph.degrees()[first..];
         for ((out, x), degree) in out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)).zip(degrees) {
             for c in 0..W {
@@ -66,14 +66,18 @@ pub struct Normalized<'a> {
     graph: &'a Graph,
     /// 1/√d, or 0 for isolated nodes.
     root: Vec<f64>,
+    /// w_ij/√d_j, in the order of the graph's weights: looking d_j up in every product took a third of its time.
+    weights: Vec<f64>,
     shift: f64,
 }
 
 impl<'a> Normalized<'a> {
     /// The symmetric normalised Laplacian plus `shift` times the identity.
     pub fn new(graph: &'a Graph, shift: f64) -> Self {
-        let root = graph.degrees().iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
-        Normalized { graph, root, shift }
+        let root = graph.degrees().iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 });
+        let root: Vec<f64> = root.collect();
+        let weights = scaled(graph, &root);
+        Normalized { graph, root, weights, shift }
     }
 }
 
@@ -88,7 +92,7 @@ impl LinearOperator for Normalized<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, first, x, out, |j, w| w * self.root[j]);
+        weighted_sums::<W>(self.graph, &self.weights, first, x, out);
         for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
             let (diagonal, root) = (self.diagonal(row), self.root[row]);
             for c in 0..W {
@@ -123,7 +127,7 @@ impl LinearOperator for RandomWalk<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, first, x, out, |_, w| w);
+        weighted_sums::<W>(self.graph, self.graph.csr().2, first, x, out);
         for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
             let (diagonal, degree) = (self.diagonal(row), self.graph.degrees()[row]);
             for c in 0..W {
@@ -138,7 +142,8 @@ impl LinearOperator for RandomWalk<'_> {
 #[derive(Clone, Debug)]
 pub struct Grounded<'a> {
     graph: &'a Graph,
-    root: &'a [f64],
+    root: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl<'a> Grounded<'a> {
@@ -146,9 +151,10 @@ impl<'a> Grounded<'a> {
     ///
     /// # Panics
     /// If there are more or fewer values than nodes.
-    pub fn new(graph: &'a Graph, root: &'a [f64]) -> Self {
+    pub fn new(graph: &'a Graph, root: Vec<f64>) -> Self {
         assert_eq!(root.len(), graph.n(), "one value per node");
-        Grounded { graph, root }
+        let weights = scaled(graph, &root);
+        Grounded { graph, root, weights }
     }
 }
 
@@ -163,7 +169,7 @@ impl LinearOperator for Grounded<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, first, x, out, |j, w| w * self.root[j]);
+        weighted_sums::<W>(self.graph, &self.weights, first, x, out);
         for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
             let root = self.root[row];
             for c in 0..W {
@@ -173,23 +179,22 @@ impl LinearOperator for Grounded<'_> {
     }
 }
 
+/// The weights w_ij r_j, in the order of the graph's.
+fn scaled(graph: &Graph, root: &[f64]) -> Vec<f64> {
+    let (_, neighbours, weights) = graph.csr();
+    neighbours.iter().zip(weights).map(|(&j, w)| w * root[j as usize]).collect()
+}
+
 const LANES: usize = 4;
 
-/// Writes Σ_j w_ij x_j over the neighbours of rows `first`, ..., each weight adjusted by `adjust(j, w_ij)`. Every
+/// Writes Σ_j w_ij x_j over the neighbours of rows `first`, ..., with the given weights in the place of the graph's. Every
 /// fourth neighbour goes to the same running sum, and the four are added at the end, for every W alike: a quarter of the
 /// waiting for additions, and still one fixed order.
 #[inline(always)]
-fn weighted_sums<const W: usize>(
-    graph: &Graph,
-    first: usize,
-    x: &[f64],
-    out: &mut [f64],
-    adjust: impl Fn(usize, f64) -> f64,
-) {
-    let (starts, neighbours, weights) = graph.csr();
+fn weighted_sums<const W: usize>(graph: &Graph, weights: &[f64], first: usize, x: &[f64], out: &mut [f64]) {
+    let (starts, neighbours, _) = graph.csr();
     let add = |sums: &mut [f64; W], j: u32, w: f64| {
-        let j = j as usize;
-        let (w, values) = (adjust(j, w), &x[j * W..(j + 1) * W]);
+        let values = &x[j as usize * W..(j as usize + 1) * W];
         for (sum, value) in sums.iter_mut().zip(values) {
             *sum += w * value;
         }

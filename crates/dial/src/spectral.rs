@@ -102,6 +102,9 @@ fn in_good_order(graph: &Graph, solve: impl FnOnce(&Graph) -> Result<Eigenpairs>
 /// Residual that a pair must reach, as a share of the bound.
 const TOLERANCE: f64 = 1e-9;
 
+/// Graphs of so many nodes, or of fewer, are solved as dense matrices, to all digits.
+const DENSE: usize = 256;
+
 /// Rounds of filter and Ritz before giving up; ten are usual.
 const ROUNDS: usize = 300;
 
@@ -136,7 +139,7 @@ pub fn lowest_within(
         return Err(Error::BadSetting { name: "bound", want: "a finite number at least 0", got });
     }
     let size = subspace(count);
-    if 2 * size > n {
+    if n <= DENSE || 2 * size > n {
         return dense(operator, count);
     }
     // Any interval will do for the operator zero.
@@ -179,7 +182,7 @@ fn filtered(
 ) -> Result<Eigenpairs> {
     let (n, size) = (operator.n(), subspace(count));
     let mut x = Panels::random(n, size / WIDTH);
-    let mut spare = [vec![0.0; n * WIDTH], vec![0.0; n * WIDTH]];
+    let mut spare: [Vec<f64>; GROUP] = std::array::from_fn(|_| vec![0.0; n * WIDTH]);
     let mut filter = Filter { low: 0.0, edge: 0.5 * bound, bound };
     let mut degrees = vec![filter.longest(); size / WIDTH];
     let (mut done, mut worst) = (0, f64::NAN);
@@ -189,7 +192,7 @@ fn filtered(
             control.check()?;
             filter.apply(operator, panel, degree, &mut spare);
         }
-        let values = ritz(operator, &mut x, &mut spare[0])?;
+        let values = ritz(operator, &mut x, &mut spare)?;
         let residuals = residuals(operator, &x, &values, &mut spare[0]);
         worst = residuals[..count].iter().copied().fold(0.0, f64::max);
         let reached = residuals[..count].iter().filter(|&&residual| residual <= wanted).count().max(done);
@@ -205,18 +208,25 @@ fn filtered(
     Err(Error::NotConverged { iterations: ROUNDS, residual: worst, wanted })
 }
 
+/// Panels whose inner products are taken at once.
+const GROUP: usize = 4;
+
 /// Turns X into the Ritz vectors of its span and returns the Ritz values, ascending.
-fn ritz(operator: &impl LinearOperator, x: &mut Panels, image: &mut [f64]) -> Result<Vec<f64>> {
+fn ritz(operator: &impl LinearOperator, x: &mut Panels, images: &mut [Vec<f64>; GROUP]) -> Result<Vec<f64>> {
     let size = x.size();
     let (mut gram, mut rayleigh) = (vec![0.0; size * size], vec![0.0; size * size]);
-    for (p, panel) in x.panels.iter().enumerate() {
-        for_chunks::<WIDTH, 0>(image, |first, image| {
-            operator.product::<WIDTH>(first, panel, image);
-            []
-        });
-        for (matrix, y) in [(&mut gram, &**panel), (&mut rayleigh, &*image)] {
-            for (place, value) in x.inner(p + 1, y).into_iter().enumerate() {
-                let (i, j) = (place / WIDTH, p * WIDTH + place % WIDTH);
+    for (place, group) in x.panels.chunks(GROUP).enumerate() {
+        for (panel, image) in group.iter().zip(images.iter_mut()) {
+            multiply(operator, panel, image);
+        }
+        let end = place * GROUP + group.len();
+        let ys: Vec<&[f64]> = group.iter().chain(&images[..group.len()]).map(|y| &y[..]).collect();
+        let inner = x.inner(end, &ys);
+        for (p, inner) in inner.chunks_exact(end * WIDTH * WIDTH).enumerate() {
+            let matrix = if p < group.len() { &mut gram } else { &mut rayleigh };
+            let column = (place * GROUP + p % group.len()) * WIDTH;
+            for (entry, &value) in inner.iter().enumerate() {
+                let (i, j) = (entry / WIDTH, column + entry % WIDTH);
                 if i <= j {
                     matrix[i * size + j] = value;
                     matrix[j * size + i] = value;
@@ -227,6 +237,14 @@ fn ritz(operator: &impl LinearOperator, x: &mut Panels, image: &mut [f64]) -> Re
     let (values, y) = pencil(rayleigh, gram, size)?;
     x.combine(&y);
     Ok(values)
+}
+
+/// image <- A x for a panel.
+fn multiply(operator: &impl LinearOperator, x: &[f64], image: &mut [f64]) {
+    for_chunks::<WIDTH, 0>(image, |first, image| {
+        operator.product::<WIDTH>(first, x, image);
+        []
+    });
 }
 
 /// |A v - θ v| / |v| for every vector.
@@ -271,7 +289,7 @@ mod tests {
     /// Residuals, order and orthonormality, and the eigenvalues of the dense twin.
     fn check(operator: &impl LinearOperator, bound: f64, count: usize) -> Eigenpairs {
         let n = operator.n();
-        assert!(2 * subspace(count) <= n, "the dense twin is meant to be another solver");
+        assert!(n > DENSE && 2 * subspace(count) <= n, "the dense twin is meant to be another solver");
         let pairs = lowest(operator, bound, count, &Control::new()).unwrap();
         let twin = dense(operator, count).unwrap();
         assert_eq!((pairs.count(), pairs.vectors.len()), (count, n * count));

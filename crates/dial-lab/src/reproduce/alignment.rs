@@ -98,6 +98,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
         tables: vec![table(&clusters, &classes, &s)],
         summaries: vec![summary],
         findings: vec![preference(&s, gap), direction(&kernel[0])],
+        ..Outcome::default()
     })
 }
 

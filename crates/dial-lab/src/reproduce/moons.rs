@@ -88,6 +88,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
         tables: vec![table(&sample, kernels)],
         summaries: vec![summary(&sample, kernels)],
         findings: vec![finding(&sample, kernels)],
+        ..Outcome::default()
     })
 }
 

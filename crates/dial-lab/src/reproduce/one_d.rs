@@ -288,6 +288,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
         tables: vec![queries(&[&given, &wide], settings.seed), densities(&given.line)],
         summaries: vec![summary(&given), summary(&wide)],
         findings: findings(&given, &wide),
+        ..Outcome::default()
     })
 }
 
