@@ -118,7 +118,7 @@ fn figure(sample: &Sample, kernels: [(&str, &[f64]); 2], cells: usize) -> Drawn 
         ..HeatMap::sampled((0.0, 1.0), (0.0, 1.0), cells, cells, density(&sample.points))
     };
     let top = heat.values.iter().copied().fold(0.0, f64::max);
-    let heat = HeatMap { contours: (1..=7).map(|i| top * f64::from(i) / 8.0).collect(), ..heat };
+    let heat = HeatMap { contours: (1..=5).map(|i| top * f64::from(i) / 6.0).collect(), ..heat };
     let scatter = |title: &str, colouring, overlays| {
         let (title, points) = (title.to_owned(), sample.points.clone());
         Panel::Scatter(Scatter {

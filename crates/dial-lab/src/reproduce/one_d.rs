@@ -44,8 +44,8 @@ const QUERIES: usize = 50;
 const REACH: f64 = 0.5;
 const EXPECTED_CLUSTERS: usize = 8;
 
-/// Every so many grid points one is drawn and written to tables.
-const DRAWN: usize = 12;
+/// Every so many grid points one is written to the table of densities.
+const WRITTEN: usize = 12;
 
 /// How a query is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,7 +317,7 @@ fn densities(line: &Line) -> Tidy {
     let uncertainty = line.uncertainty();
     let row = |i: usize| [line.x[i], line.joint[0][i], line.joint[1][i], uncertainty[i]].map(Cell::Number).to_vec();
     let header = vec!["x", "p_x_0", "p_x_1", "population_uncertainty"];
-    let rows = (0..line.x.len()).step_by(DRAWN).map(row).collect();
+    let rows = (0..line.x.len()).step_by(WRITTEN).map(row).collect();
     Tidy { stem: "uncertainty-1d-densities".into(), header, rows }
 }
 
