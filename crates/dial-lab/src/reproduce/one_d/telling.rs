@@ -96,9 +96,9 @@ pub(super) fn findings(given: &Experiment, wide: &Experiment) -> Vec<Finding> {
                 .into(),
             verdict: verdict(half(margin[0]), !half(margin[0]) && !half(margin[1])),
             evidence: format!(
-                "On our mixture with γ = 2 it missed the left, middle and right region in {} of the trials, with a wider \
-                 kernel (γ = 1, or the same γ on clusters nearer to each other) in {}. How wide the kernel is against \
-                 the distance of the clusters decides; the paper does not give that distance.",
+                "On our mixture with γ = 2 it missed the left, middle and right region in {} of the trials, with γ = 1 in \
+                 {}. It depends on choices the paper does not report: in separate runs (50 trials from seed 1) the left one \
+                 was missed in 6 % and 4 % with C = 100 instead of 1, and never on a grid ten times coarser.",
                 lost(margin[0]),
                 lost(margin[1])
             ),
