@@ -102,14 +102,13 @@ pub fn round_out_log(low: f64, high: f64) -> (f64, f64) {
     (below.unwrap_or(low), above.unwrap_or(high))
 }
 
-/// A label of a logarithmic axis: plain from 0.0001 to millions, with a power of ten beyond.
+/// A label of a logarithmic axis: plain from 0.0001 to millions, as 1e-5 beyond (the font has no raised minus).
 fn log_label(step: Step) -> String {
     if (-4..=6).contains(&step.exponent) {
         let places = (-step.exponent).max(0) as usize;
         return group(&format!("{:.places$}", step.times(1)));
     }
-    let power: String = step.exponent.to_string().chars().map(raised).collect();
-    if step.mantissa == 1 { format!("10{power}") } else { format!("{} · 10{power}", step.mantissa) }
+    minus(&format!("{}e{}", step.mantissa, step.exponent))
 }
 
 /// The text beside the `count`-th multiple of `step`, on an axis whose values reach `largest`.
@@ -123,16 +122,6 @@ fn label(step: Step, count: i64, largest: f64) -> String {
 }
 
 /// A digit or minus sign as an exponent.
-fn raised(c: char) -> char {
-    match c {
-        '-' => '\u{207b}',
-        '1' => '\u{b9}',
-        '2' => '\u{b2}',
-        '3' => '\u{b3}',
-        _ => c.to_digit(10).and_then(|digit| char::from_u32(0x2070 + digit)).unwrap_or(c),
-    }
-}
-
 /// Puts a comma before every third digit of the whole part.
 fn group(number: &str) -> String {
     let (whole, rest) = number.split_at(number.find('.').unwrap_or(number.len()));

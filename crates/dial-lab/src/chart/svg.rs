@@ -121,7 +121,8 @@ fn dots(at: &[Point]) -> String {
 }
 
 fn list(points: &[Point]) -> String {
-    let pairs: Vec<String> = points.iter().map(|p| format!("{},{}", number(p.0), number(p.1))).collect();
+    // A tenth of a pixel: finer cannot be seen and makes files of many curves a sixth larger.
+    let pairs: Vec<String> = points.iter().map(|p| format!("{},{}", decimals(p.0, 1), decimals(p.1, 1))).collect();
     pairs.join(" ")
 }
 

@@ -5,6 +5,7 @@ use super::axes::{Area, Axes, Axis, Ground, PIECES};
 use super::bar::ColourBar;
 use super::contour::contours;
 use super::overlay::Overlay;
+use super::range::simplified;
 use crate::chart::{Canvas, Colour, Point, Shape, Stroke};
 use crate::colours;
 use crate::picture::IndexedPicture;
@@ -96,7 +97,7 @@ impl HeatMap {
         for level in &self.contours {
             for line in contours(&self.values, self.columns, *level) {
                 let points: Vec<Point> = line.into_iter().map(place).map(|p| axes.place(area, p.0, p.1)).collect();
-                canvas.line(thinned(&points), Stroke::solid(Colour::WHITE, 0.9));
+                canvas.line(simplified(&points, 0.12), Stroke::solid(Colour::WHITE, 0.9));
             }
         }
     }
@@ -115,16 +116,4 @@ impl HeatMap {
         }
         text + "."
     }
-}
-
-/// A line without points that the eye cannot tell from their neighbours: every kept one is 2.5 pixels from the last.
-fn thinned(points: &[Point]) -> Vec<Point> {
-    let mut kept: Vec<Point> = Vec::new();
-    for (i, &(x, y)) in points.iter().enumerate() {
-        let far = kept.last().is_none_or(|last| (x - last.0) * (x - last.0) + (y - last.1) * (y - last.1) > 2.5 * 2.5);
-        if far || i + 1 == points.len() {
-            kept.push((x, y));
-        }
-    }
-    kept
 }

@@ -7,6 +7,8 @@ use crate::chart::{Anchor, Canvas, Colour, Point, Shape, Text};
 
 /// How much of a band's colour covers what is below.
 const BAND_OPACITY: f64 = 0.17;
+/// Pixels by which a long line may be simplified: nobody sees them.
+const FINE: f64 = 0.12;
 
 /// A chart with its axes.
 pub(super) struct Frame<'a> {
@@ -65,7 +67,9 @@ impl<'a> Frame<'a> {
             if run.iter().all(|(low, high)| (low.1 - high.1).abs() < 0.01) {
                 continue;
             }
-            let around = run.iter().map(|e| e.1).chain(run.iter().rev().map(|e| e.0)).collect();
+            let [upper, lower]: [Vec<Point>; 2] =
+                [run.iter().map(|e| e.1).collect(), run.iter().rev().map(|e| e.0).collect()];
+            let around = [range::simplified(&upper, FINE), range::simplified(&lower, FINE)].concat();
             let points = range::clip_polygon(around, area);
             canvas.shapes.push(Shape::Polygon { points, fill, opacity: BAND_OPACITY });
         }
@@ -79,7 +83,8 @@ impl<'a> Frame<'a> {
         for run in runs.filter(|run| opacity > 0.0 && run.len() > 1) {
             let floor = area.bottom();
             let feet = [(run[run.len() - 1].0, floor), (run[0].0, floor)];
-            let points = range::clip_polygon(run.iter().copied().chain(feet).collect(), area);
+            let outline = range::simplified(run, FINE).into_iter().chain(feet).collect();
+            let points = range::clip_polygon(outline, area);
             canvas.shapes.push(Shape::Polygon { points, fill, opacity });
         }
     }
@@ -90,7 +95,9 @@ impl<'a> Frame<'a> {
         let broken = |p: &Point| !(p.0.is_finite() && p.1.is_finite());
         let mut marks = spaced(&points, style.number);
         for run in points.split(broken) {
-            for piece in range::clip_line(run, area).into_iter().filter(|_| style.look.width > 0.0) {
+            for piece in
+                range::clip_line(&range::simplified(run, FINE), area).into_iter().filter(|_| style.look.width > 0.0)
+            {
                 canvas.line(piece, style.stroke());
             }
             if let [alone] = run {

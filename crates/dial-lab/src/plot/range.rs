@@ -133,3 +133,52 @@ fn cut(points: Vec<Point>, inside: &dyn Fn(Point) -> f64) -> Vec<Point> {
     }
     out
 }
+
+/// A line without the points that lie within `tolerance` of the straight line between those that are kept (Ramer,
+/// Douglas and Peucker). Short lines are left alone.
+pub(super) fn simplified(points: &[Point], tolerance: f64) -> Vec<Point> {
+    if points.len() <= 60 {
+        return points.to_vec();
+    }
+    let mut keep = vec![false; points.len()];
+    (keep[0], keep[points.len() - 1]) = (true, true);
+    let mut open = vec![(0, points.len() - 1)];
+    while let Some((first, last)) = open.pop() {
+        let distance = |i: &usize| off_line(points[*i], points[first], points[last]);
+        let farthest = (first + 1..last).max_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Some(middle) = farthest.filter(|i| distance(i) > tolerance) {
+            keep[middle] = true;
+            open.extend([(first, middle), (middle, last)]);
+        }
+    }
+    points.iter().zip(keep).filter(|(_, keep)| *keep).map(|(point, _)| *point).collect()
+}
+
+/// The distance of a point from the segment between two others.
+fn off_line(p: Point, a: Point, b: Point) -> f64 {
+    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+    let length = dx * dx + dy * dy;
+    let along = if length > 0.0 { (((p.0 - a.0) * dx + (p.1 - a.1) * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let (x, y) = (p.0 - a.0 - along * dx, p.1 - a.1 - along * dy);
+    (x * x + y * y).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simplified_lines_stay_within_their_tolerance() {
+        let wave: Vec<Point> = (0..3000).map(|i| f64::from(i) * 0.1).map(|x| (x, 40.0 * libm::sin(x / 20.0))).collect();
+        let kept = simplified(&wave, 0.1);
+        assert!(kept.len() < 200 && kept.first() == wave.first() && kept.last() == wave.last(), "{}", kept.len());
+        for p in &wave {
+            let near = kept.windows(2).map(|pair| off_line(*p, pair[0], pair[1])).fold(f64::INFINITY, f64::min);
+            assert!(near <= 0.1, "{p:?}: {near}");
+        }
+        let closed: Vec<Point> =
+            (0..=200).map(|i| f64::from(i % 200) * 0.0314159).map(|a| (libm::cos(a), libm::sin(a))).collect();
+        assert!(simplified(&closed, 0.01).len() > 10, "a closed line is not a point");
+        assert_eq!(simplified(&wave[..60], 1e9).len(), 60);
+    }
+}

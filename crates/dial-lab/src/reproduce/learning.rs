@@ -12,7 +12,7 @@ use super::trouble::Trouble;
 use super::{Drawn, Outcome, Settings, Tidy};
 use crate::plot::{LineChart, Series, side_by_side};
 use crate::report::Table;
-use crate::stats::band;
+use crate::stats::{Band, band};
 
 /// The hyperspectral experiments: Salinas-A and Pavia (`fig:hsi-plots`, `fig:salinas-gt`).
 pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
@@ -96,7 +96,9 @@ fn series(study: &Study, of: impl Fn(&Curve) -> Option<(String, usize)>, scale: 
     let one = |curve: &Curve| {
         let (name, column) = of(curve)?;
         let heights = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| scale * row[column]).collect();
-        let band = band(&curve.trials.iter().map(heights).collect::<Vec<_>>());
+        let trials: Vec<Vec<f64>> = curve.trials.iter().map(heights).collect();
+        // Two trials say nothing about the spread.
+        let band = if trials.len() < 3 { Band::exact(band(&trials).mean) } else { band(&trials) };
         let x = (0..band.mean.len()).map(|query| query as f64).collect();
         Some(Series::new(name, x, band))
     };

@@ -242,12 +242,12 @@ fn figure(costs: &[Cost]) -> Drawn {
     let line = |contender: Contender| {
         let of = of(costs, contender);
         let x = of.iter().map(|cost| cost.n as f64).collect();
-        Series::new(contender.name(), x, Band::exact(of.iter().map(|cost| cost.select).collect()))
+        Series::new(contender.name(), x, Band::exact(of.iter().map(|cost| 1e3 * cost.select).collect()))
     };
     let chart = LineChart {
-        title: "Seconds for one question: acquisition and selection".into(),
+        title: "Time for one question: acquisition and selection".into(),
         x_label: "number of items".into(),
-        y_label: "seconds".into(),
+        y_label: "milliseconds".into(),
         x_scale: Scale::Log,
         y_scale: Scale::Log,
         series: CONTENDERS.into_iter().map(line).collect(),
@@ -255,7 +255,7 @@ fn figure(costs: &[Cost]) -> Drawn {
     };
     Drawn {
         stem: "timing".into(),
-        caption: "Seconds to compute an acquisition over all items and to select one, against the number of items \
+        caption: "Time to compute an acquisition over all items and to select one, against the number of items \
                   (fig:timing-comparison): random parts of MNIST, 50 eigenpairs, medians."
             .into(),
         canvas: chart.canvas(),

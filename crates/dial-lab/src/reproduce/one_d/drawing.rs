@@ -4,7 +4,7 @@
 //! densities, variances and margins have nothing to do with each other's units. Densities of choices are Gaussian
 //! kernel estimates of width 0.15.
 
-use super::{DRAWN, Experiment, HALF, INITIAL, Line, Method, POLICIES, QUERIES, SHOWN, full_name};
+use super::{Experiment, HALF, INITIAL, Line, Method, POLICIES, QUERIES, SHOWN, full_name};
 use crate::chart::{Colour, MarkerKind};
 use crate::colours;
 use crate::plot::{Grid, LineChart, Look, Overlay, Panel, Series};
@@ -30,10 +30,9 @@ fn spread(values: &[f64], from_zero: bool) -> Vec<f64> {
     values.iter().map(|v| if high > low { (v - low) / (high - low) } else { 0.0 }).collect()
 }
 
-/// A curve over the line, at the points that are drawn.
+/// A curve over the line.
 fn curve(line: &Line, name: impl Into<String>, values: &[f64], look: Look) -> Series {
-    let drawn = |values: &[f64]| values.iter().copied().step_by(DRAWN).collect();
-    Series::curve(name, drawn(&line.x), drawn(values), look)
+    Series::curve(name, line.x.clone(), values.to_vec(), look)
 }
 
 /// The classes and their overlap, every panel's ground.
