@@ -12,7 +12,7 @@ fn workspace() -> PathBuf {
 fn is_code(word: &str) -> bool {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let family = &word[..word.len() - digits.len()];
-    ["I", "N", "S", "C", "U"].contains(&family) && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    ["I", "N", "S", "C", "U", "R"].contains(&family) && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// The string literals of a text that are codes.
@@ -44,8 +44,9 @@ fn codes() -> BTreeSet<String> {
         assert!(found.len() >= 10, "{file}: only {found:?}");
         codes.extend(found);
     }
-    for entry in fs::read_dir(crates.join("dial-cli/src")).unwrap() {
-        let text = source(&entry.unwrap().path());
+    let command = fs::read_dir(crates.join("dial-cli/src")).unwrap().map(|entry| entry.unwrap().path());
+    for path in command.chain([crates.join("dial-lab/src/reproduce/trouble.rs")]) {
+        let text = source(&path);
         codes.extend(literals(&text));
         for kind in ["note[", "warn["] {
             let named = text.split(kind).skip(1).filter_map(|rest| rest.split_once(']')).map(|(code, _)| code);
@@ -58,7 +59,7 @@ fn codes() -> BTreeSet<String> {
 #[test]
 fn the_codes_are_found() {
     let codes = codes();
-    for known in ["I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "S3", "S5", "U0", "U1", "C5"] {
+    for known in ["I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "S3", "S5", "U0", "U1", "C5", "R1"] {
         assert!(codes.contains(known), "{known} is missing among {codes:?}");
     }
 }

@@ -13,6 +13,7 @@ mod graph;
 mod methods;
 mod outputs;
 mod propagate;
+mod reproduce;
 mod run;
 mod simulate;
 mod talk;

@@ -187,3 +187,42 @@ fn the_width_of_a_radial_kernel_is_the_mean_reach() {
     place.line("simulate a.csv --k 1 --propagation rbf --sigma 0 --quiet").fails("U1", 2, &["sigma", "above 0, got 0"]);
     place.line("simulate a.csv --k 1 --source-value 0 --quiet").fails("U1", 2, &["got 0"]);
 }
+
+#[test]
+fn every_acquisition_and_model_of_the_paper_runs() {
+    let names = "vopt,sigma-opt,mcvopt,vopt-full,sigma-opt-full,land,margin@laplace,norm@reweighted,entropy@poisson,\
+                 least-confidence@nearest,margin-range@land";
+    let models = "dirichlet,laplace,poisson,reweighted,nearest,land";
+    let words = format!("builtin:digits:120 --acquisition {names} --model {models} --queries 4 --trials 2 --eigenpairs 12");
+    let rows = simulate(&Place::new(), &words);
+    assert_eq!(rows.len(), 11 * 6 * 2 * 5);
+    for name in names.split(',') {
+        for model in models.split(',') {
+            let of: Vec<&Row> = rows.iter().filter(|row| row.acquisition == name && row.model == model).collect();
+            assert_eq!(of.len(), 10, "{name} {model}");
+            assert!(of.iter().all(|row| (0.0..=1.0).contains(&row.accuracy)));
+        }
+        // The questions do not depend on who judges them.
+        let nodes = |model: &str| -> Vec<Option<usize>> {
+            rows.iter().filter(|row| row.acquisition == name && row.model == model).map(|row| row.node).collect()
+        };
+        assert_eq!(nodes("laplace"), nodes("dirichlet"), "{name}");
+    }
+    // With ten labelled digits of a kind each, every classifier beats guessing.
+    let mean = |model: &str| {
+        let of: Vec<f64> = rows.iter().filter(|row| row.model == model).map(|row| row.accuracy).collect();
+        of.iter().sum::<f64>() / of.len() as f64
+    };
+    for model in models.split(',') {
+        assert!(mean(model) > 0.15, "{model}: {}", mean(model));
+    }
+}
+
+#[test]
+fn what_no_model_has_is_refused() {
+    let place = Place::new();
+    for (word, piece) in [("variance@laplace", "margin"), ("vopt@laplace", "margin@laplace"), ("margin@nobody", "laplace")] {
+        let line = format!("simulate builtin:moons:100 --acquisition {word}");
+        place.line(&line).fails("U0", 2, &[piece]);
+    }
+}
