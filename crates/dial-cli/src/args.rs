@@ -154,12 +154,15 @@ pub struct GraphArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Propagation")]
 pub struct KernelArgs {
-    /// poisson (on the graph), rbf or compact (on the features)
+    /// poisson or heat (on the graph), rbf or compact (on the features)
     #[arg(long, value_name = "NAME", default_value = "poisson")]
     pub propagation: PropagationName,
     /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree)
     #[arg(long, value_name = "TAU", default_value = "0.1", allow_hyphen_values = true)]
     pub tau: Tau,
+    /// Time that heat spreads for
+    #[arg(long, value_name = "TIME", default_value_t = 3.0, allow_hyphen_values = true)]
+    pub heat_time: f64,
     /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub sigma: Option<f64>,

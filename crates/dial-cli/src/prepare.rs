@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Features, Graph, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape, ZeroVectors,
+    Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
@@ -167,6 +167,10 @@ impl<'a> Built<'a> {
         Ok(match args.propagation {
             PropagationName::Rbf => Arc::new(radial(Shape::Rbf { sigma: width })?),
             PropagationName::Compact => Arc::new(radial(Shape::Compact { radius: width })?),
+            PropagationName::Heat => {
+                let heat = Heat::new(Arc::clone(&self.graph), args.heat_time)?;
+                Arc::new(heat.with_source_value(args.source_value)?)
+            }
             PropagationName::Poisson => {
                 let tau = self.tau(args.tau);
                 let poisson = Poisson::new(Arc::clone(&self.graph), tau)?.with_source_value(args.source_value)?;

@@ -27,6 +27,8 @@ impl FromStr for ZeroRows {
 pub enum PropagationName {
     /// On the graph.
     Poisson,
+    /// On the graph, as heat.
+    Heat,
     /// Radial, everywhere positive.
     Rbf,
     /// Radial, of compact support.
@@ -39,9 +41,10 @@ impl FromStr for PropagationName {
     fn from_str(word: &str) -> Result<PropagationName, String> {
         match word {
             "poisson" => Ok(PropagationName::Poisson),
+            "heat" => Ok(PropagationName::Heat),
             "rbf" => Ok(PropagationName::Rbf),
             "compact" => Ok(PropagationName::Compact),
-            _ => Err("use poisson, rbf or compact".into()),
+            _ => Err("use poisson, heat, rbf or compact".into()),
         }
     }
 }

@@ -16,7 +16,7 @@
 use crate::columns::for_chunks;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::filter::Filter;
+use crate::filter::{Filter, closer_bound};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::{Combinatorial, LinearOperator, Normalized};
@@ -142,9 +142,12 @@ pub fn lowest_within(
     if n <= DENSE || 2 * size > n {
         return dense(operator, count);
     }
-    // Any interval will do for the operator zero.
-    let interval = if bound > 0.0 { bound } else { 1.0 };
-    rayon::scope(|_| filtered(operator, interval, count, tolerance * bound, control))
+    let wanted = tolerance * bound;
+    rayon::scope(|_| {
+        let closer = closer_bound(operator, bound)?;
+        // Any interval will do for the operator zero.
+        filtered(operator, if closer > 0.0 { closer } else { 1.0 }, count, wanted, control)
+    })
 }
 
 /// Vectors in the block: a quarter more than wanted, whole panels.

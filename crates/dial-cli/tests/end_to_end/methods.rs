@@ -193,7 +193,8 @@ fn every_acquisition_and_model_of_the_paper_runs() {
     let names = "vopt,sigma-opt,mcvopt,vopt-full,sigma-opt-full,land,margin@laplace,norm@reweighted,entropy@poisson,\
                  least-confidence@nearest,margin-range@land";
     let models = "dirichlet,laplace,poisson,reweighted,nearest,land";
-    let words = format!("builtin:digits:120 --acquisition {names} --model {models} --queries 4 --trials 2 --eigenpairs 12");
+    let words =
+        format!("builtin:digits:120 --acquisition {names} --model {models} --queries 4 --trials 2 --eigenpairs 12");
     let rows = simulate(&Place::new(), &words);
     assert_eq!(rows.len(), 11 * 6 * 2 * 5);
     for name in names.split(',') {
@@ -221,7 +222,9 @@ fn every_acquisition_and_model_of_the_paper_runs() {
 #[test]
 fn what_no_model_has_is_refused() {
     let place = Place::new();
-    for (word, piece) in [("variance@laplace", "margin"), ("vopt@laplace", "margin@laplace"), ("margin@nobody", "laplace")] {
+    for (word, piece) in
+        [("variance@laplace", "margin"), ("vopt@laplace", "margin@laplace"), ("margin@nobody", "laplace")]
+    {
         let line = format!("simulate builtin:moons:100 --acquisition {word}");
         place.line(&line).fails("U0", 2, &[piece]);
     }

@@ -49,6 +49,18 @@ fn radial_kernels_by_hand() {
 }
 
 #[test]
+fn heat_by_hand() {
+    // Two items and an edge of weight 1: exp(-tL) e_0 = (1 + e^-2t, 1 - e^-2t)/2, so K = (1, tanh t).
+    let place = Place::with("two.csv", "x\n0\n1\n");
+    let words = "two.csv --k 1 --kernel uniform --propagation heat --source 0";
+    let tanh = |t: f64| (1.0 - exp(-2.0 * t)) / (1.0 + exp(-2.0 * t));
+    close(&column(&place, &format!("{words} --heat-time 0.5")), &[1.0, tanh(0.5)], 1e-12);
+    close(&column(&place, &format!("{words} --source-value 2")), &[2.0, 2.0 * tanh(3.0)], 1e-12);
+    let bad = format!("propagate {words} --heat-time 0 --quiet");
+    place.line(&bad).fails("U1", 2, &["heat-time", "above 0, got 0"]);
+}
+
+#[test]
 fn a_label_does_not_leave_its_piece() {
     let place = Place::with("a.csv", "x\n0\n1\n3\n70\n71\n73\n");
     let found = column(&place, "a.csv --k 2 --source 4");

@@ -105,7 +105,8 @@ fn other_settings_are_not_mixed_in() {
 #[test]
 fn missing_data_are_named_with_their_publisher() {
     let place = Place::new();
-    let pieces = ["features/mnistsmall.npz", "SHA-256", "yann.lecun.com", "--data", "--quick", "Nothing was downloaded"];
+    let pieces =
+        ["features/mnistsmall.npz", "SHA-256", "yann.lecun.com", "--data", "--quick", "Nothing was downloaded"];
     reproduce(&place, "mnist-small").fails("I5", 3, &pieces);
     reproduce(&place, "hsi --data .").fails("I5", 3, &["features/salinassub.npz", "ehu.eus"]);
     assert!(!place.path("dial-reproduction").exists(), "nothing is written");
