@@ -177,6 +177,7 @@ fn sample_report() -> Report {
         ]
     };
     Report {
+        parts: Vec::new(),
         title: "DiAL on handwritten digits".into(),
         lead: "After 100 labels, DiAL names 95 % of 10,000 digits correctly. Asking at random needs nearly twice as many labels to get to 85 %.\nAll numbers are means over ten trials.".into(),
         facts: [("Items", "10,000"), ("Classes", "4"), ("Labels given", "100"), ("Accuracy", "95.2 %"), ("Clusters met", "19 of 20")].map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec(),

@@ -84,7 +84,7 @@ pub enum Error {
     /// The solver stopped before it was accurate enough.
     #[error(
         "solver stopped after {iterations} iterations, residual {residual:.1e} (wanted {wanted:.1e}). \
-         Labels are safe. Use a larger tau, or check the graph with `dial doctor`."
+         Labels are safe. Use a larger tau or fewer eigenpairs, or check the graph with `dial doctor`."
     )]
     NotConverged {
         /// Iterations done.

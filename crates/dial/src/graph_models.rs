@@ -19,7 +19,7 @@ use crate::field::Term;
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::{Grounded, LinearOperator, Normalized};
-use crate::order::reverse_cuthill_mckee;
+use crate::order::Ordered;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 
 /// The labelled nodes, ascending, each with its class weights scaled to sum 1.
@@ -64,29 +64,17 @@ impl Given {
 /// Solves systems with Laplacians of a graph, in an order of the nodes that is good to multiply in.
 pub(crate) struct Solver {
     graph: Arc<Graph>,
-    ordered: Graph,
-    rank: Vec<u32>,
+    ordered: Ordered,
     spare: Mutex<Vec<Workspace>>,
 }
 
 impl Solver {
     pub(crate) fn new(graph: Arc<Graph>) -> Solver {
-        let order = reverse_cuthill_mckee(&graph);
-        let mut rank = vec![0; graph.n()];
-        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
-        let ordered = graph.reordered(&order);
-        Solver { graph, ordered, rank, spare: Mutex::default() }
+        Solver { ordered: Ordered::new(&graph), graph, spare: Mutex::default() }
     }
 
     pub(crate) fn n(&self) -> usize {
         self.graph.n()
-    }
-
-    /// Values in the order of the nodes, put into the order of the solver.
-    fn placed(&self, values: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut placed = vec![0.0; self.rank.len()];
-        self.rank.iter().enumerate().for_each(|(node, &place)| placed[place as usize] = values(node));
-        placed
     }
 
     /// Solves for every right-hand side (in the order of the solver); the solutions are in the order of the nodes.
@@ -120,7 +108,7 @@ impl Solver {
         let b = |row: usize, c: usize| sides[c][row];
         conjugate_gradients::<W>(operator, b, Stop::default(), workspace, control)?;
         let x = workspace.solution();
-        solutions.extend((0..W).map(|c| self.rank.iter().map(|&place| x[place as usize * W + c]).collect()));
+        solutions.extend((0..W).map(|c| self.ordered.places().map(|place| x[place * W + c]).collect()));
         Ok(())
     }
 
@@ -139,7 +127,7 @@ impl Solver {
         }
         // The last class is what the others leave of 1.
         let sides: Vec<Vec<f64>> = (0..k.saturating_sub(1)).map(|class| self.side(given, w, &root, class)).collect();
-        let operator = Grounded::new(&self.ordered, self.placed(|node| root[node] * w[node]));
+        let operator = Grounded::new(&self.ordered.graph, self.ordered.placed(|node| root[node] * w[node]));
         let mut planes = self.solve(&operator, &sides, control)?;
         for plane in &mut planes {
             plane.iter_mut().zip(&unscaled).for_each(|(u, root)| *u *= root);
@@ -161,7 +149,7 @@ impl Solver {
                 side[i as usize] += weight * w[node.index()] * shares[class];
             }
         }
-        self.placed(|i| root[i] * w[i] * side[i])
+        self.ordered.placed(|i| root[i] * w[i] * side[i])
     }
 
     fn where_no_label_reaches(&self, given: &Given, mut then: impl FnMut(usize)) {
@@ -180,8 +168,8 @@ impl Solver {
     fn zero_mean(&self, sides: Vec<Vec<f64>>, control: &Control) -> Result<Vec<Vec<f64>>> {
         let degrees = self.graph.degrees();
         let root: Vec<f64> = degrees.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
-        let sides: Vec<Vec<f64>> = sides.iter().map(|side| self.placed(|i| root[i] * side[i])).collect();
-        let mut planes = self.solve(&Normalized::new(&self.ordered, 0.0), &sides, control)?;
+        let sides: Vec<Vec<f64>> = sides.iter().map(|side| self.ordered.placed(|i| root[i] * side[i])).collect();
+        let mut planes = self.solve(&Normalized::new(&self.ordered.graph, 0.0), &sides, control)?;
         for plane in &mut planes {
             plane.iter_mut().zip(&root).for_each(|(u, root)| *u *= root);
             let mut sums = vec![(0.0, 0.0); self.graph.component_sizes().len()];

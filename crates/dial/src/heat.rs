@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::{Combinatorial, LinearOperator};
-use crate::order::reverse_cuthill_mckee;
+use crate::order::Ordered;
 use crate::propagate::{Column, Propagation, check_source_value};
 use crate::spectral::{Eigenpairs, combinatorial_bound};
 
@@ -46,8 +46,8 @@ pub struct Heat {
 /// How exp(-t L) acts.
 #[derive(Debug)]
 enum Action {
-    /// By polynomials of the graph in an order that is good to multiply with; the place of every node in it.
-    Full { ordered: Graph, rank: Vec<u32>, coefficients: Vec<f64> },
+    /// By polynomials of the graph.
+    Full { ordered: Ordered, coefficients: Vec<f64> },
     /// By pairs, with the factors exp(-t λ).
     Truncated { pairs: Arc<Eigenpairs>, factors: Vec<f64> },
 }
@@ -79,10 +79,7 @@ impl Heat {
             let want = "so small that its product with the largest degree is at most 1e8";
             return Err(Error::BadSetting { name: "heat-time", want, got: time.to_string() });
         }
-        let order = reverse_cuthill_mckee(&graph);
-        let mut rank = vec![0; graph.n()];
-        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
-        let action = Action::Full { ordered: graph.reordered(&order), rank, coefficients: coefficients(z) };
+        let action = Action::Full { ordered: Ordered::new(&graph), coefficients: coefficients(z) };
         Ok(Heat { graph, source_value: 1.0, action })
     }
 
@@ -138,12 +135,12 @@ impl Heat {
     /// g for every source.
     fn spread(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Vec<f64>>> {
         match &self.action {
-            Action::Full { ordered, rank, coefficients } => {
+            Action::Full { ordered, coefficients } => {
                 let mut columns = Vec::with_capacity(sources.len());
                 for block in sources.chunks(BLOCK) {
                     match block.len() {
-                        1 => polynomial::<1>(ordered, rank, coefficients, block, control, &mut columns)?,
-                        _ => polynomial::<BLOCK>(ordered, rank, coefficients, block, control, &mut columns)?,
+                        1 => polynomial::<1>(ordered, coefficients, block, control, &mut columns)?,
+                        _ => polynomial::<BLOCK>(ordered, coefficients, block, control, &mut columns)?,
                     }
                 }
                 Ok(columns)
@@ -217,22 +214,21 @@ fn coefficients(z: f64) -> Vec<f64> {
 
 /// Σ_k c_k T_k(A) e_l for up to W sources, appended to `columns` in the order of the graph's own nodes.
 fn polynomial<const W: usize>(
-    ordered: &Graph,
-    rank: &[u32],
+    ordered: &Ordered,
     coefficients: &[f64],
     sources: &[NodeId],
     control: &Control,
     columns: &mut Vec<Vec<f64>>,
 ) -> Result<()> {
-    let n = ordered.n();
+    let n = ordered.graph.n();
     let mut current = vec![0.0; n * W];
     for (c, source) in sources.iter().enumerate() {
-        current[rank[source.index()] as usize * W + c] = 1.0;
+        current[ordered.place(source.index()) * W + c] = 1.0;
     }
     let mut previous = vec![0.0; n * W];
     let mut sum: Vec<f64> = current.iter().map(|value| coefficients[0] * value).collect();
-    let operator = Combinatorial::new(ordered, 0.0);
-    let scale = 2.0 / combinatorial_bound(ordered);
+    let operator = Combinatorial::new(&ordered.graph, 0.0);
+    let scale = 2.0 / combinatorial_bound(&ordered.graph);
     // A scope moves all of it into the thread pool: its many short loops then start without waking anybody.
     rayon::scope(|_| {
         for (k, &coefficient) in coefficients.iter().enumerate().skip(1) {
@@ -245,7 +241,7 @@ fn polynomial<const W: usize>(
         Ok(())
     })?;
     for c in 0..sources.len() {
-        columns.push(rank.iter().map(|&place| sum[place as usize * W + c]).collect());
+        columns.push(ordered.places().map(|place| sum[place * W + c]).collect());
     }
     Ok(())
 }

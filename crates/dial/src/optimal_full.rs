@@ -26,7 +26,7 @@ use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Normalized;
 use crate::optimal::{Criterion, Moments, NOISE, SHIFT, product};
-use crate::order::reverse_cuthill_mckee;
+use crate::order::Ordered;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 use crate::states::States;
 
@@ -42,11 +42,7 @@ const LABEL: Stop = Stop { residual: 1e-11, iterations: 20_000 };
 /// C₀ of a graph, as something to multiply with.
 #[derive(Debug)]
 struct Inverse {
-    /// In an order that is good to multiply in.
-    graph: Graph,
-    /// The place of every node in that order, and the node at every place.
-    rank: Vec<u32>,
-    order: Vec<NodeId>,
+    ordered: Ordered,
     /// √d at every place, of unit length on every component; 1 at isolated nodes.
     top: Vec<f64>,
     spare: Mutex<Vec<Workspace>>,
@@ -54,21 +50,19 @@ struct Inverse {
 
 impl Inverse {
     fn new(graph: &Graph) -> Inverse {
-        let order = reverse_cuthill_mckee(graph);
-        let mut rank = vec![0; graph.n()];
-        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
-        let graph = graph.reordered(&order);
+        let ordered = Ordered::new(graph);
+        let graph = &ordered.graph;
         let mut top: Vec<f64> = graph.degrees().iter().map(|&d| if d > 0.0 { d.sqrt() } else { 1.0 }).collect();
         let mut squares = vec![0.0; graph.component_sizes().len()];
         top.iter().enumerate().for_each(|(place, v)| squares[graph.component(NodeId(place as u32))] += v * v);
         for (place, v) in top.iter_mut().enumerate() {
             *v /= f64::sqrt(squares[graph.component(NodeId(place as u32))]);
         }
-        Inverse { graph, rank, order, top, spare: Mutex::default() }
+        Inverse { ordered, top, spare: Mutex::default() }
     }
 
     fn component(&self, place: usize) -> usize {
-        self.graph.component(NodeId(place as u32))
+        self.ordered.graph.component(NodeId(place as u32))
     }
 
     /// The solution of (L_s + 0.001 I) x = b for `b(place, column)` without a part along √d, handed to `then`.
@@ -79,7 +73,7 @@ impl Inverse {
         control: &Control,
         then: impl FnOnce(&[f64]) -> T,
     ) -> Result<T> {
-        let operator = Normalized::new(&self.graph, SHIFT);
+        let operator = Normalized::new(&self.ordered.graph, SHIFT);
         let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
         conjugate_gradients::<W>(&operator, b, stop, &mut workspace, control)?;
         let result = then(workspace.solution());
@@ -89,8 +83,8 @@ impl Inverse {
 
     /// C₀ x, both over the nodes in their own order.
     fn times(&self, x: &[f64], control: &Control) -> Result<Vec<f64>> {
-        let x: Vec<f64> = self.order.iter().map(|node| x[node.index()]).collect();
-        let mut along = vec![0.0; self.graph.component_sizes().len()];
+        let x = self.ordered.placed(|node| x[node]);
+        let mut along = vec![0.0; self.ordered.graph.component_sizes().len()];
         (0..x.len()).for_each(|place| along[self.component(place)] += self.top[place] * x[place]);
         let part = |place: usize| along[self.component(place)] * self.top[place];
         self.solve::<1, _>(
@@ -98,8 +92,8 @@ impl Inverse {
             LABEL,
             control,
             |solution| {
-                let value = |&place: &u32| solution[place as usize] + part(place as usize) / SHIFT;
-                self.rank.iter().map(value).collect()
+                let value = |place: usize| solution[place] + part(place) / SHIFT;
+                self.ordered.places().map(value).collect()
             },
         )
     }
@@ -172,7 +166,7 @@ impl FullOptimal {
             .collect::<Result<_>>()?;
         control.finish();
         let places: Vec<(f64, f64)> = blocks.concat();
-        let (diagonal, squares) = inverse.rank.iter().map(|&place| places[place as usize]).unzip();
+        let (diagonal, squares) = inverse.ordered.places().map(|place| places[place]).unzip();
         Ok(Moments { diagonal, squares, sums })
     }
 

@@ -7,8 +7,43 @@
 use crate::graph::Graph;
 use crate::ids::NodeId;
 
+/// A graph in an order that is good to multiply in.
+#[derive(Clone, Debug)]
+pub(crate) struct Ordered {
+    /// The graph, its nodes in the new order.
+    pub(crate) graph: Graph,
+    /// The node at every place.
+    pub(crate) order: Vec<NodeId>,
+    /// The place of every node.
+    rank: Vec<u32>,
+}
+
+impl Ordered {
+    pub(crate) fn new(graph: &Graph) -> Ordered {
+        let order = reverse_cuthill_mckee(graph);
+        let mut rank = vec![0; graph.n()];
+        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
+        Ordered { graph: graph.reordered(&order), order, rank }
+    }
+
+    /// The place of a node.
+    pub(crate) fn place(&self, node: usize) -> usize {
+        self.rank[node] as usize
+    }
+
+    /// The places of all nodes, in the order of the nodes.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.rank.iter().map(|&place| place as usize)
+    }
+
+    /// The values of nodes, put in their places.
+    pub(crate) fn placed(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        self.order.iter().map(|node| value(node.index())).collect()
+    }
+}
+
 /// The nodes in their new order: `order[new] = old`.
-pub(crate) fn reverse_cuthill_mckee(graph: &Graph) -> Vec<NodeId> {
+fn reverse_cuthill_mckee(graph: &Graph) -> Vec<NodeId> {
     let n = graph.n();
     let degree = |node: u32| graph.row(NodeId(node)).0.len();
     let mut roots: Vec<u32> = (0..n as u32).collect();

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Combinatorial;
-use crate::order::reverse_cuthill_mckee;
+use crate::order::Ordered;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 
 /// K(l, ·) for one source l: a value for every node. Shared, because it is only ever read.
@@ -53,9 +53,7 @@ pub struct Poisson {
     tau: f64,
     source_value: f64,
     stop: Stop,
-    /// The graph in an order that is good to multiply with, and the place of every node in it.
-    ordered: Graph,
-    rank: Vec<u32>,
+    ordered: Ordered,
     /// Workspaces that no solve is using just now.
     spare: Mutex<Vec<Workspace>>,
 }
@@ -72,11 +70,8 @@ impl Poisson {
         if !(tau.is_finite() && tau >= 0.0) {
             return Err(Error::BadTau(tau));
         }
-        let order = reverse_cuthill_mckee(&graph);
-        let mut rank = vec![0; graph.n()];
-        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
-        let ordered = graph.reordered(&order);
-        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), ordered, rank, spare: Mutex::default() })
+        let ordered = Ordered::new(&graph);
+        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), ordered, spare: Mutex::default() })
     }
 
     /// Counts every label as T observations.
@@ -132,10 +127,10 @@ impl Poisson {
         control: &Control,
         columns: &mut Vec<Column>,
     ) -> Result<()> {
-        let graph = &self.ordered;
+        let graph = &self.ordered.graph;
         // For each column of the block: source, its component, 1/c. Empty columns have no right-hand side.
         let targets: [Option<(usize, usize, f64)>; W] = std::array::from_fn(|c| {
-            let source = NodeId(self.rank[sources.get(c)?.index()]);
+            let source = NodeId(self.ordered.place(sources.get(c)?.index()) as u32);
             let component = graph.component(source);
             Some((source.index(), component, 1.0 / graph.component_sizes()[component] as f64))
         });
@@ -151,7 +146,7 @@ impl Poisson {
         rayon::scope(|_| conjugate_gradients::<W>(&operator, b, self.stop, workspace, control))?;
         let g = workspace.solution();
         for (c, &source) in sources.iter().enumerate() {
-            columns.push(Arc::new(finish(source, &|node| g[self.rank[node] as usize * W + c])));
+            columns.push(Arc::new(finish(source, &|node| g[self.ordered.place(node) * W + c])));
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::filter::{Filter, closer_bound};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::{Combinatorial, LinearOperator, Normalized};
-use crate::order::reverse_cuthill_mckee;
+use crate::order::Ordered;
 use crate::panels::{Panels, WIDTH};
 use crate::symmetric::{eigen, pencil};
 
@@ -90,8 +90,8 @@ pub(crate) fn combinatorial_bound(graph: &Graph) -> f64 {
 
 /// Solves on the graph in an order that is good to multiply with, and puts the nodes back.
 fn in_good_order(graph: &Graph, solve: impl FnOnce(&Graph) -> Result<Eigenpairs>) -> Result<Eigenpairs> {
-    let order = reverse_cuthill_mckee(graph);
-    let pairs = solve(&graph.reordered(&order))?;
+    let Ordered { graph, order, .. } = Ordered::new(graph);
+    let pairs = solve(&graph)?;
     let mut vectors = vec![0.0; pairs.vectors.len()];
     for (row, node) in pairs.vectors.chunks_exact(pairs.count()).zip(&order) {
         vectors[node.index() * pairs.count()..][..pairs.count()].copy_from_slice(row);

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use common::Arrays;
 use dial::models::{Model, ModelName, ScoreOf};
-use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Score, Situation};
+use dial::spectral::Eigenpairs;
+use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, ModelChange, NodeId, Score, Situation};
 
 type Labels = Vec<Vec<(NodeId, f64)>>;
 
@@ -147,5 +148,35 @@ fn scores_have_the_same_bits_on_any_number_of_threads() {
             pool.install(|| model(kind, &graph).scores(&labels, &Control::new()).unwrap())
         };
         assert_eq!(run(1), run(4), "{kind}");
+    }
+}
+
+#[test]
+fn golden_model_change_with_our_own_eigenpairs_and_margins() {
+    let (graphs, want) = (Arrays::golden("methods_graphs"), Arrays::golden("vopt"));
+    for name in ["knn", "broken", "random"] {
+        let graph = graph(&graphs, name);
+        let pairs = Eigenpairs::normalized(&graph, 10, &Control::new()).unwrap();
+        let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(&graph)))).unwrap();
+        let model_change = ModelChange::new(Arc::new(pairs), Arc::new(margin));
+        let (nodes, classes) = (want.nodes(&format!("{name}_nodes")), want.integers(&format!("{name}_classes")));
+        let field = DirichletField::new(graph.n(), 3, 1.0);
+        for (count, golden) in want.rows(&format!("{name}_mcvopt")).iter().enumerate() {
+            let mut labels: Labels = vec![Vec::new(); 3];
+            nodes.iter().zip(&classes).take(count).for_each(|(&node, &class)| labels[class].push((node, 1.0)));
+            let mut labelled = nodes[..count].to_vec();
+            labelled.sort_unstable();
+            let now = Situation {
+                labelled: &labelled,
+                order: &nodes[..count],
+                labels: &labels,
+                ..Situation::at_start(&field, 0)
+            };
+            let mut out = vec![0.0; graph.n()];
+            model_change.scores(&now, &mut out).unwrap();
+            // One label alone leaves a margin of 1 and a score of 0 everywhere it reaches.
+            let largest = golden.iter().copied().fold(1.0, f64::max);
+            common::assert_close(&format!("{name} after {count}"), &out, golden, 1e-6 * largest);
+        }
     }
 }
