@@ -273,15 +273,15 @@ pub struct Reproduce {
     /// Folder of the data [default: the environment variable DIAL_DATA]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder for figures, tables and the report
-    #[arg(long, value_name = "FOLDER", default_value = "dial-reproduction")]
-    pub out: PathBuf,
+    /// Folder for figures, tables and the report [default: dial-reproduction, quick: dial-reproduction-quick]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
     /// Trials, which differ by their seed only [default: 10, quick: 2]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub trials: Option<usize>,
-    /// Questions of the curve experiments
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub queries: usize,
+    /// Questions of the curve experiments [default: 100, quick: 15]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub queries: Option<usize>,
     /// Seed of the first trial; trial t has seed S + t
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,

@@ -6,7 +6,7 @@ use dial::NodeId;
 use dial_data::write::{Saved, SavedData, write_npy};
 use serde_json::json;
 
-use crate::args::Propagate;
+use crate::args::{Propagate, PropagationName};
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::outputs;
@@ -21,6 +21,14 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let source = built.items.node(&args.source)?;
     let kernel = built.kernel(&args.kernel, output)?;
     let column = kernel.columns(&[source], &output.control())?.remove(0);
+    let clamped = match args.kernel.propagation {
+        PropagationName::Heat => Some(clamped(&kernel.raw_columns(&[source], &output.control())?[0], source)),
+        _ => None,
+    };
+    if let Some(count @ 1..) = clamped {
+        output
+            .note(&format!("note: {count} values of the heat kernel were clamped to what a label counts at its item."));
+    }
     if let Some(file) = &args.out {
         write_npy(file, &Saved::vector(SavedData::F64(&column)))?;
     }
@@ -48,10 +56,17 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
         "source": args.source,
         "items": column.len(),
         "reached": reached,
+        "clamped": clamped,
         "above": levels.iter().map(|&level| json!({ "level": level, "items": above(level) })).collect::<Vec<_>>(),
         "nearest": nearest.iter().map(|(item, value)| json!({ "item": item, "value": value })).collect::<Vec<_>>(),
         "file": args.out.as_ref().map(|file| file.display().to_string()),
     });
     output.result(&text, &json);
     Ok(())
+}
+
+/// How many values of the heat kernel lie outside 0 to its value at the source, by more than rounding.
+fn clamped(g: &[f64], source: NodeId) -> usize {
+    let top = g[source.index()];
+    g.iter().filter(|&&g| !(-1e-12..=1.0 + 1e-12).contains(&(g / top))).count()
 }

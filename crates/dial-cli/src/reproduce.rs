@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use dial_lab::reproduce::pools::Origin;
-use dial_lab::reproduce::{Experiment, Finding, Outcome, Settings, folder, run as run_experiment};
+use dial_lab::reproduce::{Experiment, Finding, Outcome, Settings, check, folder, run as run_experiment};
 use serde_json::{Value, json};
 
 use crate::args::Reproduce;
@@ -31,8 +31,8 @@ impl std::str::FromStr for What {
 
 /// Runs the command.
 pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
-    outputs::check_folder(&args.out)?;
     let settings = settings(args);
+    outputs::check_folder(&settings.folder)?;
     let mut experiments: Vec<Experiment> = Vec::new();
     for what in &args.what {
         let more = match what {
@@ -41,6 +41,7 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
         };
         experiments.extend(more.into_iter().filter(|one| !experiments.contains(one)).collect::<Vec<_>>());
     }
+    check(&experiments, &settings)?;
     let mut done = Vec::new();
     for experiment in experiments {
         let start = Instant::now();
@@ -48,7 +49,7 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
         let seconds = start.elapsed().as_secs_f64();
         let files = folder::write(experiment, &outcome, &settings, seconds)?;
         if !output.json {
-            output.print(&in_words(experiment, &outcome, seconds));
+            output.print(&in_words(experiment, &outcome, seconds, settings.quick));
         }
         done.push(in_json(experiment, &outcome, seconds, &files));
     }
@@ -64,7 +65,7 @@ fn settings(args: &Reproduce) -> Settings {
     Settings {
         seed: args.seed,
         trials: args.trials.unwrap_or(if args.quick { 2 } else { 10 }),
-        queries: args.queries,
+        queries: args.queries.unwrap_or(if args.quick { 15 } else { 100 }),
         quick: args.quick,
         spare_class_0: args.spare_class_0,
         origin: match (args.quick, named) {
@@ -72,12 +73,20 @@ fn settings(args: &Reproduce) -> Settings {
             (false, Some(folder)) => Origin::Folder(folder),
             (false, None) => Origin::Unknown,
         },
-        folder: args.out.clone(),
+        folder: args
+            .out
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(if args.quick { "dial-reproduction-quick" } else { "dial-reproduction" })),
     }
 }
 
-fn in_words(experiment: Experiment, outcome: &Outcome, seconds: f64) -> String {
+fn in_words(experiment: Experiment, outcome: &Outcome, seconds: f64, quick: bool) -> String {
     let mut text = format!("\n{} ({seconds:.1} s)\n", experiment.title());
+    text += if quick {
+        "A quick version on generated pools: it shows that everything runs, and nothing more.\n"
+    } else {
+        ""
+    };
     for summary in &outcome.summaries {
         let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone()).chain(summary.rows.clone()).collect();
         text += &format!("\n{}\n{}", summary.caption, table(&rows));

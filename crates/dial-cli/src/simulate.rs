@@ -155,7 +155,14 @@ fn run_method<'a>(
         seed: asking.seed,
         ..Options::default()
     };
-    let others: Vec<ModelName> = asking.model.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
+    // What was typed twice is judged once.
+    let mut models: Vec<ModelName> = Vec::new();
+    asking.model.iter().for_each(|model| {
+        if !models.contains(model) {
+            models.push(*model)
+        }
+    });
+    let others: Vec<ModelName> = models.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
     let judges = others.iter().map(|&model| bench.model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
     let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges };
@@ -172,7 +179,7 @@ fn run_method<'a>(
         };
         Run { method, policy, model: *model, trials: trials.iter().map(trial).collect() }
     };
-    Ok(asking.model.iter().map(judged_by).collect())
+    Ok(models.iter().map(judged_by).collect())
 }
 
 /// The columns that scripts rely on.

@@ -53,7 +53,10 @@ pub trait Acquisition: Send + Sync {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
 }
 
-/// The acquisitions of this crate, by name.
+/// The acquisitions that read the belief alone, by name.
+///
+/// Cost of each (`table:comp_comparison`): nothing initially, O(K) per unlabelled point, no auxiliary update; the
+/// classifier update is that of the field, one sparse solve per label. `random` costs O(1) per point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Score {
@@ -102,7 +105,8 @@ impl Acquisition for Score {
     }
 }
 
-/// Any function of the α of a node, as an acquisition.
+/// Any function of the α of a node, as an acquisition. Cost: that of the function per unlabelled point, and nothing else
+/// but the field's own solve per label.
 ///
 /// ```
 /// use std::sync::Arc;

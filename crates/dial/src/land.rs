@@ -205,7 +205,9 @@ fn density(found: &Neighbours, width: Option<f64>) -> Result<Vec<f64>> {
     let nodes = || (0..found.n() as u32).map(NodeId);
     let width = width.unwrap_or_else(|| {
         let reaches: Vec<f64> = nodes().filter_map(|node| found.of(node).last()).map(|(_, d)| d.sqrt()).collect();
-        reaches.iter().fold(0.0, |sum, reach| sum + reach) / reaches.len() as f64
+        let mean = reaches.iter().fold(0.0, |sum, reach| sum + reach) / reaches.len() as f64;
+        // Among copies only, every width gives the same density.
+        if mean > 0.0 { mean } else { 1.0 }
     });
     if !(width.is_finite() && width > 0.0) {
         return Err(Error::BadSetting { name: "width", want: "a finite number above 0", got: width.to_string() });

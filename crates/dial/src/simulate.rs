@@ -106,7 +106,7 @@ pub fn trial<'a>(
         let text = format!("{} classes and {clusters} clusters for {n} nodes. Give one of each.", truth.classes.len());
         return Err(Error::Conflict(text));
     }
-    let allowed = |node: usize| options.askable.as_ref().is_none_or(|askable| askable[node]);
+    let allowed = |node: usize| options.askable.as_ref().is_none_or(|askable| askable.get(node) == Some(&true));
     let known: Vec<bool> = truth.classes.iter().enumerate().map(|(i, class)| class.is_some() && allowed(i)).collect();
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
     let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };

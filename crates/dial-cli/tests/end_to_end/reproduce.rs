@@ -42,10 +42,10 @@ fn everything_runs_in_small_without_data() {
     let place = Place::new();
     let json = reproduce(&place, "all --quick --quiet --json").ok().json();
     assert_eq!(json["experiments"].as_array().unwrap().len(), LEFT.len());
-    let report = fs::read_to_string(place.path("dial-reproduction/report.html")).unwrap();
-    let markdown = fs::read_to_string(place.path("dial-reproduction/report.md")).unwrap();
+    let report = fs::read_to_string(place.path("dial-reproduction-quick/report.html")).unwrap();
+    let markdown = fs::read_to_string(place.path("dial-reproduction-quick/report.md")).unwrap();
     for (experiment, figure, table) in LEFT {
-        let file = |name: &str| place.path(&format!("dial-reproduction/{experiment}/{name}"));
+        let file = |name: &str| place.path(&format!("dial-reproduction-quick/{experiment}/{name}"));
         let svg = fs::read_to_string(file(figure)).unwrap_or_else(|error| panic!("{experiment} {figure}: {error}"));
         assert!(svg.starts_with("<svg") && report.contains(&svg), "{experiment}: the figure is in the report");
         assert!(fs::read(file(&figure.replace(".svg", ".png"))).unwrap().starts_with(b"\x89PNG"), "{experiment}");
@@ -70,6 +70,11 @@ fn a_run_that_was_cut_off_gives_the_same_tables() {
         fs::remove_file(cut.path(&format!("out/cells/mnist-small/{gone}"))).unwrap();
     }
     fs::write(cut.path("out/cells/mnist-small/land/000.csv"), "query,node\n0,").unwrap();
+    for (name, lines) in [("land/001", 1), ("vopt/000", 6)] {
+        let file = cut.path(&format!("out/cells/mnist-small/{name}.csv"));
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.lines().take(lines).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    }
     fs::remove_dir_all(cut.path("out/mnist-small")).unwrap();
     reproduce(&cut, &format!("{words} --threads 4")).ok();
     let table = "out/mnist-small/mnist-small-runs.csv";
@@ -100,6 +105,11 @@ fn other_settings_are_not_mixed_in() {
         6,
         &["other settings", "Nothing was changed", "--out"],
     );
+    // A full run does not overwrite quick figures either, and says so before it does anything.
+    let before = place.read("out/mnist-small/curves.svg");
+    reproduce(&place, "variance --quiet --out out").fails("R1", 6, &["mnist-small, quick", "--out"]);
+    assert_eq!(place.read("out/mnist-small/curves.svg"), before);
+    assert!(!place.path("out/variance").exists());
 }
 
 #[test]
@@ -108,7 +118,8 @@ fn missing_data_are_named_with_their_publisher() {
     let pieces =
         ["features/mnistsmall.npz", "SHA-256", "yann.lecun.com", "--data", "--quick", "Nothing was downloaded"];
     reproduce(&place, "mnist-small").fails("I5", 3, &pieces);
-    reproduce(&place, "hsi --data .").fails("I5", 3, &["features/salinassub.npz", "ehu.eus"]);
+    reproduce(&place, "hsi --data .").fails("I5", 3, &["features/salinassub.npz", "features/paviasub.npz", "ehu.eus"]);
+    reproduce(&place, "all").fails("I5", 3, &["features/salinassub.npz", "features/fashionmnist.npz"]);
     assert!(!place.path("dial-reproduction").exists(), "nothing is written");
     reproduce(&place, "nonsense").fails("U0", 2, &["mnist-small", "ssl"]);
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use dial::land::Ranking;
 use dial::methods::Workbench;
 use dial::simulate::{Initial, Plan, Record, Truth, trial};
-use dial::{Acquisition, Control, Items, Options, Setting};
+use dial::{Acquisition, Control, Items, Options, Prior, Setting};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -46,13 +46,13 @@ impl Protocol {
             dataset,
             modulo: (!spectra).then_some(3),
             expected_clusters: if spectra { 12 } else { 20 },
-            queries: if settings.quick { 15 } else { settings.queries },
+            queries: settings.queries,
             spare_class_0: spectra && settings.spare_class_0,
         }
     }
 
     fn json(&self, loaded: &Loaded) -> Value {
-        json!({
+        let mut json = json!({
             "pool": self.dataset.stem(),
             "data": loaded.fingerprint,
             "items": loaded.pool.matrix.n,
@@ -65,7 +65,11 @@ impl Protocol {
             "initial": "one-per-class",
             "queries": self.queries,
             "spare_class_0": self.spare_class_0,
-        })
+        });
+        if self.dataset.hyperspectral() {
+            json["land_ranking"] = json!(loaded.ranking.as_ref().map(|(_, fingerprint)| fingerprint));
+        }
+        json
     }
 }
 
@@ -189,11 +193,28 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
         name: loaded.name.clone(),
         items: truth.classes.len(),
         clusters: clusters.len(),
-        settings: stored,
+        settings: with_lines(stored, dataset),
         notes: loaded.pool.notes.clone(),
         curves,
         scene,
     })
+}
+
+/// The settings with those of every line, for whoever wants to repeat one by hand.
+fn with_lines(mut stored: Value, dataset: Dataset) -> Value {
+    let line = |line: Line| {
+        let asked = match line.source {
+            Source::Method(method) => method.to_string(),
+            Source::AuthorsLand => "the authors' ranking".into(),
+        };
+        let prior = match line.prior {
+            Prior::Constant(strength) => strength.to_string(),
+            _ => "calibrated".into(),
+        };
+        json!({ "name": line.name, "acquisition": asked, "policy": line.policy.to_string(), "prior": prior })
+    };
+    stored["lines"] = lines(dataset).into_iter().map(line).collect();
+    stored
 }
 
 /// Everything the trials of a pool share.
@@ -210,8 +231,9 @@ impl<'a> Runner<'_, 'a> {
     /// The trials of a line: those on disk, the others in parallel.
     fn curve(&self, line: Line, control: &Control) -> Result<Curve, Trouble> {
         let name = |t: usize| format!("{}/{t:03}", line.stem);
-        let mut trials: Vec<Option<Vec<Vec<f64>>>> =
-            (0..self.settings.trials).map(|t| self.cells.get(&name(t), &HEADER)).collect();
+        let mut trials: Vec<Option<Vec<Vec<f64>>>> = (0..self.settings.trials)
+            .map(|t| self.cells.get(&name(t), &HEADER).filter(|rows| self.whole(rows)))
+            .collect();
         let missing: Vec<usize> = (0..trials.len()).filter(|&t| trials[t].is_none()).collect();
         if !missing.is_empty() {
             let acquisition = self.acquisition(line, control)?;
@@ -220,7 +242,7 @@ impl<'a> Runner<'_, 'a> {
                 None => Vec::new(),
             };
             let plan = Plan { initial: Initial::OnePerClass, queries: self.protocol.queries, batch: 1, judges };
-            control.start(&format!("{}: {}", self.loaded.name, line.name), missing.len() * self.protocol.queries);
+            control.start(&format!("{}, {}", line.name, self.loaded.name), missing.len() * self.protocol.queries);
             let run = |&t: &usize| -> Result<Vec<Vec<f64>>, Trouble> {
                 let rows = self.trial(line, t, Arc::clone(&acquisition), &plan, control)?;
                 self.cells.put(&name(t), &HEADER, &rows)?;
@@ -233,10 +255,16 @@ impl<'a> Runner<'_, 'a> {
         Ok(Curve { line, trials: trials.into_iter().map(|rows| rows.expect("all trials are there")).collect() })
     }
 
+    /// Whether a trial has all its questions; a small pool may run out of them.
+    fn whole(&self, rows: &[Vec<f64>]) -> bool {
+        let asked = rows.len().saturating_sub(1);
+        asked == self.protocol.queries || (asked > 0 && self.truth.classes.len() <= self.protocol.queries + 100)
+    }
+
     fn acquisition(&self, line: Line, control: &Control) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
         match (line.source, &self.loaded.ranking) {
             (Source::Method(method), _) => Ok(self.bench.acquisition(method, control)?),
-            (Source::AuthorsLand, Some(ranking)) => Ok(Arc::new(Ranking::new(self.truth.classes.len(), ranking)?)),
+            (Source::AuthorsLand, Some((ranking, _))) => Ok(Arc::new(Ranking::new(self.truth.classes.len(), ranking)?)),
             (Source::AuthorsLand, None) => unreachable!("lines without data are left out"),
         }
     }

@@ -28,13 +28,13 @@ pub struct Section {
     pub experiment: Experiment,
     /// Whether it was the small version.
     pub quick: bool,
-    /// Number of trials.
-    pub trials: usize,
+    /// Number of trials, where there are any.
+    pub trials: Option<usize>,
     /// The seed.
     pub seed: u64,
     /// The version that made it.
     pub version: String,
-    /// Seconds it took, as far as it was not on disk already.
+    /// Seconds it took, runs that took up an earlier one added to it (a run that was killed is not counted).
     pub seconds: f64,
     /// Names and captions of the figures.
     pub figures: Vec<(String, String)>,
@@ -72,7 +72,9 @@ pub fn write(
         write_csv(&file, &table.header, table.rows.iter().cloned())?;
         files.push(file);
     }
-    let section = section(experiment, outcome, settings, seconds);
+    let same = |old: &Section| experiment.keeps_cells() && old.quick == settings.quick && old.seed == settings.seed;
+    let before = read(&settings.folder, experiment).filter(same);
+    let section = section(experiment, outcome, settings, seconds + before.map_or(0.0, |old| old.seconds));
     files.push(write_json(&folder.join("settings.json"), &repeat(experiment, outcome, settings))?);
     files.push(write_json(&folder.join("section.json"), &json!(section))?);
     let report = write_report(&settings.folder)?;
@@ -83,7 +85,7 @@ fn section(experiment: Experiment, outcome: &Outcome, settings: &Settings, secon
     Section {
         experiment,
         quick: settings.quick,
-        trials: settings.trials,
+        trials: outcome.trials,
         seed: settings.seed,
         version: env!("CARGO_PKG_VERSION").into(),
         seconds,
@@ -107,7 +109,7 @@ fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Val
         ),
         "version": env!("CARGO_PKG_VERSION"),
         "method_version": dial::METHOD_VERSION,
-        "trials": settings.trials,
+        "trials": outcome.trials,
         "queries": settings.queries,
         "seed": settings.seed,
         "quick": settings.quick,
@@ -122,13 +124,31 @@ fn write_json(file: &Path, value: &Value) -> Result<PathBuf, Trouble> {
     Ok(file.to_path_buf())
 }
 
+/// Refuses a folder that holds quick runs where full ones are asked, or the reverse, or runs of another seed.
+pub fn check(settings: &Settings) -> Result<(), Trouble> {
+    let other = |section: &Section| section.quick != settings.quick || section.seed != settings.seed;
+    match Experiment::ALL.iter().filter_map(|&experiment| read(&settings.folder, experiment)).find(other) {
+        None => Ok(()),
+        Some(section) => Err(Trouble::conflict(format!(
+            "{}: holds a run with other settings ({}{}, seed {}). Nothing was changed. Choose another --out, or remove \
+             that folder.",
+            settings.folder.display(),
+            section.experiment,
+            if section.quick { ", quick" } else { "" },
+            section.seed
+        ))),
+    }
+}
+
+/// What the folder says about an experiment, if it was run there.
+fn read(folder: &Path, experiment: Experiment) -> Option<Section> {
+    let text = std::fs::read_to_string(folder.join(experiment.word()).join("section.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
 /// Writes the report over every experiment that the folder holds.
 fn write_report(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
-    let read = |experiment: &Experiment| -> Option<Section> {
-        let text = std::fs::read_to_string(folder.join(experiment.word()).join("section.json")).ok()?;
-        serde_json::from_str(&text).ok()
-    };
-    let sections: Vec<Section> = Experiment::ALL.iter().filter_map(read).collect();
+    let sections: Vec<Section> = Experiment::ALL.iter().filter_map(|&experiment| read(folder, experiment)).collect();
     let svg = |section: &Section, stem: &str| {
         let file = folder.join(section.experiment.word()).join(format!("{stem}.svg"));
         std::fs::read_to_string(file).unwrap_or_default()

@@ -37,9 +37,9 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
         stem: "curves".into(),
         caption: format!(
             "Accuracy of Dirichlet Learning on the unlabelled pixels against the number of questions{} (fig:hsi-plots). \
-             Mean over {} trials, shaded: its 95 % confidence interval.",
+             {}",
             if settings.spare_class_0 { ", class 0 never asked as in the authors' scripts" } else { "" },
-            settings.trials
+            means(settings.trials)
         ),
         canvas: side_by_side("Hyperspectral pools", &panels),
     });
@@ -64,14 +64,28 @@ pub fn exploration(dataset: Dataset, settings: &Settings, control: &Control) -> 
         stem: "curves".into(),
         caption: format!(
             "{}, classes are the labels modulo 3: accuracy of Dirichlet Learning on the unlabelled items (a) and share \
-             of the original classes met (b) against the number of questions. Mean over {} trials, shaded: its 95 % \
-             confidence interval.",
-            study.name, settings.trials
+             of the original classes met (b) against the number of questions. {}",
+            study.name,
+            means(settings.trials)
         ),
         canvas: side_by_side(&study.name, &[accuracy, clusters]),
     });
     add(&mut outcome, &study, settings);
     Ok(outcome)
+}
+
+/// What lines and bands show.
+pub(super) fn means(trials: usize) -> String {
+    match trials {
+        1 => "One trial.".into(),
+        2 => "Mean over 2 trials.".into(),
+        many => format!("Mean over {many} trials, shaded: its 95 % confidence interval."),
+    }
+}
+
+/// The band of the mean; two trials say nothing about the spread.
+pub(super) fn banded(trials: &[Vec<f64>]) -> Band {
+    if trials.len() < 3 { Band::exact(band(trials).mean) } else { band(trials) }
 }
 
 fn accuracy_chart(study: &Study) -> LineChart {
@@ -97,8 +111,7 @@ fn series(study: &Study, of: impl Fn(&Curve) -> Option<(String, usize)>, scale: 
         let (name, column) = of(curve)?;
         let heights = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| scale * row[column]).collect();
         let trials: Vec<Vec<f64>> = curve.trials.iter().map(heights).collect();
-        // Two trials say nothing about the spread.
-        let band = if trials.len() < 3 { Band::exact(band(&trials).mean) } else { band(&trials) };
+        let band = banded(&trials);
         let x = (0..band.mean.len()).map(|query| query as f64).collect();
         Some(Series::new(name, x, band))
     };
@@ -116,6 +129,7 @@ fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
     outcome.tables.push(summary(study, &standings));
     outcome.findings.extend(claims::on_pool(study.protocol.dataset, &standings));
     outcome.notes.extend(study.notes.iter().map(|note| format!("{}: {note}", study.name)));
+    outcome.trials = Some(settings.trials);
     outcome.settings.push(study.settings.clone());
     outcome.standings.push(standings);
 }

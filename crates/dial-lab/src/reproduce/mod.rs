@@ -56,6 +56,20 @@ pub struct Settings {
     pub folder: PathBuf,
 }
 
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            seed: 0,
+            trials: 10,
+            queries: 100,
+            quick: false,
+            spare_class_0: false,
+            origin: Origin::Unknown,
+            folder: PathBuf::from("dial-reproduction"),
+        }
+    }
+}
+
 /// An experiment of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -121,6 +135,25 @@ impl Experiment {
         }
     }
 
+    /// Whether its finished pieces are kept, so that a second run only adds what is missing.
+    pub fn keeps_cells(self) -> bool {
+        use Experiment::{FashionMnist, FashionMnistSmall, Hsi, Mnist, MnistSmall, Ssl};
+        matches!(self, Hsi | MnistSmall | FashionMnistSmall | Mnist | FashionMnist | Ssl)
+    }
+
+    /// The pools it needs.
+    fn datasets(self) -> &'static [Dataset] {
+        match self {
+            Experiment::Hsi => &[Dataset::SalinasA, Dataset::Pavia],
+            Experiment::MnistSmall => &[Dataset::MnistSmall],
+            Experiment::FashionMnistSmall => &[Dataset::FashionMnistSmall],
+            Experiment::Mnist | Experiment::Timing => &[Dataset::Mnist],
+            Experiment::FashionMnist => &[Dataset::FashionMnist],
+            Experiment::Ssl => &[Dataset::Mnist, Dataset::FashionMnist],
+            _ => &[],
+        }
+    }
+
     /// Its heading in the report.
     pub fn title(self) -> &'static str {
         match self {
@@ -137,20 +170,6 @@ impl Experiment {
             Experiment::FashionMnist => "FASHIONMNIST (fig:fashionmnist)",
             Experiment::Timing => "Cost of the acquisitions (fig:timing-comparison, table:comp_comparison)",
             Experiment::Ssl => "Classifiers at one to five labels per class",
-        }
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            seed: 0,
-            trials: 10,
-            queries: 100,
-            quick: false,
-            spare_class_0: false,
-            origin: Origin::Unknown,
-            folder: PathBuf::from("dial-reproduction"),
         }
     }
 }
@@ -183,6 +202,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// How methods stood, pool by pool.
     pub standings: Vec<Vec<Standing>>,
+    /// Number of trials, where there are any.
+    pub trials: Option<usize>,
     /// What was noticed on the way.
     pub notes: Vec<String>,
     /// What repeats the run, beside the settings of the command.
@@ -224,6 +245,7 @@ pub struct Finding {
 
 /// Whether a run bears a claim out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It does.
     Supported,
@@ -241,6 +263,14 @@ impl fmt::Display for Verdict {
             Verdict::NotSupported => "not supported",
         })
     }
+}
+
+/// Refuses what cannot be done before anything is: data that are missing, and a folder that holds runs of another kind.
+pub fn check(experiments: &[Experiment], settings: &Settings) -> Result<(), Trouble> {
+    let mut datasets: Vec<Dataset> = experiments.iter().flat_map(|experiment| experiment.datasets()).copied().collect();
+    datasets.dedup();
+    pools::check(&datasets, &settings.origin)?;
+    folder::check(settings)
 }
 
 /// Runs an experiment.

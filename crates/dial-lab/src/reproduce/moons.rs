@@ -93,6 +93,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
         tables: vec![table(&sample, kernels)],
         summaries: vec![summary(&sample, kernels)],
         findings: vec![finding(&sample, kernels)],
+        settings: vec![serde_json::json!({ "items": n, "noise": NOISE, "k": NEIGHBOURS, "tau": TAU, "sigma": SIGMA })],
         ..Outcome::default()
     })
 }

@@ -286,14 +286,17 @@ impl Experiment {
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     let seeds = if settings.quick { 3 } else { settings.trials.max(50) as u64 };
     control.start("one-dimensional trials", GAMMAS.len() * 4 * seeds as usize);
-    let one = |gamma| Experiment::run(gamma, settings.seed..settings.seed + seeds, control);
+    let first = settings.seed.min(u64::MAX - seeds);
+    let one = |gamma| Experiment::run(gamma, first..first + seeds, control);
     let (given, wide) = (one(GAMMAS[0])?, one(GAMMAS[1])?);
     control.finish();
     Ok(Outcome {
         figures: drawing::figures(&given, &wide),
-        tables: vec![telling::queries(&[&given, &wide], settings.seed), telling::densities(&given.line)],
+        tables: vec![telling::queries(&[&given, &wide], first), telling::densities(&given.line)],
         summaries: vec![telling::summary(&given), telling::summary(&wide)],
         findings: telling::findings(&given, &wide),
+        trials: Some(seeds as usize),
+        settings: vec![telling::settings()],
         ..Outcome::default()
     })
 }

@@ -14,7 +14,7 @@ pub fn html(sections: &[Section], svg: &dyn Fn(&Section, &str) -> String) -> Str
         figures: (section.figures.iter())
             .map(|(stem, caption)| Figure { caption: caption.clone(), svg: svg(section, stem) })
             .collect(),
-        tables: section.summaries.iter().cloned().chain(findings_table(&section.findings)).collect(),
+        tables: section.summaries.clone(),
     };
     let report = Report {
         title: TITLE.into(),
@@ -41,10 +41,6 @@ pub fn markdown(sections: &[Section]) -> String {
         for table in &section.summaries {
             text += &format!("\n{}\n\n{}", table.caption, markdown_table(table));
         }
-        for finding in &section.findings {
-            text += &format!("\n- **{}** ({}) {}", finding.claim, finding.verdict, finding.evidence);
-        }
-        text += if section.findings.is_empty() { "" } else { "\n" };
         let notes = notes(section);
         text += &notes.iter().map(|note| format!("\n{note}\n")).collect::<String>();
         let tables: Vec<String> =
@@ -62,8 +58,7 @@ fn lead(sections: &[Section]) -> String {
     let quick = sections.iter().filter(|section| section.quick).count();
     let mut text = format!(
         "{} of the paper's experiments, run by DiAL {}. Bands and intervals are 95 % confidence intervals of the mean \
-         over trials; ± in tables of accuracies is the standard error. Times are of the machine at hand, with trials in \
-         parallel unless said otherwise.",
+         over trials; ± in tables of accuracies is the standard error. Wall times are of the machine at hand, which may have done other work, and do not count runs that were cut off.",
         sections.len(),
         sections.first().map_or(env!("CARGO_PKG_VERSION"), |section| section.version.as_str())
     );
@@ -93,12 +88,13 @@ fn findings_table(findings: &[Finding]) -> Option<Table> {
 
 fn facts(section: &Section) -> Vec<String> {
     let quick = if section.quick { ", quick version on generated pools" } else { "" };
-    vec![format!(
-        "{} trials, seed {}{quick}; {} of wall time.",
-        section.trials,
-        section.seed,
-        duration(section.seconds)
-    )]
+    let trials = match section.trials {
+        None => String::new(),
+        Some(1) => format!("1 trial, seed {}", section.seed),
+        Some(many) => format!("{many} trials, seed {}", section.seed),
+    };
+    let what = if trials.is_empty() { format!("Seed {}", section.seed) } else { trials };
+    vec![format!("{what}{quick}; {} of wall time.", duration(section.seconds))]
 }
 
 fn notes(section: &Section) -> Vec<String> {

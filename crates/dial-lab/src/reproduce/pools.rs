@@ -38,9 +38,8 @@ struct Source {
 
 const SPECTRA: &str = "the scenes are published at www.ehu.eus/ccwintco (Hyperspectral Remote Sensing Scenes)";
 const DIGITS: &str =
-    "the images are published at yann.lecun.com/exdb/mnist; X holds codes of a variational autoencoder";
-const FASHION: &str =
-    "the images are published at github.com/zalandoresearch/fashion-mnist; X holds codes of a variational autoencoder";
+    "the images are published at yann.lecun.com/exdb/mnist; X holds codes of a variational autoencoder trained on them";
+const FASHION: &str = "the images are published at github.com/zalandoresearch/fashion-mnist; X holds codes of a variational autoencoder trained on them";
 
 impl Dataset {
     /// The name in figures and tables, as the paper writes it.
@@ -124,8 +123,8 @@ pub struct Loaded {
     pub metric: Metric,
     /// SHA-256 of the file, or the name of the generator.
     pub fingerprint: String,
-    /// The authors' own LAND ranking, where there is one.
-    pub ranking: Option<Vec<NodeId>>,
+    /// The authors' own LAND ranking, where there is one, and the SHA-256 of its file.
+    pub ranking: Option<(Vec<NodeId>, String)>,
     /// Row and column of every pixel, where known.
     pub places: Option<(Vec<usize>, Vec<usize>)>,
 }
@@ -140,11 +139,25 @@ impl Loaded {
     }
 }
 
+/// Refuses if the file of one of the pools is missing, and names all of them.
+pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), Trouble> {
+    let folder = match origin {
+        Origin::Generators => return Ok(()),
+        Origin::Unknown => Path::new("no folder of data was named"),
+        Origin::Folder(folder) => folder,
+    };
+    let missing: Vec<&Dataset> = datasets.iter().filter(|set| !folder.join(set.source().file).is_file()).collect();
+    match missing.as_slice() {
+        [] => Ok(()),
+        some => Err(absent(some, folder)),
+    }
+}
+
 /// Opens a pool, or makes what stands in for it.
 pub fn load(dataset: Dataset, origin: &Origin) -> Result<Loaded, Trouble> {
     match origin {
         Origin::Generators => stand_in(dataset),
-        Origin::Unknown => Err(missing(dataset, Path::new("the folder of --data (or DIAL_DATA)"))),
+        Origin::Unknown => check(&[dataset], origin).and_then(|()| unreachable!("nothing is there")),
         Origin::Folder(folder) => open(dataset, folder),
     }
 }
@@ -180,21 +193,45 @@ fn stand_in(dataset: Dataset) -> Result<Loaded, Trouble> {
 fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
     let source = dataset.source();
     let path = folder.join(source.file);
-    if !path.is_file() {
-        return Err(missing(dataset, &path));
-    }
+    check(&[dataset], &Origin::Folder(folder.to_path_buf()))?;
     let fingerprint = dial_data::fingerprint(&path)?;
     let mut pool = dial_data::open(&path.to_string_lossy(), &ReadOptions::default(), 0)?;
     if fingerprint != source.sha256 {
         pool.notes.push(format!("{}: not the file our published results were made with", source.file));
     }
-    let labels = pool.truth.clone().ok_or_else(|| missing(dataset, &path))?;
+    let labels = pool.truth.clone().ok_or_else(|| Trouble {
+        code: "I12",
+        kind: ErrorKind::Input,
+        detail: format!("{}: has no array `labels`, and an experiment needs them. Add it.", path.display()),
+    })?;
     let metric = if dataset.hyperspectral() { Metric::Cosine } else { Metric::Euclidean };
-    let name = dataset.name().to_string();
-    let ranking = integers(&path.with_file_name(ranking_name(source.file)), "queries")?;
-    let ranking = ranking.map(|nodes| nodes.into_iter().map(|node| NodeId(node as u32)).collect());
-    let places = integers(&path, "row")?.zip(integers(&path, "col")?);
-    Ok(Loaded { name, pool, labels, metric, fingerprint, ranking, places })
+    let ranking = if dataset.hyperspectral() { ranking(&path, source.file, &mut pool)? } else { None };
+    let places = integers(&path, "row")?.zip(integers(&path, "col")?).filter(|places| a_scene(places, pool.matrix.n));
+    Ok(Loaded { name: dataset.name().to_string(), pool, labels, metric, fingerprint, ranking, places })
+}
+
+/// The authors' ranking beside a pool: each node at most once.
+fn ranking(path: &Path, file: &str, pool: &mut Pool) -> Result<Option<(Vec<NodeId>, String)>, Trouble> {
+    let path = path.with_file_name(ranking_name(file));
+    let Some(nodes) = integers(&path, "queries")? else {
+        let name = ranking_name(file);
+        pool.notes.push(format!("without {name} (array `queries`) the authors' LAND ranking is left out"));
+        return Ok(None);
+    };
+    let mut seen = vec![false; pool.matrix.n];
+    let new = |node: &usize| seen.get_mut(*node).is_some_and(|seen| !std::mem::replace(seen, true));
+    if !nodes.iter().all(new) {
+        let detail = format!("{}: `queries` must name each row of the pool at most once.", path.display());
+        return Err(Trouble { code: "I12", kind: ErrorKind::Input, detail });
+    }
+    let fingerprint = dial_data::fingerprint(&path)?;
+    Ok(Some((nodes.into_iter().map(|node| NodeId(node as u32)).collect(), fingerprint)))
+}
+
+/// Whether rows and columns are those of a picture that can be drawn.
+fn a_scene((rows, columns): &(Vec<usize>, Vec<usize>), n: usize) -> bool {
+    let side = |places: &[usize]| places.iter().max().map_or(0, |largest| largest.saturating_add(1));
+    rows.len() == n && columns.len() == n && side(rows).saturating_mul(side(columns)) <= 100_000_000
 }
 
 fn ranking_name(file: &str) -> String {
@@ -215,16 +252,19 @@ fn integers(path: &Path, name: &str) -> Result<Option<Vec<usize>>, Trouble> {
     })
 }
 
-fn missing(dataset: Dataset, place: &Path) -> Trouble {
-    let Source { file, sha256, published } = dataset.source();
+fn absent(missing: &[&Dataset], folder: &Path) -> Trouble {
+    let one = |set: &&Dataset| {
+        let Source { file, sha256, published } = set.source();
+        format!("{file} for {} (SHA-256 {sha256}; {published})", set.name())
+    };
     Trouble {
         code: "I5",
         kind: ErrorKind::Input,
         detail: format!(
-            "{}: no {file} for {} (SHA-256 {sha256}; {published}). Nothing was downloaded. Put the file there, name \
-             its folder with --data DIR or DIAL_DATA, or try --quick, which needs no data.",
-            place.display(),
-            dataset.name()
+            "{}: missing {}. Nothing was downloaded, nothing was done. Name the folder that holds `features` with --data \
+             DIR or DIAL_DATA, or try --quick, which needs no data.",
+            folder.display(),
+            missing.iter().map(one).collect::<Vec<_>>().join("; ")
         ),
     }
 }

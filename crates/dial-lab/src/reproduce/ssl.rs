@@ -16,12 +16,13 @@ use serde_json::json;
 
 use super::cells::Cells;
 use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU};
+use super::learning::{banded, means};
 use super::pools::{Dataset, load};
 use super::standing::percent;
 use super::{Drawn, Finding, Outcome, Settings, Tidy, Trouble, Verdict};
 use crate::plot::{LineChart, Series, side_by_side};
 use crate::report::Table;
-use crate::stats::{band, interval};
+use crate::stats::interval;
 
 /// Most labels per class.
 const MOST: usize = 5;
@@ -41,7 +42,7 @@ type Accuracies = Vec<Vec<f64>>;
 
 /// Runs the experiment.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome { trials: Some(settings.trials), ..Outcome::default() };
     let mut panels = Vec::new();
     for (letter, dataset) in ('a'..).zip([Dataset::Mnist, Dataset::FashionMnist]) {
         let (name, accuracies) = on_pool(dataset, settings, &mut outcome, control)?;
@@ -54,8 +55,8 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         stem: "classifiers".into(),
         caption: format!(
             "Accuracy on the unlabelled items against the number of labels per class, ten classes, labels drawn at \
-             random. Mean over {} trials, shaded: its 95 % confidence interval.",
-            settings.trials
+             random. {}",
+            means(settings.trials)
         ),
         canvas: side_by_side("Classifiers at few labels", &panels),
     });
@@ -172,7 +173,7 @@ fn share_right(truth: &Truth, labels: &[Vec<(NodeId, f64)>], class: impl Fn(Node
 
 fn chart(title: &str, accuracies: &[Accuracies]) -> LineChart {
     let x: Vec<f64> = (1..=MOST).map(|m| m as f64).collect();
-    let line = |((_, name), trials): (&(ModelName, &str), &Accuracies)| Series::new(*name, x.clone(), band(trials));
+    let line = |((_, name), trials): (&(ModelName, &str), &Accuracies)| Series::new(*name, x.clone(), banded(trials));
     LineChart {
         title: title.into(),
         x_label: "labels per class".into(),
@@ -208,7 +209,8 @@ fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
         let pairs = at(&accuracies[0], m).into_iter().zip(at(&accuracies[other], m));
         interval(&pairs.map(|(ours, theirs)| ours - theirs).collect::<Vec<_>>())
     };
-    let rivals = [2, 3];
+    let place = |model: ModelName| MODELS.iter().position(|(name, _)| *name == model).expect("it is among them");
+    let rivals = [ModelName::Poisson, ModelName::Reweighted].map(place);
     let behind = rivals.iter().flat_map(|&other| (1..=MOST).map(move |m| (other, m)));
     let worst = behind.map(|(other, m)| (difference(other, m).mean, other, m)).min_by(|a, b| a.0.total_cmp(&b.0));
     let (mean, other, m) = worst.expect("there are rivals");

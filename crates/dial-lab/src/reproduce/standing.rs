@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::curves::{ACCURACY, CLUSTERS, Curve, JUDGED, SECONDS, Study};
+use super::curves::{ACCURACY, CLUSTERS, Curve, JUDGED, Study};
 use crate::stats::{Interval, interval};
 
 /// The questions after which accuracy is reported.
@@ -26,10 +26,6 @@ pub struct Standing {
     pub at: Vec<(usize, Vec<f64>)>,
     /// The question after which all clusters were met, of every trial in which that happened.
     pub met: Vec<usize>,
-    /// The median of the seconds between an answer and the next question.
-    pub step_seconds: f64,
-    /// The seconds of all trials together.
-    pub seconds: f64,
 }
 
 impl Standing {
@@ -40,8 +36,6 @@ impl Standing {
         let values = |query: usize| curve.trials.iter().filter_map(|rows| Some(rows.get(query)?[column])).collect();
         let area = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64;
         let met = |rows: &Vec<Vec<f64>>| rows.iter().position(|row| row[CLUSTERS] as usize == study.clusters);
-        let mut steps: Vec<f64> = curve.trials.iter().flat_map(|rows| &rows[1..]).map(|row| row[SECONDS]).collect();
-        steps.sort_unstable_by(f64::total_cmp);
         Standing {
             pool: study.name.clone(),
             method,
@@ -49,8 +43,6 @@ impl Standing {
             areas: curve.trials.iter().map(area).collect(),
             at: milestones.into_iter().map(|query| (query, values(query))).collect(),
             met: curve.trials.iter().filter_map(met).collect(),
-            step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(f64::NAN),
-            seconds: curve.trials.iter().flatten().map(|row| row[SECONDS]).sum(),
         }
     }
 
@@ -87,7 +79,7 @@ pub fn percent(values: &[f64]) -> String {
     }
 }
 
-/// The cells of a table of standings, the header first: accuracies with standard errors, area, clusters, time.
+/// The cells of a table of standings, the header first: accuracies with standard errors, area, clusters met.
 pub fn table(standings: &[Standing], explores: bool) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header = vec!["accuracy in %, ± standard error".to_string()];
     let milestones = standings.first().map(|standing| standing.at.iter().map(|(query, _)| *query).collect());
@@ -97,7 +89,6 @@ pub fn table(standings: &[Standing], explores: bool) -> (Vec<String>, Vec<Vec<St
     if explores {
         header.push("all clusters met".into());
     }
-    header.push("ms a step".into());
     let row = |standing: &Standing| {
         let mut row = vec![standing.method.clone()];
         row.extend(standing.at.iter().map(|(_, values)| percent(values)));
@@ -105,7 +96,6 @@ pub fn table(standings: &[Standing], explores: bool) -> (Vec<String>, Vec<Vec<St
         if explores {
             row.push(met_in_words(standing));
         }
-        row.push(format!("{:.1}", 1e3 * standing.step_seconds));
         row
     };
     (header, standings.iter().map(row).collect())

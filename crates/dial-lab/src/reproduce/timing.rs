@@ -13,6 +13,8 @@
 //! margins themselves are taken from scores at hand. "Dense matrix" is VOpt as it was proposed, with the n x n covariance
 //! stored; "exact" is ours, which stores none. Everything runs alone on all cores; medians over the trials.
 
+mod telling;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,17 +22,13 @@ use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::optimal::ModelChange;
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Control, Items, NodeId, Options, Policy, Prior, Score, Session, Setting};
-use dial_data::write::Cell;
+use dial::{Acquisition, Control, Items, Metric, NodeId, Options, Policy, Prior, Score, Session, Setting};
 use serde_json::json;
 
 use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU};
 use super::dense::DenseOptimal;
 use super::pools::{Dataset, Loaded, load};
-use super::{Drawn, Finding, Outcome, Settings, Tidy, Trouble, Verdict};
-use crate::plot::{LineChart, Scale, Series};
-use crate::report::Table;
-use crate::stats::Band;
+use super::{Outcome, Settings, Trouble};
 
 /// The ways of asking that are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,20 +37,24 @@ enum Contender {
     Uncertainty,
     Variance(Policy),
     VOpt,
+    SigmaOpt,
     McVOpt,
     VOptFull,
+    SigmaOptFull,
     VOptDense,
     Land,
 }
 
-const CONTENDERS: [Contender; 9] = [
+const CONTENDERS: [Contender; 11] = [
     Contender::Variance(Policy::Max),
     Contender::Variance(Policy::Proportional),
     Contender::Uncertainty,
     Contender::McVOpt,
     Contender::VOptDense,
     Contender::VOptFull,
+    Contender::SigmaOptFull,
     Contender::VOpt,
+    Contender::SigmaOpt,
     Contender::Land,
     Contender::Random,
 ];
@@ -65,8 +67,10 @@ impl Contender {
             Contender::Variance(Policy::Proportional) => "Dir. Var. (Prop)",
             Contender::Variance(_) => "Dir. Var.",
             Contender::VOpt => "VOpt (spectral)",
+            Contender::SigmaOpt => "ΣOpt (spectral)",
             Contender::McVOpt => "MCVOpt",
             Contender::VOptFull => "VOpt (Full, exact)",
+            Contender::SigmaOptFull => "ΣOpt (Full, exact)",
             Contender::VOptDense => "VOpt (Full, dense matrix)",
             Contender::Land => "LAND",
         }
@@ -75,10 +79,15 @@ impl Contender {
     /// The largest pool it is timed on: quadratic memory and many solves end early.
     fn largest(self) -> usize {
         match self {
-            Contender::VOptFull | Contender::VOptDense => 8_000,
+            Contender::VOptFull | Contender::SigmaOptFull | Contender::VOptDense => 8_000,
             Contender::Land => 16_000,
             _ => usize::MAX,
         }
+    }
+
+    /// Whether the figure shows it: ΣOpt costs what VOpt does, and the paper leaves it out as well.
+    fn shown(self) -> bool {
+        !matches!(self, Contender::SigmaOpt | Contender::SigmaOptFull)
     }
 
     /// What it costs according to the paper, in the order of the columns.
@@ -112,17 +121,20 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     for &n in sizes.iter().filter(|&&n| n <= loaded.pool.matrix.n) {
         control.start(&format!("timing with {n} items"), CONTENDERS.len());
         let part = subset(&loaded, n, settings.seed);
+        let features = part.matrix.features()?;
+        let bench = Workbench::build(features, NEIGHBOURS, Metric::Euclidean, EIGENPAIRS, &control.quiet())?;
+        let starts = Starts::measure(&bench, n, &control.quiet())?;
         for contender in CONTENDERS.into_iter().filter(|contender| n <= contender.largest()) {
-            costs.push(measure(contender, &part, settings, &control.quiet())?);
+            costs.push(measure(contender, &part, &bench, &starts, settings, &control.quiet())?);
             control.advance(1)?;
         }
         control.finish();
     }
-    let mut outcome = Outcome::default();
-    outcome.figures.push(figure(&costs));
-    outcome.summaries.extend(table(&costs));
-    outcome.findings = findings(&costs);
-    outcome.tables.push(tidy(&costs));
+    let mut outcome = Outcome { trials: Some(settings.trials), ..Outcome::default() };
+    outcome.figures.push(telling::figure(&costs));
+    outcome.summaries.extend(telling::table(&costs));
+    outcome.findings = telling::findings(&costs);
+    outcome.tables.push(telling::tidy(&costs));
     outcome.settings.push(json!({ "pool": "mnist", "data": loaded.fingerprint, "sizes": sizes, "k": NEIGHBOURS,
         "tau": TAU, "eigenpairs": EIGENPAIRS, "threads": rayon::current_num_threads() }));
     outcome.notes.push(format!("times were taken with {} threads", rayon::current_num_threads()));
@@ -138,18 +150,50 @@ fn subset(loaded: &Loaded, n: usize, seed: u64) -> dial_data::Pool {
     pool
 }
 
+/// Seconds for what several contenders begin with.
+struct Starts {
+    pairs: f64,
+    moments: f64,
+    land: f64,
+}
+
+impl Starts {
+    /// Makes everything that contenders of this size need, so that none of them waits for it again.
+    fn measure(bench: &Workbench<'_>, n: usize, control: &Control) -> Result<Starts, Trouble> {
+        let when = |contender: Contender, work: &dyn Fn() -> Result<(), Trouble>| {
+            if n <= contender.largest() { timed(work) } else { Ok(0.0) }
+        };
+        Ok(Starts {
+            pairs: timed(|| Ok(bench.pairs(control)?))?,
+            moments: when(Contender::VOptFull, &|| Ok(bench.moments(control).map(|_| ())?))?,
+            land: when(Contender::Land, &|| Ok(bench.land(control).map(|_| ())?))?,
+        })
+    }
+
+    /// What a contender begins with, beside what is measured for itself alone.
+    fn of(&self, contender: Contender) -> f64 {
+        match contender {
+            Contender::VOpt | Contender::SigmaOpt | Contender::McVOpt => self.pairs,
+            Contender::VOptFull | Contender::SigmaOptFull => self.moments,
+            Contender::Land => self.pairs + self.land,
+            _ => 0.0,
+        }
+    }
+}
+
 /// Times one contender: a few labels, then for each trial a label, a first ask and a second one.
 fn measure(
     contender: Contender,
     pool: &dial_data::Pool,
+    bench: &Workbench<'_>,
+    starts: &Starts,
     settings: &Settings,
     control: &Control,
 ) -> Result<Cost, Trouble> {
     let n = pool.matrix.n;
-    let bench = Workbench::build(pool.matrix.features()?, NEIGHBOURS, dial::Metric::Euclidean, EIGENPAIRS, control)?;
     let start = Instant::now();
-    let acquisition = acquisition(contender, &bench, control)?;
-    let initial = start.elapsed().as_secs_f64();
+    let acquisition = acquisition(contender, bench, control)?;
+    let own = if contender == Contender::VOptDense { start.elapsed().as_secs_f64() } else { 0.0 };
     let kernel = bench.poisson(TAU)?;
     let setting = Setting { kernel, graph: Some(Arc::clone(bench.graph())), items: Items::rows(n) };
     let policy = if let Contender::Variance(policy) = contender { policy } else { Policy::Max };
@@ -159,7 +203,7 @@ fn measure(
     let mut session = Session::new(setting, options, &names, control)?;
     let truth = pool.truth.as_ref().expect("the pool has labels").modulo(3)?;
     let (mut select, mut auxiliary, mut classifier) = (Vec::new(), Vec::new(), Vec::new());
-    let nodes = Random::new(settings.seed, Purpose::User, 1).distinct(5 + settings.trials, n);
+    let nodes = Random::new(settings.seed, Purpose::User, 1).distinct((5 + settings.trials).min(n), n);
     for (count, &node) in nodes.iter().enumerate() {
         let class = dial::ClassId(truth.labels[node].unwrap_or(0));
         let told = timed(|| Ok(session.tell(&node.to_string(), class, control)?))?;
@@ -182,7 +226,7 @@ fn measure(
     Ok(Cost {
         contender,
         n,
-        initial: if needs_start(contender) { initial } else { 0.0 },
+        initial: starts.of(contender) + own,
         select: median(select),
         auxiliary: if keeps_state(contender) { median(auxiliary) } else { 0.0 },
         classifier: median(classifier),
@@ -197,12 +241,9 @@ fn labels(nodes: &[usize], truth: &dial_data::Truth) -> Vec<Vec<(NodeId, f64)>> 
     labels
 }
 
-fn needs_start(contender: Contender) -> bool {
-    keeps_state(contender) || contender == Contender::Land
-}
-
 fn keeps_state(contender: Contender) -> bool {
-    matches!(contender, Contender::VOpt | Contender::McVOpt | Contender::VOptFull | Contender::VOptDense)
+    use Contender::{McVOpt, SigmaOpt, SigmaOptFull, VOpt, VOptDense, VOptFull};
+    matches!(contender, VOpt | SigmaOpt | McVOpt | VOptFull | SigmaOptFull | VOptDense)
 }
 
 fn acquisition<'a>(
@@ -215,7 +256,9 @@ fn acquisition<'a>(
         Contender::Uncertainty => Arc::new(Score::Margin),
         Contender::Variance(_) => Arc::new(Score::Variance),
         Contender::VOpt => bench.acquisition(Method::VOpt, control)?,
+        Contender::SigmaOpt => bench.acquisition(Method::SigmaOpt, control)?,
         Contender::VOptFull => bench.acquisition(Method::VOptFull, control)?,
+        Contender::SigmaOptFull => bench.acquisition(Method::SigmaOptFull, control)?,
         Contender::VOptDense => Arc::new(DenseOptimal::new(bench.graph(), control)?),
         Contender::Land => bench.acquisition(Method::Land, control)?,
         // The margins are read from the field at hand, so that no solve is timed twice.
@@ -232,144 +275,4 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Trouble>) -> Result<f64, Trouble> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-fn of(costs: &[Cost], contender: Contender) -> Vec<&Cost> {
-    costs.iter().filter(|cost| cost.contender == contender).collect()
-}
-
-fn figure(costs: &[Cost]) -> Drawn {
-    let line = |contender: Contender| {
-        let of = of(costs, contender);
-        let x = of.iter().map(|cost| cost.n as f64).collect();
-        Series::new(contender.name(), x, Band::exact(of.iter().map(|cost| 1e3 * cost.select).collect()))
-    };
-    let chart = LineChart {
-        title: "Time for one question: acquisition and selection".into(),
-        x_label: "number of items".into(),
-        y_label: "milliseconds".into(),
-        x_scale: Scale::Log,
-        y_scale: Scale::Log,
-        series: CONTENDERS.into_iter().map(line).collect(),
-        ..LineChart::default()
-    };
-    Drawn {
-        stem: "timing".into(),
-        caption: "Time to compute an acquisition over all items and to select one, against the number of items \
-                  (fig:timing-comparison): random parts of MNIST, 50 eigenpairs, medians."
-            .into(),
-        canvas: chart.canvas(),
-    }
-}
-
-fn table(costs: &[Cost]) -> Option<Table> {
-    let largest = |contender: Contender| of(costs, contender).into_iter().max_by_key(|cost| cost.n);
-    let seconds = |seconds: f64| match seconds {
-        0.0 => "-".to_string(),
-        s if s < 1e-3 => format!("{:.0} µs", 1e6 * s),
-        s if s < 1.0 => format!("{:.1} ms", 1e3 * s),
-        s => format!("{s:.1} s"),
-    };
-    let row = |contender: Contender| {
-        let cost = largest(contender)?;
-        let [initial, per_item, auxiliary, classifier] = contender.in_the_paper();
-        let both = |measured: String, paper: &str| match paper {
-            "" | "-" => measured,
-            paper => format!("{measured} ({paper})"),
-        };
-        Some(vec![
-            contender.name().to_string(),
-            cost.n.to_string(),
-            both(seconds(cost.initial), initial),
-            both(format!("{:.1} ns", 1e9 * cost.select / cost.n as f64), per_item),
-            both(seconds(cost.auxiliary), auxiliary),
-            both(seconds(cost.classifier), classifier),
-            slope(&of(costs, contender)).map_or("-".into(), |slope| format!("n^{slope:.2}")),
-        ])
-    };
-    let rows: Vec<Vec<String>> = CONTENDERS.into_iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| Table {
-        caption:
-            "What the acquisitions cost at the largest pool each was timed on (table:comp_comparison; in brackets \
-                  the paper's order of growth). The last column is the measured growth of acquisition and selection."
-                .into(),
-        header: ["", "items", "initial", "per item", "auxiliary update", "classifier update", "growth"]
-            .map(String::from)
-            .to_vec(),
-        rows,
-        numeric: vec![false, true, true, true, true, true, true],
-    })
-}
-
-/// The slope of the logarithm of the time over that of n, on the upper half of the sizes.
-fn slope(costs: &[&Cost]) -> Option<f64> {
-    let upper = &costs[costs.len().saturating_sub(costs.len().div_ceil(2)).min(costs.len().saturating_sub(2))..];
-    if upper.len() < 2 {
-        return None;
-    }
-    let points: Vec<(f64, f64)> = upper.iter().map(|c| (libm::log(c.n as f64), libm::log(c.select))).collect();
-    let count = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / count, y + p.1 / count));
-    let (up, down) = points.iter().fold((0.0, 0.0), |(u, d), p| (u + (p.0 - x) * (p.1 - y), d + (p.0 - x) * (p.0 - x)));
-    Some(up / down)
-}
-
-fn findings(costs: &[Cost]) -> Vec<Finding> {
-    let growth = |contender| slope(&of(costs, contender));
-    let (Some(dense), Some(variance)) = (growth(Contender::VOptDense), growth(Contender::Variance(Policy::Max))) else {
-        return Vec::new();
-    };
-    let within = |slope: f64, low: f64, high: f64| (low..=high).contains(&slope);
-    let verdict = match (within(dense, 1.6, 2.4), within(variance, 0.5, 1.3)) {
-        (true, true) => Verdict::Supported,
-        (false, false) => Verdict::NotSupported,
-        _ => Verdict::Mixed,
-    };
-    let mut findings = vec![Finding {
-        claim: "Full VOpt is quadratic and Dirichlet variance linear in the number of items.".into(),
-        verdict,
-        evidence: format!(
-            "Measured growth of acquisition and selection: VOpt with its dense matrix n^{dense:.2}, Dirichlet variance \
-             n^{variance:.2}. Without a dense matrix exact VOpt is linear too ({}).",
-            growth(Contender::VOptFull).map_or("not measured".into(), |slope| format!("n^{slope:.2}"))
-        ),
-    }];
-    findings.extend(far_cheaper(costs));
-    findings
-}
-
-fn far_cheaper(costs: &[Cost]) -> Option<Finding> {
-    let n = of(costs, Contender::McVOpt).iter().map(|cost| cost.n).max()?;
-    let at = |contender| of(costs, contender).into_iter().find(|cost| cost.n == n).map(whole);
-    let (ours, model) = (at(Contender::Variance(Policy::Max))?, at(Contender::McVOpt)?);
-    Some(Finding {
-        claim: "Dirichlet variance costs far less than its rivals.".into(),
-        verdict: if model > 3.0 * ours { Verdict::Supported } else { Verdict::Mixed },
-        evidence: format!(
-            "A whole step (update and question) at {n} items: Dirichlet variance {:.1} ms, MCVOpt {:.1} ms, before the \
-             eigenpairs that MCVOpt needs first.",
-            1e3 * ours,
-            1e3 * model
-        ),
-    })
-}
-
-fn whole(cost: &Cost) -> f64 {
-    cost.select + cost.auxiliary + cost.classifier
-}
-
-fn tidy(costs: &[Cost]) -> Tidy {
-    let row = |cost: &Cost| {
-        vec![
-            Cell::Text(cost.contender.name().into()),
-            Cell::Integer(cost.n as i64),
-            Cell::Number(cost.initial),
-            Cell::Number(cost.select),
-            Cell::Number(cost.auxiliary),
-            Cell::Number(cost.classifier),
-        ]
-    };
-    let header =
-        vec!["method", "items", "initial_seconds", "select_seconds", "auxiliary_seconds", "classifier_seconds"];
-    Tidy { stem: "timing".into(), header, rows: costs.iter().map(row).collect() }
 }
