@@ -57,3 +57,15 @@ fn every_flag_is_in_the_guide() {
         }
     }
 }
+
+#[test]
+fn the_reproduction_shows_files_that_are_there() {
+    let report = text("docs/reproduction.md");
+    let links: Vec<&str> =
+        report.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|l| !l.contains("//")).collect();
+    assert!(links.len() > 20, "only {} links", links.len());
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for link in links {
+        assert!(docs.join(link).is_file(), "docs/reproduction.md: no {link}");
+    }
+}

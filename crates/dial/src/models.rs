@@ -8,8 +8,9 @@
 //! ```
 //!
 //! The class is the largest score, ties to the smaller class. y is the list of class weights of a label, scaled to sum
-//! 1; the first three are solved in `graph_models`. Nothing is kept between calls: scores depend on the labels alone. Cost of an update (`table:comp_comparison`): K - 1 sparse solves for laplace, K for poisson, K for reweighted;
-//! O(n d) per label for nearest.
+//! 1; the first three are solved in `graph_models`. Nothing is kept between calls: scores depend on the labels alone.
+//! Cost of an update (`table:comp_comparison`): K - 1 sparse solves for laplace, K for poisson, K for reweighted; O(n d)
+//! per label for nearest.
 
 use std::sync::Arc;
 

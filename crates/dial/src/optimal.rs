@@ -19,7 +19,8 @@
 //! D_i <- D_i - a_i²,     N_i <- N_i - 2 a_i b_i + a_i² |u|²,     T_i <- T_i - a_i (u · Vᵀ1)
 //! ```
 //!
-//! and compute them anew from B after 64 labels, or once |B|² = Σ N_i has shrunk 10,000-fold. The labels themselves do not matter, only where they are.
+//! and compute them anew from B after 64 labels, or once |B|² = Σ N_i has shrunk 10,000-fold. The labels themselves do not
+//! matter, only where they are.
 
 use std::sync::Arc;
 
@@ -206,7 +207,7 @@ impl Acquisition for SpectralOptimal {
 /// MCVOpt: how much the label of a node would change the model, by the size of its step and by how torn the model is.
 ///
 /// Cost (`table:comp_comparison`): that of [`SpectralOptimal`], plus O(K) per unlabelled point and the classifier update
-/// of the model, K solves for Laplace learning.
+/// of the model, K - 1 solves for Laplace learning.
 pub struct ModelChange {
     spread: SpectralOptimal,
     margin: Arc<dyn Acquisition>,

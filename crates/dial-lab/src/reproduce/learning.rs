@@ -22,7 +22,12 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
         title: format!("({letter}) {}", study.name),
         ..accuracy_chart(study)
     };
-    let panels: Vec<LineChart> = ('a'..).zip(&studies).map(panel).collect();
+    let mut panels: Vec<LineChart> = ('a'..).zip(&studies).map(panel).collect();
+    // One scale for both, from the questions judged in Dirichlet Learning: LAND's classifier begins far below.
+    let common = panels.iter().flat_map(|panel| &panel.series).filter(|series| !series.name.ends_with(OWN));
+    let lowest = common.flat_map(|series| series.band.low.iter().copied()).fold(1.0, f64::min);
+    let floor = ((20.0 * lowest).floor() / 20.0).clamp(0.0, 0.95);
+    panels.iter_mut().for_each(|panel| panel.y_range = Some((floor, 1.0)));
     let mut outcome = Outcome::default();
     for study in &studies {
         if let Some(scene) = &study.scene {
