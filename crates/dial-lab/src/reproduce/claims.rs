@@ -85,7 +85,9 @@ fn best<'s>(standings: &'s [Standing], names: &[&str]) -> Option<&'s Standing> {
 
 /// A difference of areas in words.
 fn points(difference: Interval) -> String {
-    let (mean, half) = (100.0 * difference.mean, 100.0 * difference.half_width);
+    let half = 100.0 * difference.half_width;
+    // What rounds to nothing has no sign.
+    let mean = if difference.mean.abs() < 0.0005 { 0.0 } else { 100.0 * difference.mean };
     if difference.count > 1 { format!("{mean:+.1} ± {half:.1} points") } else { format!("{mean:+.1} points") }
 }
 

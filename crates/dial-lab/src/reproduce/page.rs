@@ -111,7 +111,7 @@ pub fn duration(seconds: f64) -> String {
 }
 
 fn first_words(caption: &str) -> String {
-    caption.split(['.', ':', ';']).next().unwrap_or("figure").replace(['[', ']'], "")
+    caption.split([':', '.', ';', '(']).next().unwrap_or("figure").trim().replace(['[', ']'], "")
 }
 
 fn markdown_table(table: &Table) -> String {

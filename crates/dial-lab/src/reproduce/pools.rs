@@ -139,11 +139,14 @@ impl Loaded {
     }
 }
 
+/// What stands for a folder that nobody named.
+const NOWHERE: &str = "no folder of data was named";
+
 /// Refuses if the file of one of the pools is missing, and names all of them.
 pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), Trouble> {
     let folder = match origin {
         Origin::Generators => return Ok(()),
-        Origin::Unknown => Path::new("no folder of data was named"),
+        Origin::Unknown => Path::new(NOWHERE),
         Origin::Folder(folder) => folder,
     };
     let missing: Vec<&Dataset> = datasets.iter().filter(|set| !folder.join(set.source().file).is_file()).collect();
@@ -157,7 +160,7 @@ pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), Trouble> {
 pub fn load(dataset: Dataset, origin: &Origin) -> Result<Loaded, Trouble> {
     match origin {
         Origin::Generators => stand_in(dataset),
-        Origin::Unknown => check(&[dataset], origin).and_then(|()| unreachable!("nothing is there")),
+        Origin::Unknown => Err(absent(&[&dataset], Path::new(NOWHERE))),
         Origin::Folder(folder) => open(dataset, folder),
     }
 }
