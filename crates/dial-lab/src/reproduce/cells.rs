@@ -34,6 +34,13 @@ impl Cells {
                     folder.display()
                 )));
             }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Trouble {
+                    code: "S5",
+                    kind: dial::ErrorKind::Storage,
+                    detail: format!("{}: {error}. Nothing was changed. Choose another --out.", file.display()),
+                });
+            }
             Err(_) => {
                 create(&folder)?;
                 write_whole(&file, |out| out.write_all(text.as_bytes()))?;
