@@ -11,8 +11,8 @@ use std::sync::Arc;
 use common::{Arrays, assert_close, graph, graph_of};
 use dial::seed::{Purpose, Random};
 use dial::{
-    Control, DirichletField, Eigenpairs, Features, Graph, Heat, Kernel, Metric, NodeId, NormalizedPoisson, Poisson,
-    Propagation, Radial, Shape,
+    ClassId, Control, Eigenpairs, Features, Graph, Heat, Items, Kernel, Metric, NodeId, NormalizedPoisson, Options,
+    Poisson, Prior, Propagation, Radial, Session, Setting, Shape,
 };
 
 /// What a label counts at its source in the table.
@@ -169,17 +169,25 @@ fn columns_are_zero_where_the_source_does_not_reach() {
 }
 
 #[test]
-fn two_labels_count_as_the_sum_of_their_columns() {
-    for_all(|ground, name, _, kernel| {
-        let n = ground.graph.n();
-        let both = kernel.columns(&[NodeId(0), NodeId(n as u32 - 1)], &Control::new()).unwrap();
-        let mut field = DirichletField::new(n, 2, 0.5);
-        both.iter().for_each(|column| field.add(1, 1.0, column));
-        for (node, (first, second)) in both[0].iter().zip(both[1].iter()).enumerate() {
-            let alpha = field.alpha(NodeId(node as u32));
-            assert_eq!(alpha, [0.5, 0.5 + (first + second)], "{name}");
+fn two_labels_in_a_session_count_as_the_sum_of_two_columns_made_alone() {
+    for ground in grounds() {
+        let (n, control) = (ground.graph.n(), Control::new());
+        for (name, _, kernel) in rows(&ground) {
+            let kernel: Arc<dyn Propagation + '_> = Arc::from(kernel);
+            let alone = |node: usize| kernel.columns(&[NodeId(node as u32)], &control).unwrap().remove(0);
+            let (first, second) = (alone(0), alone(n - 1));
+            let setting = Setting { kernel: Arc::clone(&kernel), graph: None, items: Items::rows(n) };
+            let options = Options { prior: Prior::Constant(0.5), ..Options::default() };
+            let mut session = Session::new(setting, options, &["a".into(), "b".into()], &control).unwrap();
+            for item in [0, n - 1] {
+                session.tell(&item.to_string(), ClassId(1), &control).unwrap();
+            }
+            for node in 0..n {
+                let alpha = session.field().alpha(NodeId(node as u32));
+                assert_eq!(alpha, [0.5, 0.5 + (first[node] + second[node])], "{}: {name}", ground.name);
+            }
         }
-    });
+    }
 }
 
 #[test]
