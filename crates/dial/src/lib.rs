@@ -48,6 +48,7 @@ pub mod space;
 pub mod neighbours;
 pub mod graph;
 mod order;
+pub mod compact;
 pub mod laplacian;
 pub mod solve;
 mod symmetric;
@@ -77,6 +78,7 @@ pub mod session;
 pub mod simulate;
 
 pub use acquire::{Acquisition, OfAlpha, Score, Situation};
+pub use compact::CompactGraph;
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Class, Event, Fate};

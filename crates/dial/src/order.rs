@@ -15,7 +15,7 @@ pub(crate) struct Ordered {
     /// The node at every place.
     pub(crate) order: Vec<NodeId>,
     /// The place of every node.
-    rank: Vec<u32>,
+    pub(crate) rank: Vec<u32>,
 }
 
 impl Ordered {
