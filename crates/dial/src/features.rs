@@ -43,7 +43,7 @@ impl Values<'_> {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),

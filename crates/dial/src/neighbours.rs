@@ -83,6 +83,11 @@ impl Neighbours {
         self.isolated.len()
     }
 
+    /// The k neighbours of every node one after the other, `u32::MAX` where there are none, and the squared distances.
+    pub fn as_slices(&self) -> (&[u32], &[f64]) {
+        (&self.ids, &self.squared)
+    }
+
     /// The neighbours of a node with their squared distances, nearest first; empty for an isolated zero vector.
     pub fn of(&self, node: NodeId) -> impl Iterator<Item = (NodeId, f64)> + '_ {
         let row = node.index() * self.k..if self.isolated[node.index()] {
