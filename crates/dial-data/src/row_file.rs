@@ -83,6 +83,11 @@ impl RowFile {
         Ok(RowFile { n, dim, place, file, wide, big: header.big, offset: header.offset as u64 })
     }
 
+    /// Whether the values are 64-bit floats.
+    pub fn is_wide(&self) -> bool {
+        self.wide
+    }
+
     /// Reads rows, one after the other. May be called from several threads at once.
     ///
     /// # Errors
