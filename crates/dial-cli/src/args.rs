@@ -7,8 +7,9 @@ use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Precision, Prior, Sharpness};
 
+pub use crate::generate::Generate;
 pub use crate::reproduce::What;
-pub use crate::words::{InitialName, Neighbourhood, PropagationName, Tau, ZeroRows};
+pub use crate::words::{InitialName, Neighbourhood, PropagationName, Size, Tau, ZeroRows};
 
 const TOUR: &str = "\
 A whole use:
@@ -52,6 +53,9 @@ pub enum Verb {
     Reproduce(Reproduce),
     /// Build the similarity graph and save it
     Graph(Graph),
+    /// Write a synthetic pool of any size
+    #[command(subcommand)]
+    Generate(Generate),
     /// Health of a pool and its graph, before labelling starts
     Doctor(Doctor),
     /// One column of the kernel: how far a label at one item speaks for the others
@@ -148,6 +152,18 @@ pub struct GraphArgs {
     /// self-tuning, gaussian or uniform
     #[arg(long, value_name = "KERNEL", default_value = "self-tuning")]
     pub kernel: Kernel,
+    /// Memory that may be taken, such as 16G or 500M [default: what is available]
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<Size>,
+}
+
+/// A graph that is there already.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Graph")]
+pub struct SavedArgs {
+    /// Use the graph in this file, saved with dial graph --out x.dialgraph, instead of building it
+    #[arg(long = "graph", value_name = "FILE")]
+    pub saved: Option<PathBuf>,
 }
 
 /// How labels spread.
@@ -195,6 +211,9 @@ pub struct Simulate {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub saved: SavedArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub kernel: KernelArgs,
@@ -296,7 +315,9 @@ pub struct Reproduce {
 
 /// `dial graph`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dial graph features.npz --out graph.npz\n\nscipy.sparse.load_npz opens the file.")]
+#[command(
+    after_help = "Examples:\n  dial graph features.npz --out graph.npz\n  dial graph features.npz --out features.dialgraph\n\nscipy.sparse.load_npz opens the first, --graph of other commands takes the second."
+)]
 pub struct Graph {
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -304,14 +325,17 @@ pub struct Graph {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArgs,
-    /// Where to save the weights (npz, compressed sparse rows)
+    /// Where to save the weights: .dialgraph for other commands, or npz with compressed sparse rows
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
 /// `dial doctor`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dial doctor features.npz --metric cosine")]
+#[command(after_help = "\
+Examples:
+  dial doctor features.npz --metric cosine
+  dial doctor features.dialgraph --verify        a saved graph instead of a pool")]
 pub struct Doctor {
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -321,7 +345,13 @@ pub struct Doctor {
     pub graph: GraphArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub saved: SavedArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub kernel: KernelArgs,
+    /// POOL is a saved graph: check every checksum and that the graph is sound
+    #[arg(long)]
+    pub verify: bool,
 }
 
 /// `dial propagate`.
@@ -334,6 +364,9 @@ pub struct Propagate {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub saved: SavedArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub kernel: KernelArgs,

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::args::Demo;
 use crate::failure::Failure;
+use crate::memory::Work;
 use crate::output::{Output, count};
 use crate::outputs;
 use crate::prepare;
@@ -31,7 +32,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         let files = files(args);
         outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, None)?;
     }
-    let pool = prepare::open(&plan.pool, plan.graph.metric, output)?;
+    let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(plan.asking.queries), output)?;
     let truth = prepare::truth(&pool, None)?;
     let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
     if !output.json {

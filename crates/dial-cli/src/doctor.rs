@@ -1,26 +1,38 @@
 //! `dial doctor`: is this pool fit for labelling with these settings?
 
-use dial::NodeId;
+use std::path::Path;
+
+use dial::{Neighbours, NodeId};
 use dial_data::{Buffer, Pool, Truth};
 use serde_json::{Value, json};
 
-use crate::args::{Doctor, GraphArgs, PropagationName};
+use crate::args::{Doctor, PropagationName};
 use crate::failure::Failure;
+use crate::memory::{self, Shape, Work};
 use crate::output::{Output, count};
 use crate::prepare::{self, Built};
+use crate::saved;
 
 /// How many class sizes the text lists.
 const SHOWN: usize = 20;
 
 /// Runs the command.
 pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
-    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
-    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, &Output { quiet: true, ..*output })?;
+    if args.verify || saved::is_graph(Path::new(&args.pool.pool)) {
+        return saved::examine(&args.pool.pool, args.verify, output);
+    }
+    let file = args.saved.saved.as_ref();
+    let work = if file.is_some() { Work::LabelSaved(0) } else { Work::Label(0) };
+    let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    let quiet = Output { quiet: true, ..*output };
+    let built = saved::load_or_build(&pool, &args.graph, file, args.pool.zero_vectors, &quiet)?;
     let mut exam = Exam { facts: Vec::new(), findings: Vec::new() };
     exam.features(&pool, &built);
     exam.graph(&built);
-    exam.hubs(&built);
-    exam.memory(&pool, &args.graph, &built);
+    if let Some(neighbours) = &built.neighbours {
+        exam.hubs(neighbours);
+    }
+    exam.memory(Shape::of(&pool, args.graph.k.number(pool.matrix.n)), work);
     if args.kernel.propagation == PropagationName::Poisson {
         exam.tau(&built, built.tau(args.kernel.tau));
     }
@@ -113,11 +125,11 @@ impl Exam {
     }
 
     /// How often items appear among the neighbours of others.
-    fn hubs(&mut self, built: &Built<'_>) {
-        let n = built.graph.n();
+    fn hubs(&mut self, neighbours: &Neighbours) {
+        let n = neighbours.n();
         let mut times = vec![0.0; n];
         for node in 0..n as u32 {
-            built.neighbours.of(NodeId(node)).for_each(|(other, _)| times[other.index()] += 1.0);
+            neighbours.of(NodeId(node)).for_each(|(other, _)| times[other.index()] += 1.0);
         }
         let mean = times.iter().sum::<f64>() / n as f64;
         let moment = |power: i32| times.iter().map(|t| (t - mean).powi(power)).sum::<f64>() / n as f64;
@@ -136,18 +148,18 @@ impl Exam {
         }
     }
 
-    fn memory(&mut self, pool: &Pool, args: &GraphArgs, built: &Built<'_>) {
-        let (n, dim, k) = (pool.matrix.n as f64, pool.matrix.dim as f64, args.k.number(pool.matrix.n) as f64);
-        let word = if matches!(pool.matrix.values, Buffer::F32(_)) { 4.0 } else { 8.0 };
-        let neighbours = 12.0 * n * k;
-        // Searching holds an f32 copy of the features; joining holds both directions of every edge.
-        let building = word * n * dim + neighbours + (4.0 * n * (dim + 1.0)).max(2.0 * 16.0 * n * k + 16.0 * n * k);
-        let graph = 12.0 * built.graph.entries() as f64 + 20.0 * n;
+    fn memory(&mut self, shape: Shape, work: Work) {
+        let stages = memory::stages(shape, work);
+        let sizes: Vec<f64> = stages.iter().map(memory::total).collect();
+        let (session, before) = sizes.split_last().expect("there are stages");
+        let building = before.iter().copied().fold(0.0, f64::max);
+        let part = |name: &str| {
+            let parts = stages.last().into_iter().flatten();
+            parts.filter(|(part, _)| *part == name).map(|(_, bytes)| bytes).sum::<f64>()
+        };
         let megabytes = |bytes: f64| format!("{:.0} MB", (bytes / 1e6).max(1.0));
-        // A session solves on a copy of the graph in an order of its own.
-        let (building, session) = (building + graph, 2.0 * graph);
-        let text = format!("about {} while building, {} for a session after", megabytes(building), megabytes(session));
-        self.fact("memory_bytes", json!({ "building": building, "graph": graph, "session": session }), text);
+        let text = format!("about {} while building, {} for a session after", megabytes(building), megabytes(*session));
+        self.fact("memory_bytes", json!({ "building": building, "graph": part("graph"), "session": session }), text);
     }
 
     fn tau(&mut self, built: &Built<'_>, tau: f64) {
@@ -247,8 +259,9 @@ fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
 /// Pairs of labels of an item and its nearest neighbours.
 fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(bool, f64)> {
     let mut pairs = Vec::new();
+    let Some(neighbours) = &built.neighbours else { return pairs };
     for node in 0..built.graph.n() {
-        for (other, _) in built.neighbours.of(NodeId(node as u32)).take(nearest) {
+        for (other, _) in neighbours.of(NodeId(node as u32)).take(nearest) {
             if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other.index()]) {
                 pairs.push((a == b, 1.0));
             }

@@ -6,39 +6,57 @@ use serde_json::json;
 
 use crate::args::Graph;
 use crate::failure::Failure;
+use crate::memory::Work;
 use crate::output::{Output, count};
 use crate::outputs;
 use crate::prepare;
+use crate::saved;
 
 /// Runs the command.
 pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
     outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
-    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
-    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
-    let (starts, columns, weights) = built.graph.csr();
-    if let Some(file) = &args.out {
-        dial_data::write::write_csr(file, built.graph.n(), starts, columns, weights)?;
-    }
-    let (edges, components) = (built.graph.entries() / 2, built.graph.component_sizes().len());
-    let end = match &args.out {
+    let file = args.out.as_deref();
+    let compact = file.filter(|file| saved::is_graph(file));
+    let work = if compact.is_some() { Work::Save } else { Work::Build };
+    let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    let (n, entries, components, mean_degree) = match compact {
+        Some(file) => {
+            let graph = saved::save(&pool, &args.graph, args.pool.zero_vectors, file, output)?;
+            let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
+            prepare::component_note(&sizes, output);
+            let degrees: f64 = graph.parts().degrees.iter().sum();
+            (graph.n(), graph.entries(), sizes.len(), degrees / graph.n() as f64)
+        }
+        None => {
+            let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
+            let (starts, columns, weights) = built.graph.csr();
+            if let Some(file) = file {
+                dial_data::write::write_csr(file, built.graph.n(), starts, columns, weights)?;
+            }
+            (built.graph.n(), built.graph.entries(), built.graph.component_sizes().len(), built.mean_degree())
+        }
+    };
+    let edges = entries / 2;
+    let end = match file {
+        Some(file) if compact.is_some() => format!("wrote {}; use it with --graph", file.display()),
         Some(file) => format!("wrote {}; open it with scipy.sparse.load_npz", file.display()),
         None => "nothing was saved: pass --out graph.npz".to_string(),
     };
     let text = format!(
         "{}: {} items, {}, {}, mean degree {:.3}\n{end}\n",
         pool.name,
-        built.graph.n(),
+        n,
         count(edges, "edge", "edges"),
         count(components, "component", "components"),
-        built.mean_degree(),
+        mean_degree,
     );
     let json = json!({
         "pool": pool.name,
-        "items": built.graph.n(),
+        "items": n,
         "edges": edges,
         "components": components,
-        "mean_degree": built.mean_degree(),
+        "mean_degree": mean_degree,
         "file": args.out.as_ref().map(|file| file.display().to_string()),
     });
     output.result(&text, &json);

@@ -7,12 +7,15 @@ pub mod args;
 mod demo;
 mod doctor;
 mod failure;
+mod generate;
 mod graph;
+mod memory;
 mod output;
 mod outputs;
 mod prepare;
 mod propagate;
 mod reproduce;
+mod saved;
 mod simulate;
 mod summary;
 mod words;
@@ -45,6 +48,7 @@ fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
         Verb::Demo(args) => demo::run(args, output),
         Verb::Simulate(args) => simulate::run(args, output),
         Verb::Reproduce(args) => reproduce::run(args, output),
+        Verb::Generate(args) => generate::run(args, output),
         Verb::Graph(args) => graph::run(args, output),
         Verb::Doctor(args) => doctor::run(args, output),
         Verb::Propagate(args) => propagate::run(args, output),

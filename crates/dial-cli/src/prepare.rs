@@ -6,19 +6,21 @@ use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
     Certified, CompactGraph, Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Precision, Propagation,
-    Radial, Setting, Shape, ZeroVectors,
+    Radial, Setting, Shape as RadialShape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
 use crate::args::{GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
+use crate::memory::{self, Shape, Work};
 use crate::output::{Output, count};
 
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
-pub fn open(args: &PoolArgs, metric: Metric, output: &Output) -> Result<Pool, Failure> {
+pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
+    let foreseen = memory::before_reading(&args.pool, graph, work, output)?;
     let options = ReadOptions {
         id_column: args.id_column.clone(),
         label_column: args.label_column.clone(),
@@ -31,7 +33,7 @@ pub fn open(args: &PoolArgs, metric: Metric, output: &Output) -> Result<Pool, Fa
         variable: args.variable.clone(),
     };
     let mut pool = dial_data::open(&args.pool, &options, BUILTIN_SEED)?;
-    if args.zero_vectors == ZeroRows::Drop && metric == Metric::Cosine {
+    if args.zero_vectors == ZeroRows::Drop && graph.metric == Metric::Cosine {
         drop_zero_rows(&mut pool)?;
     }
     for label in &args.ignore_label {
@@ -41,6 +43,9 @@ pub fn open(args: &PoolArgs, metric: Metric, output: &Output) -> Result<Pool, Fa
     }
     for note in &pool.notes {
         output.note(&format!("note: {note}"));
+    }
+    if !foreseen {
+        memory::check(Shape::of(&pool, graph.k.number(pool.matrix.n)), graph.memory_limit, work, output)?;
     }
     Ok(pool)
 }
@@ -69,8 +74,8 @@ fn drop_zero_rows(pool: &mut Pool) -> Result<(), Failure> {
 pub struct Built<'a> {
     /// The features.
     pub features: Features<'a>,
-    /// The neighbours.
-    pub neighbours: Arc<Neighbours>,
+    /// The neighbours, unless the graph is from a file.
+    pub neighbours: Option<Arc<Neighbours>>,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The item ids.
@@ -80,6 +85,16 @@ pub struct Built<'a> {
 /// Builds the graph of a pool.
 pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Built<'a>, Failure> {
     let features = pool.matrix.features()?;
+    let neighbours = search(pool, args, zero_rows, output)?;
+    let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
+    let items = items(pool)?;
+    graph_notes(&graph, features, output);
+    Ok(Built { features, neighbours: Some(Arc::new(neighbours)), graph, items })
+}
+
+/// Finds the neighbours of every item of a pool.
+pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Neighbours, Failure> {
+    let features = pool.matrix.features()?;
     let zero_vectors = match zero_rows {
         ZeroRows::Core(choice) => choice,
         ZeroRows::Drop => ZeroVectors::Error,
@@ -88,11 +103,24 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
     if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto {
         output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
     }
-    let neighbours = Neighbours::exact(features, k, args.metric, zero_vectors, &output.control())
-        .map_err(|error| zero_row_by_id(pool, error))?;
-    let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
-    let items = items(pool)?;
-    let sizes = graph.component_sizes();
+    Neighbours::exact(features, k, args.metric, zero_vectors, &output.control())
+        .map_err(|error| zero_row_by_id(pool, error))
+}
+
+/// Says what is worth knowing about a graph.
+pub fn graph_notes(graph: &Graph, features: Features<'_>, output: &Output) {
+    component_note(graph.component_sizes(), output);
+    let groups = features.duplicate_groups().len();
+    if groups > 0 {
+        output.note(&format!(
+            "note[N4]: {groups} exact duplicate {}; {COPIES}",
+            if groups == 1 { "group" } else { "groups" }
+        ));
+    }
+}
+
+/// Says that a graph has several components, if it has.
+pub fn component_note(sizes: &[usize], output: &Output) {
     if sizes.len() > 1 {
         let mut largest = sizes.to_vec();
         largest.sort_unstable_by(|a, b| b.cmp(a));
@@ -104,14 +132,6 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
             some.join(", ")
         ));
     }
-    let groups = features.duplicate_groups().len();
-    if groups > 0 {
-        output.note(&format!(
-            "note[N4]: {groups} exact duplicate {}; {COPIES}",
-            if groups == 1 { "group" } else { "groups" }
-        ));
-    }
-    Ok(Built { features, neighbours: Arc::new(neighbours), graph, items })
 }
 
 /// What becomes of identical rows.
@@ -152,13 +172,21 @@ impl<'a> Built<'a> {
     }
 
     /// The mean Euclidean distance to the k-th neighbour, whatever the metric of the graph: radial kernels are Euclidean.
-    pub fn mean_reach(&self) -> f64 {
+    ///
+    /// # Errors
+    /// A graph from a file, which has no neighbours.
+    pub fn mean_reach(&self) -> Result<f64, Failure> {
+        let Some(neighbours) = &self.neighbours else {
+            let text =
+                "a graph from a file does not tell how far neighbours are apart. Give --sigma, or leave --graph out.";
+            return Err(Failure::settings(text.into()));
+        };
         let last = |node: usize| {
-            let (other, _) = self.neighbours.of(NodeId(node as u32)).last()?;
+            let (other, _) = neighbours.of(NodeId(node as u32)).last()?;
             Some(self.features.squared_distance(node, other.index()).sqrt())
         };
         let reaches: Vec<f64> = (0..self.graph.n()).filter_map(last).collect();
-        reaches.iter().sum::<f64>() / reaches.len() as f64
+        Ok(reaches.iter().sum::<f64>() / reaches.len() as f64)
     }
 
     /// The propagation that was asked for.
@@ -168,11 +196,11 @@ impl<'a> Built<'a> {
             let text = "--precision certified is for --propagation poisson, and --tolerance for --precision certified.";
             return Err(Failure::settings(text.into()));
         }
-        let width = args.sigma.unwrap_or_else(|| self.mean_reach());
+        let width = || args.sigma.map_or_else(|| self.mean_reach(), Ok);
         let radial = |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
         Ok(match args.propagation {
-            PropagationName::Rbf => Arc::new(radial(Shape::Rbf { sigma: width })?),
-            PropagationName::Compact => Arc::new(radial(Shape::Compact { radius: width })?),
+            PropagationName::Rbf => Arc::new(radial(RadialShape::Rbf { sigma: width()? })?),
+            PropagationName::Compact => Arc::new(radial(RadialShape::Compact { radius: width()? })?),
             PropagationName::Heat => {
                 let heat = Heat::new(Arc::clone(&self.graph), args.heat_time)?;
                 Arc::new(heat.with_source_value(args.source_value)?)
@@ -222,7 +250,7 @@ impl<'a> Built<'a> {
 
     /// What makes the methods of the paper for this pool.
     pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> Workbench<'a> {
-        Workbench::new(self.features, metric, Arc::clone(&self.neighbours), Arc::clone(&self.graph), eigenpairs)
+        Workbench::new(self.features, metric, self.neighbours.clone(), Arc::clone(&self.graph), eigenpairs)
     }
 
     /// What a session works on.

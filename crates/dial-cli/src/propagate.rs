@@ -8,16 +8,19 @@ use serde_json::json;
 
 use crate::args::{Propagate, PropagationName};
 use crate::failure::Failure;
+use crate::memory::Work;
 use crate::output::{Output, table};
 use crate::outputs;
 use crate::prepare;
+use crate::saved;
 
 /// Runs the command.
 pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
     outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
-    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
-    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
+    let work = if args.saved.saved.is_some() { Work::LabelSaved(1) } else { Work::Label(1) };
+    let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    let built = saved::load_or_build(&pool, &args.graph, args.saved.saved.as_ref(), args.pool.zero_vectors, output)?;
     let source = built.items.node(&args.source)?;
     let kernel = built.kernel(&args.kernel, output)?;
     let column = kernel.columns(&[source], &output.control())?.remove(0);

@@ -12,9 +12,11 @@ use serde_json::json;
 
 use crate::args::{AskingArgs, InitialName, Simulate};
 use crate::failure::Failure;
+use crate::memory::Work;
 use crate::output::{Output, count};
 use crate::outputs;
 use crate::prepare;
+use crate::saved;
 use crate::summary;
 
 /// A method, judged by one model, with the records of its trials.
@@ -52,11 +54,11 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let table = args.asking.out.iter().filter(|file| file.as_os_str() != "-");
     let files: Vec<&Path> = table.chain(&args.asking.plot).map(PathBuf::as_path).collect();
     outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
-    let pool = prepare::open(&args.pool, args.graph.metric, output)?;
+    let pool = prepare::open(&args.pool, &args.graph, work(args), output)?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
     // Before the graph is built, so that nobody waits for a refusal.
     initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
-    let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
+    let built = saved::load_or_build(&pool, &args.graph, args.saved.saved.as_ref(), args.pool.zero_vectors, output)?;
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
     let bench = built.workbench(args.graph.metric, asking.eigenpairs);
@@ -82,6 +84,13 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     report(&pool.name, &runs, &truth, asking, output);
     Ok(())
+}
+
+/// What the memory is for: trials run at once, and each holds its columns.
+fn work(args: &Simulate) -> Work {
+    let at_once = args.asking.trials.min(rayon::current_num_threads());
+    let columns = at_once * args.asking.queries.min(256);
+    if args.saved.saved.is_some() { Work::LabelSaved(columns) } else { Work::Label(columns) }
 }
 
 /// The nodes to label at the start. Items that are not there or whose label nobody knows are refused.

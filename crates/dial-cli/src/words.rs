@@ -71,6 +71,29 @@ impl FromStr for Tau {
     }
 }
 
+/// A number of bytes as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Size, String> {
+        let letters = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let unit: f64 = match letters.to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
+            "" => 1.0,
+            "K" => 1024.0,
+            "M" => 1024.0 * 1024.0,
+            "G" => 1024.0 * 1024.0 * 1024.0,
+            "T" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+            _ => f64::NAN,
+        };
+        let bytes = word[..word.len() - letters.len()].parse::<f64>().map(|number| number * unit);
+        let wrong = || "use a number of bytes, or with K, M, G or T, as in 16G".to_string();
+        bytes.ok().filter(|bytes| *bytes >= 1.0 && bytes.is_finite()).map(|bytes| Size(bytes as u64)).ok_or_else(wrong)
+    }
+}
+
 /// The initial labels as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InitialName {

@@ -103,6 +103,26 @@ pub enum Fault {
     /// A setting that the file contradicts.
     #[error("{0} Nothing was imported. Change that setting.")]
     Setting(String),
+    /// A file of ours whose bytes have changed.
+    #[error("{0} is damaged: its checksum is not right. Nothing was changed. Make the file again, or copy it again.")]
+    Damaged(String),
+    /// A file of ours from a later time.
+    #[error(
+        "was written by a newer dial (format version {found}; this one reads {known}). Nothing was changed. Use that \
+         one, or make the file again."
+    )]
+    Newer {
+        /// The version of the file.
+        found: u32,
+        /// The newest version we know.
+        known: u32,
+    },
+    /// A graph of other features.
+    #[error(
+        "this graph was made from other features ({0}). Nothing was changed. Give the pool it was made from, with the \
+         same options, or build the graph again."
+    )]
+    OtherFeatures(String),
     /// A check of the core.
     #[error(transparent)]
     Core(#[from] dial::Error),
@@ -151,6 +171,9 @@ impl Fault {
             Fault::Core(error) => error.code(),
             Fault::Full(_) => "S3",
             Fault::Io(_) => "S5",
+            Fault::Damaged(_) => "S9",
+            Fault::Newer { .. } => "S12",
+            Fault::OtherFeatures(_) => "S14",
         }
     }
 }
@@ -166,7 +189,8 @@ impl Error {
         match &self.fault {
             Fault::Setting(_) => ErrorKind::Usage,
             Fault::Core(error) => error.kind(),
-            Fault::Full(_) | Fault::Io(_) => ErrorKind::Storage,
+            Fault::Full(_) | Fault::Io(_) | Fault::Damaged(_) | Fault::Newer { .. } => ErrorKind::Storage,
+            Fault::OtherFeatures(_) => ErrorKind::Conflict,
             _ => ErrorKind::Input,
         }
     }

@@ -2,13 +2,16 @@
 //!
 //! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, or `builtin:NAME`. What a file can do wrong is an
 //! [`Error`] with the place, the numbers and the next step; no bytes make a reader panic, run code, or take more memory
-//! than the file's real size warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed.
+//! than the file's real size warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed. For pools that
+//! memory does not hold, [`RowFile`] reads rows by position and [`GraphFile`] maps a graph that was saved.
 
 pub mod array;
 pub mod builtin;
 mod bytes;
 pub mod error;
+pub mod fingerprint;
 pub mod generate;
+pub mod graph_file;
 mod ids;
 mod idx;
 mod inflate;
@@ -22,6 +25,7 @@ mod npz;
 mod open;
 pub mod pool;
 mod records;
+pub mod row_file;
 mod sniff;
 mod table;
 pub mod truth;
@@ -30,8 +34,11 @@ mod zip;
 
 pub use array::{Array, ArrayData};
 pub use error::{Error, Fault, Result};
+pub use fingerprint::Fingerprint;
+pub use graph_file::{GraphFile, Recipe, write_graph};
 pub use matrix::{Buffer, Matrix};
 pub use npz::read_npz;
 pub use open::{fingerprint, open};
 pub use pool::{Picture, Pool, ReadOptions};
+pub use row_file::RowFile;
 pub use truth::Truth;

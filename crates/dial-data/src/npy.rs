@@ -47,10 +47,10 @@ impl Kind {
 pub(crate) struct Header {
     pub kind: Kind,
     pub shape: Vec<usize>,
-    big: bool,
-    fortran: bool,
+    pub big: bool,
+    pub fortran: bool,
     /// Where the values start.
-    offset: usize,
+    pub offset: usize,
 }
 
 /// Reads a whole npy file.

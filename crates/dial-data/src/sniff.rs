@@ -19,6 +19,7 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"PK\x05\x06", "an empty ZIP/NPZ"),
     (b"\x93NUMPY", "a NumPy NPY"),
     (b"\x89HDF\r\n\x1a\n", "HDF5 or MATLAB v7.3"),
+    (b"\x89DIALG", "a graph of dial, for --graph"),
     (b"\x1f\x8b", "gzip"),
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),

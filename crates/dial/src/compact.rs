@@ -9,12 +9,16 @@
 //! ```
 //!
 //! Rounding a weight to f32 changes it by at most 2⁻²⁴ of itself; what that does to a column of the propagation is part
-//! of the bound of `certified`.
+//! of the bound of `certified`. A weight below the smallest normal f32 (1.2e-38, only far out under the Gaussian kernel)
+//! could not keep that promise and is no edge here, as one that underflows in f64 is none in `graph`.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use crate::columns::CHUNK;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
@@ -86,41 +90,63 @@ pub struct CompactGraph {
 impl CompactGraph {
     /// The compact form of a graph.
     pub fn new(graph: &Graph) -> CompactGraph {
-        let Ordered { graph, order, rank } = Ordered::new(graph);
-        let (starts, neighbours, weights) = graph.csr();
-        let weights: Vec<f32> = weights.iter().map(|&w| w as f32).collect();
-        let row_sum = |row: usize| weights[starts[row]..starts[row + 1]].iter().fold(0.0, |sum, &w| sum + f64::from(w));
-        let degrees: Vec<f64> = (0..graph.n()).map(row_sum).collect();
-        let component: Vec<u32> = (0..graph.n() as u32).map(|i| graph.component(NodeId(i)) as u32).collect();
+        let Ordered { graph, order, .. } = Ordered::new(graph);
+        let order = order.iter().map(|node| node.0).collect();
+        let (mut starts, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for place in (0..graph.n() as u32).map(NodeId) {
+            let (row, exact) = graph.row(place);
+            let kept = row.iter().zip(exact).map(|(&to, &weight)| (to, weight as f32)).filter(|&(_, w)| is_edge(w));
+            kept.for_each(|(to, weight)| {
+                neighbours.push(to);
+                weights.push(weight);
+            });
+            starts.push(weights.len() as u64);
+        }
+        CompactGraph::seal(order, starts, neighbours, weights)
+    }
+
+    /// Takes stock of degrees and components of rows that are in order and symmetric.
+    pub(crate) fn seal(order: Vec<u32>, starts: Vec<u64>, neighbours: Vec<u32>, weights: Vec<f32>) -> CompactGraph {
+        let mut rank = vec![0; order.len()];
+        order.iter().zip(0..).for_each(|(&node, place)| rank[node as usize] = place);
+        let degrees: Vec<f64> = starts.par_windows(2).with_min_len(CHUNK).map(|ends| row_sum(&weights, ends)).collect();
+        let (component, sizes) = components(&starts, &neighbours);
         let parts = Parts {
-            starts: starts.iter().map(|&s| s as u64).collect::<Vec<_>>().into(),
-            neighbours: neighbours.to_vec().into(),
+            starts: starts.into(),
+            neighbours: neighbours.into(),
             weights: weights.into(),
             degrees: degrees.into(),
-            order: order.iter().map(|node| node.0).collect::<Vec<_>>().into(),
+            order: order.into(),
             rank: rank.into(),
             component: component.into(),
-            component_sizes: graph.component_sizes().iter().map(|&s| s as u64).collect::<Vec<_>>().into(),
+            component_sizes: sizes.into(),
         };
         CompactGraph { parts }
     }
 
-    /// A graph from its arrays, which are trusted: whoever reads them from a file checks them.
+    /// A graph from its arrays, wherever they come from. That they fit together and that none leads outside another is
+    /// checked, so that no bytes can make a later look-up fail; [`CompactGraph::verify`] checks what they mean.
     ///
     /// # Errors
-    /// Lengths that do not fit together.
+    /// Arrays that do not (I13).
     pub fn from_parts(parts: Parts) -> Result<CompactGraph> {
-        let n = parts.order.len();
-        let entries = parts.starts.last().copied().unwrap_or(0) as usize;
+        let (n, entries) = (parts.order.len(), parts.neighbours.len());
         let by_place = [parts.degrees.len(), parts.rank.len(), parts.component.len()];
         let fits = parts.starts.len() == n + 1
             && by_place.iter().all(|&len| len == n)
-            && parts.neighbours.len() == entries
-            && parts.weights.len() == entries;
-        if fits {
-            Ok(CompactGraph { parts })
-        } else {
-            Err(Error::Shape("the arrays of this graph do not fit together".into()))
+            && parts.weights.len() == entries
+            && parts.starts[0] == 0
+            && parts.starts[n] == entries as u64
+            && parts.starts.par_windows(2).with_min_len(CHUNK).all(|ends| ends[0] <= ends[1]);
+        let inside = [
+            (&parts.neighbours, n),
+            (&parts.order, n),
+            (&parts.rank, n),
+            (&parts.component, parts.component_sizes.len()),
+        ];
+        match fits && inside.iter().all(|(indices, bound)| all_below(indices, *bound)) {
+            true => Ok(CompactGraph { parts }),
+            false => Err(Error::BadGraph("its arrays do not fit together".into())),
         }
     }
 
@@ -147,5 +173,108 @@ impl CompactGraph {
     /// The node at a place.
     pub fn node(&self, place: usize) -> NodeId {
         NodeId(self.parts.order[place])
+    }
+
+    /// The neighbours of a place, as places in ascending order, with their weights.
+    pub fn row(&self, place: usize) -> (&[u32], &[f32]) {
+        let slots = self.parts.starts[place] as usize..self.parts.starts[place + 1] as usize;
+        (&self.parts.neighbours[slots.clone()], &self.parts.weights[slots])
+    }
+
+    /// Whether two nodes are joined by an edge.
+    pub fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
+        self.row(self.place(a)).0.binary_search(&(self.place(b) as u32)).is_ok()
+    }
+
+    /// The component of a place, numbered by smallest place.
+    pub fn component(&self, place: usize) -> usize {
+        self.parts.component[place] as usize
+    }
+
+    /// The sizes of the components.
+    pub fn component_sizes(&self) -> &[u64] {
+        &self.parts.component_sizes
+    }
+
+    /// The same graph by node ids, with 64-bit weights: for what needs a [`Graph`]. Takes three times the memory.
+    pub fn to_graph(&self) -> Graph {
+        let (mut starts, mut slots) = (vec![0], Vec::with_capacity(self.entries()));
+        for node in (0..self.n() as u32).map(NodeId) {
+            let (neighbours, weights) = self.row(self.place(node));
+            let by_node = neighbours.iter().map(|&place| self.parts.order[place as usize]);
+            slots.extend(by_node.zip(weights.iter().map(|&weight| f64::from(weight))));
+            starts.push(slots.len());
+        }
+        Graph::from_slots(self.n(), &starts, slots)
+    }
+}
+
+/// Whether a weight is worth an edge.
+pub(crate) fn is_edge(weight: f32) -> bool {
+    weight >= f32::MIN_POSITIVE
+}
+
+/// Whether all indices are below a bound.
+fn all_below(indices: &[u32], bound: usize) -> bool {
+    let largest = |some: &[u32]| some.iter().fold(0, |largest, &index| largest.max(index)) as usize;
+    indices.par_chunks(64 * CHUNK).all(|some| largest(some) < bound)
+}
+
+/// The sum of a row, in the order of its entries.
+pub(crate) fn row_sum(weights: &[f32], ends: &[u64]) -> f64 {
+    weights[ends[0] as usize..ends[1] as usize].iter().fold(0.0, |sum, &weight| sum + f64::from(weight))
+}
+
+/// The component of every place, numbered by smallest place, and their sizes.
+pub(crate) fn components(starts: &[u64], neighbours: &[u32]) -> (Vec<u32>, Vec<u64>) {
+    let n = starts.len() - 1;
+    let (mut component, mut sizes, mut stack) = (vec![u32::MAX; n], Vec::new(), Vec::new());
+    for root in 0..n as u32 {
+        if component[root as usize] != u32::MAX {
+            continue;
+        }
+        let (number, mut size) = (sizes.len() as u32, 0);
+        component[root as usize] = number;
+        stack.push(root);
+        while let Some(place) = stack.pop() {
+            size += 1;
+            let row = starts[place as usize] as usize..starts[place as usize + 1] as usize;
+            for &other in &neighbours[row] {
+                if component[other as usize] == u32::MAX {
+                    component[other as usize] = number;
+                    stack.push(other);
+                }
+            }
+        }
+        sizes.push(size);
+    }
+    (component, sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_graph_by_hand_and_back() {
+        // The path 2 - 0 - 1 and the single node 3; 0.1 is no f32.
+        let graph = Graph::from_edges(4, &[(2, 0, 0.5), (0, 1, 0.1)]).unwrap();
+        let compact = CompactGraph::new(&graph);
+        assert_eq!((compact.n(), compact.entries(), compact.component_sizes().len()), (4, 4, 2));
+        let middle = compact.place(NodeId(0));
+        assert_eq!(compact.parts().degrees[middle], 0.5 + f64::from(0.1f32));
+        assert_eq!(compact.row(middle).0.len(), 2);
+        assert!(compact.adjacent(NodeId(1), NodeId(0)) && !compact.adjacent(NodeId(1), NodeId(2)));
+        assert_ne!(compact.component(middle), compact.component(compact.place(NodeId(3))));
+        let back = Graph::from_edges(4, &[(2, 0, 0.5), (0, 1, f64::from(0.1f32))]).unwrap();
+        assert_eq!(compact.to_graph(), back);
+    }
+
+    #[test]
+    fn weights_beyond_f32_are_no_edges() {
+        let graph = Graph::from_edges(3, &[(0, 1, 1.0), (1, 2, 1e-39)]).unwrap();
+        let compact = CompactGraph::new(&graph);
+        assert_eq!((compact.entries(), &compact.component_sizes().iter().sum::<u64>()), (2, &3));
+        assert_eq!(compact.component_sizes().len(), 2);
     }
 }

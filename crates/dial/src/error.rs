@@ -130,6 +130,9 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A graph that is no symmetric graph with positive weights.
+    #[error("this graph is not sound: {0}. Build it again.")]
+    BadGraph(String),
     /// More nodes than node ids can number.
     #[error("{0} items exceed this build's limit of 4294967295. Split the pool.")]
     TooManyItems(usize),
@@ -184,6 +187,7 @@ impl Error {
             Error::AllIdentical { .. } => "I10",
             Error::ExtremeScale { .. } => "I11",
             Error::UnknownItem(_) | Error::UnknownClass(_) | Error::BadLabel { .. } => "I12",
+            Error::BadGraph(_) => "I13",
             Error::NanScore(_) => "N6",
             Error::BadTau(_) => "N7",
             Error::NotConverged { .. } => "N10",

@@ -3,8 +3,7 @@
 //! One row per item. All values are finite: what reaches the graph needs no further checks. Distances are always
 //! computed in f64, in one fixed order of the columns, whatever the storage.
 
-use std::collections::HashMap;
-
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -43,7 +42,7 @@ impl Values<'_> {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),
@@ -175,13 +174,12 @@ impl<'a> Features<'a> {
     pub fn duplicate_groups(&self) -> Vec<Vec<usize>> {
         // Adding zero turns -0 into 0 and changes nothing else.
         let key = |row: usize| -> Vec<u64> { (0..self.dim).map(|c| (self.get(row, c) + 0.0).to_bits()).collect() };
-        let mut buckets: HashMap<u64, Vec<usize>> = HashMap::new();
-        for row in 0..self.n {
-            let digest = key(row).iter().fold(0, |digest, &bits| hash(digest, bits));
-            buckets.entry(digest).or_default().push(row);
-        }
+        let digest = |row: usize| (0..self.dim).fold(0, |digest, c| hash(digest, (self.get(row, c) + 0.0).to_bits()));
+        let mut digests: Vec<(u64, u32)> = (0..self.n).into_par_iter().map(|row| (digest(row), row as u32)).collect();
+        digests.par_sort_unstable();
         let mut groups = Vec::new();
-        for mut rows in buckets.into_values().filter(|rows| rows.len() > 1) {
+        for some in digests.chunk_by(|a, b| a.0 == b.0).filter(|some| some.len() > 1) {
+            let mut rows: Vec<usize> = some.iter().map(|&(_, row)| row as usize).collect();
             rows.sort_by_cached_key(|&row| (key(row), row));
             groups.extend(rows.chunk_by(|&a, &b| key(a) == key(b)).filter(|g| g.len() > 1).map(<[usize]>::to_vec));
         }

@@ -52,21 +52,13 @@ impl Graph {
     /// # Errors
     /// Cancelled.
     pub fn new(found: &Neighbours, kernel: Kernel, control: &Control) -> Result<Graph> {
-        let width = match kernel {
-            Kernel::Gaussian => mean_reach(found),
-            Kernel::SelfTuning | Kernel::Uniform => 0.0,
-        };
+        let weighing = Weighing::new(kernel, found.n(), |node| found.of(node).last().map(|(_, squared)| squared));
         let mut edges = Vec::with_capacity(found.n() * found.k());
         control.start("weighing edges", found.n());
         for node in (0..found.n() as u32).map(NodeId) {
             let reach = found.of(node).last().map_or(0.0, |(_, squared)| squared);
             for (other, squared) in found.of(node) {
-                let weight = match kernel {
-                    Kernel::SelfTuning => gaussian(squared, reach),
-                    Kernel::Gaussian => gaussian(squared, width * width),
-                    Kernel::Uniform => 1.0,
-                };
-                edges.push((node.0, other.0, 0.5 * weight));
+                edges.push((node.0, other.0, weighing.half(squared, reach)));
             }
             if (node.index() + 1) % CHUNK == 0 {
                 control.advance(CHUNK)?;
@@ -115,7 +107,7 @@ impl Graph {
     }
 
     /// Sorts each row, adds what stands twice, and takes stock of degrees and components.
-    fn from_slots(n: usize, starts: &[usize], mut slots: Vec<(u32, f64)>) -> Graph {
+    pub(crate) fn from_slots(n: usize, starts: &[usize], mut slots: Vec<(u32, f64)>) -> Graph {
         let mut graph = Graph {
             starts: Vec::with_capacity(n + 1),
             neighbours: Vec::with_capacity(slots.len()),
@@ -232,15 +224,46 @@ impl Graph {
     }
 }
 
+/// How the distances of a search become entries of A/2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weighing {
+    kernel: Kernel,
+    /// s² of the Gaussian kernel.
+    squared_width: f64,
+}
+
+impl Weighing {
+    /// For n nodes, given the squared distance of each to the last of its neighbours, if it has any.
+    pub(crate) fn new(kernel: Kernel, n: usize, reach: impl Fn(NodeId) -> Option<f64>) -> Weighing {
+        let width = match kernel {
+            Kernel::Gaussian => mean_reach(n, reach),
+            Kernel::SelfTuning | Kernel::Uniform => 0.0,
+        };
+        Weighing { kernel, squared_width: width * width }
+    }
+
+    /// A_ij/2 from |x_i - x_j|² and d_k(x_i)².
+    pub(crate) fn half(&self, squared: f64, squared_reach: f64) -> f64 {
+        0.5 * match self.kernel {
+            Kernel::SelfTuning => gaussian(squared, squared_reach),
+            Kernel::Gaussian => gaussian(squared, self.squared_width),
+            Kernel::Uniform => 1.0,
+        }
+    }
+}
+
 fn gaussian(squared: f64, squared_width: f64) -> f64 {
     if squared_width == 0.0 { 1.0 } else { libm::exp(-4.0 * squared / squared_width) }
 }
 
 /// The mean distance to the k-th neighbour.
-fn mean_reach(found: &Neighbours) -> f64 {
-    let reaches: Vec<f64> =
-        (0..found.n() as u32).filter_map(|i| found.of(NodeId(i)).last()).map(|(_, squared)| squared.sqrt()).collect();
-    reaches.iter().fold(0.0, |sum, reach| sum + reach) / reaches.len() as f64
+fn mean_reach(n: usize, reach: impl Fn(NodeId) -> Option<f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0usize);
+    for squared in (0..n as u32).filter_map(|node| reach(NodeId(node))) {
+        sum += squared.sqrt();
+        count += 1;
+    }
+    sum / count as f64
 }
 
 #[cfg(test)]

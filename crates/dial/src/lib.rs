@@ -49,6 +49,8 @@ pub mod neighbours;
 pub mod graph;
 mod order;
 pub mod compact;
+pub mod assemble;
+mod sound;
 pub mod laplacian;
 pub mod solve;
 mod push;
@@ -87,6 +89,7 @@ pub mod session;
 pub mod simulate;
 
 pub use acquire::{Acquisition, OfAlpha, Score, Situation};
+pub use assemble::Lists;
 pub use certified::{Certified, Precision};
 pub use compact::CompactGraph;
 pub use control::{Control, Progress};

@@ -88,7 +88,7 @@ impl FromStr for Method {
 pub struct Workbench<'a> {
     features: Features<'a>,
     metric: Metric,
-    neighbours: Arc<Neighbours>,
+    neighbours: Option<Arc<Neighbours>>,
     graph: Arc<Graph>,
     eigenpairs: usize,
     pairs: Made<Eigenpairs>,
@@ -113,11 +113,11 @@ fn made<T>(slot: &Made<T>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
 
 impl<'a> Workbench<'a> {
     /// A workbench for a pool whose graph is there. Spectral methods use so many eigenpairs, or as many as there are
-    /// nodes.
+    /// nodes. Without neighbours (a graph from a file) it cannot make LAND.
     pub fn new(
         features: Features<'a>,
         metric: Metric,
-        neighbours: Arc<Neighbours>,
+        neighbours: Option<Arc<Neighbours>>,
         graph: Arc<Graph>,
         eigenpairs: usize,
     ) -> Workbench<'a> {
@@ -146,7 +146,7 @@ impl<'a> Workbench<'a> {
     ) -> Result<Workbench<'a>> {
         let neighbours = Arc::new(Neighbours::exact(features, k, metric, ZeroVectors::Error, control)?);
         let graph = Arc::new(Graph::new(&neighbours, Kernel::SelfTuning, control)?);
-        Ok(Workbench::new(features, metric, neighbours, graph, eigenpairs))
+        Ok(Workbench::new(features, metric, Some(neighbours), graph, eigenpairs))
     }
 
     /// The graph.
@@ -177,8 +177,12 @@ impl<'a> Workbench<'a> {
 
     /// The LAND ranking and classifier.
     pub fn land(&self, control: &Control) -> Result<Arc<Land>> {
+        let Some(neighbours) = &self.neighbours else {
+            let want = "another one with a graph from a file: this one reads distances";
+            return Err(Error::BadSetting { name: "acquisition or model", want, got: "land".into() });
+        };
         let pairs = self.pairs(control)?;
-        made(&self.land, || Land::new(&self.neighbours, &self.graph, &pairs, LandOptions::default(), control))
+        made(&self.land, || Land::new(neighbours, &self.graph, &pairs, LandOptions::default(), control))
     }
 
     /// A classifier other than Dirichlet Learning.

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::features::{Features, Metric};
+use crate::features::{Features, Metric, Values};
 use crate::ids::NodeId;
 use crate::screen::{self, Screen};
 use crate::space::{Space, ZeroVectors};
@@ -81,6 +81,12 @@ impl Neighbours {
     /// Number of nodes.
     pub fn n(&self) -> usize {
         self.isolated.len()
+    }
+
+    /// The k neighbours of every node one after the other, `u32::MAX` where there are none; their squared distances; and
+    /// the unit of these.
+    pub(crate) fn as_slices(&self) -> (&[u32], Values<'_>, f64) {
+        (&self.ids, Values::F64(&self.squared), 1.0)
     }
 
     /// The neighbours of a node with their squared distances, nearest first; empty for an isolated zero vector.

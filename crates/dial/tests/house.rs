@@ -52,9 +52,14 @@ fn a_core_module_uses_only_modules_above_it() {
 }
 
 #[test]
-fn unsafe_code_is_allowed_in_one_module_only() {
+fn unsafe_code_is_allowed_in_two_modules_only() {
     let allow = ["allow(", "unsafe_code)"].concat();
-    let allowed: Vec<_> =
-        all_files().into_iter().filter(|(_, text)| text.contains(&allow)).map(|(path, _)| path).collect();
-    assert!(allowed.len() == 1 && allowed[0].ends_with("dial/src/screen.rs"), "{allowed:?}");
+    let allowed = all_files().into_iter().filter(|(_, text)| text.contains(&allow)).map(|(path, _)| path);
+    let known = ["dial/src/screen.rs", "dial-data/src/graph_file/mapped.rs"];
+    let mut count = 0;
+    for path in allowed {
+        assert!(known.iter().any(|known| path.ends_with(known)), "{}", path.display());
+        count += 1;
+    }
+    assert_eq!(count, known.len());
 }

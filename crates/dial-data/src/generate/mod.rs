@@ -7,6 +7,7 @@
 //! Items come in random order; the sizes of the classes of moons and circles and of the clusters of a mixture are
 //! fixed in advance (largest remainders), so that no draw makes a small cluster vanish.
 
+pub mod clusters;
 pub mod digits;
 pub mod scene;
 mod strokes;

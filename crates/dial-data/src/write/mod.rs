@@ -6,6 +6,7 @@
 
 mod npy;
 mod text;
+mod watched;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -16,6 +17,7 @@ use crate::error::{Fault, Result};
 
 pub use npy::{Saved, SavedData, write_csr, write_npy, write_npz};
 pub use text::{Cell, csv_text, write_csv};
+pub(crate) use watched::{Watched, write_watched};
 
 /// Distinguishes the temporary files of one process.
 static COUNTER: AtomicU64 = AtomicU64::new(0);

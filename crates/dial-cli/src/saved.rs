@@ -1,0 +1,128 @@
+//! Graphs in files of ours: saved by `dial graph`, used with `--graph`, looked at by `dial doctor`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dial::{CompactGraph, Kernel, Lists, Metric};
+use dial_data::{Fingerprint, GraphFile, Pool, Recipe, write_graph};
+use serde_json::json;
+
+use crate::args::{GraphArgs, Neighbourhood, ZeroRows};
+use crate::failure::Failure;
+use crate::output::{Output, count};
+use crate::prepare::{self, Built};
+
+/// How the names of such files end.
+pub const ENDING: &str = ".dialgraph";
+
+/// Whether a path names a graph of ours.
+pub fn is_graph(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(ENDING)
+}
+
+/// Builds the compact graph of a pool and saves it.
+pub fn save(
+    pool: &Pool,
+    args: &GraphArgs,
+    zero_rows: ZeroRows,
+    file: &Path,
+    output: &Output,
+) -> Result<CompactGraph, Failure> {
+    let found = prepare::search(pool, args, zero_rows, output)?;
+    let graph = CompactGraph::assemble(&Lists::from(&found), args.kernel, None, &output.control())?;
+    let recipe = Recipe {
+        k: found.k(),
+        kernel: args.kernel,
+        metric: args.metric,
+        search: "exact".into(),
+        seed: 0,
+        dim: pool.matrix.dim,
+        features: Fingerprint::of(&pool.matrix),
+    };
+    drop(found);
+    write_graph(file, &graph, &recipe, &output.control())?;
+    Ok(graph)
+}
+
+/// The graph of a pool: from a file if one is given, else built.
+pub fn load_or_build<'a>(
+    pool: &'a Pool,
+    args: &GraphArgs,
+    file: Option<&PathBuf>,
+    zero_rows: ZeroRows,
+    output: &Output,
+) -> Result<Built<'a>, Failure> {
+    let Some(path) = file else { return prepare::build(pool, args, zero_rows, output) };
+    let features = pool.matrix.features()?;
+    let file = GraphFile::open(path)?;
+    agree(path, file.recipe(), args)?;
+    file.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
+    let graph = Arc::new(file.graph()?.to_graph());
+    output.note(&format!("note: the graph is that of {}: {}.", path.display(), words(file.recipe())));
+    prepare::graph_notes(&graph, features, output);
+    Ok(Built { features, neighbours: None, graph, items: prepare::items(pool)? })
+}
+
+/// Refuses settings that were typed and contradict those of the file. Defaults were not typed, as far as one can tell.
+fn agree(path: &Path, recipe: &Recipe, args: &GraphArgs) -> Result<(), Failure> {
+    let differs = |name: &str, typed: String, saved: String| {
+        Err(Failure::settings(format!(
+            "{}: was made with --{name} {saved}, not {typed}. Leave --{name} out, or build the graph again.",
+            path.display()
+        )))
+    };
+    match args.k {
+        Neighbourhood::Number(k) if k as usize != Neighbourhood::DEFAULT && k as usize != recipe.k => {
+            return differs("k", k.to_string(), recipe.k.to_string());
+        }
+        _ => {}
+    }
+    if args.metric != Metric::default() && args.metric != recipe.metric {
+        return differs("metric", args.metric.to_string(), recipe.metric.to_string());
+    }
+    if args.kernel != Kernel::default() && args.kernel != recipe.kernel {
+        return differs("kernel", args.kernel.to_string(), recipe.kernel.to_string());
+    }
+    Ok(())
+}
+
+fn words(recipe: &Recipe) -> String {
+    let Recipe { k, kernel, metric, search, .. } = recipe;
+    format!("k = {k}, {metric}, {kernel} weights, {search} search")
+}
+
+/// `dial doctor FILE` of a saved graph: what it is and, if asked for, whether every byte of it is right.
+pub fn examine(path: &str, verify: bool, output: &Output) -> Result<(), Failure> {
+    let file = GraphFile::open(path)?;
+    if verify {
+        file.verify(&output.control())?;
+    }
+    let recipe = file.recipe();
+    let state = match verify {
+        true => "Every checksum is right and the graph is sound.",
+        false => "The header is right. Pass --verify to check everything.",
+    };
+    let text = format!(
+        "{path}\n\n  items       {}\n  edges       {}\n  made with   {}\n  features    {}, fingerprint {}\n\n{state}\n",
+        file.n(),
+        file.entries() / 2,
+        words(recipe),
+        count(recipe.dim, "column", "columns"),
+        recipe.features,
+    );
+    let json = json!({
+        "graph": path,
+        "items": file.n(),
+        "edges": file.entries() / 2,
+        "k": recipe.k,
+        "metric": recipe.metric,
+        "kernel": recipe.kernel,
+        "search": recipe.search,
+        "seed": recipe.seed,
+        "dimensions": recipe.dim,
+        "features": recipe.features.to_string(),
+        "verified": verify,
+    });
+    output.result(&text, &json);
+    Ok(())
+}
