@@ -316,7 +316,7 @@ pub struct Reproduce {
 /// `dial graph`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dial graph features.npz --out graph.npz\n  dial graph features.npz --out features.dialgraph\n\nscipy.sparse.load_npz opens the first, --graph of other commands takes the second."
+    after_help = "Examples:\n  dial graph features.npz --out graph.npz\n  dial graph features.npz --out features.dialgraph\n\nscipy.sparse.load_npz opens the first; doctor, simulate and propagate take the second."
 )]
 pub struct Graph {
     #[command(flatten)]

@@ -59,7 +59,9 @@ type Stage = Vec<(&'static str, f64)>;
 
 /// What is held, stage by stage.
 pub fn stages(shape: Shape, work: Work) -> Vec<Stage> {
-    let [n, dim, word, k] = [shape.n, shape.dim, shape.word, shape.k].map(|size| size as f64);
+    // A k beyond the pool is refused for another reason.
+    let k = shape.k.min(shape.n);
+    let [n, dim, word, k] = [shape.n, shape.dim, shape.word, k].map(|size| size as f64);
     let (features, lists, entries) = (("features", n * dim * word), ("neighbours", 12.0 * n * k), 1.4 * n * k);
     let reading = vec![("file", n * dim * word), features];
     let searching = vec![features, lists, ("search", 4.0 * n * (dim + 1.0) + 16.0 * n)];

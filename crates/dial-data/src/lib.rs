@@ -40,5 +40,5 @@ pub use matrix::{Buffer, Matrix};
 pub use npz::read_npz;
 pub use open::{fingerprint, open};
 pub use pool::{Picture, Pool, ReadOptions};
-pub use row_file::RowFile;
+pub use row_file::{RowFile, RowReader};
 pub use truth::Truth;

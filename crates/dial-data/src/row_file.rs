@@ -8,13 +8,14 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use dial::Control;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::bytes::Number;
-use crate::error::{Fault, Result};
+use crate::error::{Error, Fault, Result};
 use crate::fingerprint::{BLOCK, Fingerprint};
 use crate::npy::{self, HEADER_LIMIT, Kind};
 
@@ -174,6 +175,36 @@ impl RowFile {
     }
 }
 
+/// A file of rows as the core wants it: its errors are the core's, and what really happened is kept aside.
+///
+/// The core knows no files. A block that cannot be read stops its search as if cancelled; [`RowReader::explain`] puts the
+/// true fault in the place of that.
+#[derive(Debug)]
+pub struct RowReader<'a> {
+    file: &'a RowFile,
+    fault: Mutex<Option<Error>>,
+}
+
+impl<'a> RowReader<'a> {
+    /// A reader of a file.
+    pub fn new(file: &'a RowFile) -> RowReader<'a> {
+        RowReader { file, fault: Mutex::new(None) }
+    }
+
+    /// As [`RowFile::read`].
+    pub fn read(&self, rows: Range<usize>, out: &mut [f32]) -> dial::Result<()> {
+        self.file.read(rows, out).map_err(|error| {
+            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            dial::Error::Cancelled
+        })
+    }
+
+    /// The first fault of reading, or else the error of the core.
+    pub fn explain(self, error: dial::Error) -> Error {
+        self.fault.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| Error::from(error))
+    }
+}
+
 #[cfg(unix)]
 fn read_at(file: &File, out: &mut [u8], position: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, position)
@@ -252,6 +283,11 @@ mod tests {
         };
         write_npy(&path, &Saved::matrix(SavedData::F32(&[1.0, 2.0, 3.0, f32::NAN, f32::INFINITY, 0.0]), 2)).unwrap();
         assert!(code(0..1).is_ok());
+        let file = RowFile::open(&path).unwrap();
+        let reader = RowReader::new(&file);
+        assert_eq!(reader.read(0..3, &mut [0.0; 6]), Err(dial::Error::Cancelled));
+        assert_eq!(reader.explain(dial::Error::Cancelled).code(), "I1");
+        assert_eq!(RowReader::new(&file).explain(dial::Error::Cancelled).code(), "C12");
         let text = code(1..3).unwrap_err().to_string();
         assert!(text.contains("2 non-finite values in 2 rows; first at row 1, column 1 (NaN)"), "{text}");
         write_npy(&path, &Saved::matrix(SavedData::F64(&[1.0, 1e300]), 2)).unwrap();

@@ -59,9 +59,10 @@ fn codes() -> BTreeSet<String> {
 #[test]
 fn the_codes_are_found() {
     let codes = codes();
-    for known in
-        ["I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "S3", "S5", "U0", "U1", "C5", "R1"]
-    {
+    for known in [
+        "I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "I13", "S3", "S5", "S9", "S12", "S14",
+        "U0", "U1", "C5", "R1",
+    ] {
         assert!(codes.contains(known), "{known} is missing among {codes:?}");
     }
 }

@@ -15,5 +15,6 @@ mod outputs;
 mod propagate;
 mod reproduce;
 mod run;
+mod saved;
 mod simulate;
 mod talk;

@@ -85,7 +85,10 @@ impl Header {
     /// Reads the header of a whole file and checks it against the file's length.
     pub fn decode(file: &[u8]) -> Result<Header, Fault> {
         if !file.starts_with(MAGIC) {
-            return Err(sniff::not_a("a DiAL graph", file));
+            return Err(match sniff::not_a("a graph of dial", file) {
+                Fault::Format { what, .. } => Fault::format(what, "Give a file made by dial graph --out x.dialgraph."),
+                other => other,
+            });
         }
         let cut = || Fault::Size(format!("the file ends inside its header ({})", size_in_words(file.len() as u64)));
         let mut from = Bytes::new(file, MAGIC.len(), false);

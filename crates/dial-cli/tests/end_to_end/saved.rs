@@ -1,0 +1,118 @@
+//! Graphs saved by the command and used by it; pools it generates; memory it foresees.
+
+use dial_data::{ArrayData, read_npz};
+
+use crate::run::{Place, npy_vector};
+
+/// A folder with a pool, its labels and its graph.
+fn place() -> Place {
+    let place = Place::new();
+    place.line("generate clusters --items 400 --dim 5 --clusters 4 --seed 3 --out pool.npy --quiet").ok();
+    place.line("graph pool.npy --k 8 --out pool.dialgraph --quiet").ok();
+    place
+}
+
+#[test]
+fn a_saved_graph_gives_what_a_built_one_gives() {
+    let place = place();
+    place.line("propagate pool.npy --k 8 --source 7 --out built.npy --quiet").ok();
+    let ran = place.line("propagate pool.npy --graph pool.dialgraph --source 7 --out saved.npy").ok();
+    assert!(ran.err.contains("k = 8, euclidean, self-tuning weights, exact search"), "{}", ran.err);
+    let (built, saved) = (npy_vector(&place.read("built.npy")), npy_vector(&place.read("saved.npy")));
+    assert_eq!(built.len(), 400);
+    // Weights differ by at most 2^-24 of themselves.
+    for (built, saved) in built.iter().zip(&saved) {
+        assert!((built - saved).abs() < 1e-5 * built.abs() + 1e-9, "{built} {saved}");
+    }
+    let line = "simulate pool.npy --labels pool-labels.npy --queries 6 --trials 1 --json --quiet";
+    let accuracy = |words: &str| place.line(&format!("{line} {words}")).ok().json()["methods"][0]["accuracy"].clone();
+    assert_eq!(accuracy("--k 8"), accuracy("--graph pool.dialgraph"));
+}
+
+#[test]
+fn the_same_bytes_for_any_number_of_threads() {
+    let place = place();
+    place.line("graph pool.npy --k 8 --out one.dialgraph --threads 1 --quiet").ok();
+    assert!(place.read("one.dialgraph") == place.read("pool.dialgraph"));
+    place.line("graph pool.npy --k 8 --out graph.npz --quiet").ok();
+    let arrays = read_npz(place.path("graph.npz")).unwrap();
+    let data = arrays.iter().find(|(name, _)| name == "data").map(|(_, array)| &array.data);
+    let Some(ArrayData::F64(weights)) = data else { panic!("weights are f64") };
+    let doctor = place.line("doctor pool.dialgraph --verify --json").ok().json();
+    assert_eq!(doctor["edges"].as_u64().unwrap() as usize * 2, weights.len());
+    assert_eq!((doctor["items"].as_u64(), doctor["verified"].as_bool()), (Some(400), Some(true)));
+}
+
+#[test]
+fn graphs_that_do_not_belong_are_refused() {
+    let place = place();
+    let line = "propagate pool.npy --source 7 --graph pool.dialgraph";
+    place.line(&format!("{line} --standardize")).fails("S14", 6, &["other features", "Nothing was changed"]);
+    place.line("propagate builtin:moons --source 7 --graph pool.dialgraph").fails(
+        "S14",
+        6,
+        &["400 items and not 1500"],
+    );
+    place.line(&format!("{line} --k 9")).fails("U1", 2, &["--k 8, not 9"]);
+    place.line(&format!("{line} --metric cosine")).fails("U1", 2, &["--metric euclidean, not cosine"]);
+    place.line(&format!("{line} --propagation rbf")).fails("U1", 2, &["--sigma"]);
+    place.line(&format!("{line} --propagation rbf --sigma 1 --quiet")).ok();
+    let land = "simulate pool.npy --labels pool-labels.npy --graph pool.dialgraph --acquisition land --quiet";
+    place.line(land).fails("U1", 2, &["land"]);
+    place.line("propagate pool.npy --source 7 --graph pool.npy").fails("I5", 3, &["not a graph of dial"]);
+    place.line("propagate pool.npy --source 7 --graph none.dialgraph").fails("I5", 3, &["no such file"]);
+    place.line("doctor pool.dialgraph.npy").fails("I5", 3, &["no such file"]);
+    place.line("graph pool.dialgraph").fails("I5", 3, &["a graph of dial, for --graph"]);
+}
+
+#[test]
+fn damage_is_found_by_verify_and_never_a_crash() {
+    let place = place();
+    let whole = place.read("pool.dialgraph");
+    let ran = |bytes: &[u8], words: &str| {
+        std::fs::write(place.path("bad.dialgraph"), bytes).unwrap();
+        place.line(words)
+    };
+    ran(&whole[..whole.len() / 2], "doctor bad.dialgraph").fails("I2", 3, &["header says"]);
+    let flipped = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x80;
+        bytes
+    };
+    ran(&flipped(20), "doctor bad.dialgraph").fails("S9", 5, &["its header is damaged"]);
+    ran(&flipped(8), "doctor bad.dialgraph").fails("S12", 5, &["newer"]);
+    let last = flipped(whole.len() - 1);
+    ran(&last, "doctor bad.dialgraph").ok();
+    ran(&last, "doctor bad.dialgraph --verify").fails("S9", 5, &["component sizes"]);
+    for at in (1024..whole.len()).step_by(997) {
+        let ended = ran(&flipped(at), "propagate pool.npy --source 7 --quiet --graph bad.dialgraph");
+        assert!([0, 3, 4].contains(&ended.code), "byte {at}: {} {}", ended.code, ended.err);
+    }
+}
+
+#[test]
+fn memory_is_foreseen_and_refused() {
+    let place = place();
+    let needs = ["needs about", "0.001 GiB available. Use --k 10, fewer items", "--memory-limit to override"];
+    for verb in ["graph", "doctor", "simulate --labels pool-labels.npy", "propagate --source 1"] {
+        place.line(&format!("{verb} pool.npy --memory-limit 600K")).fails("N18", 7, &needs);
+    }
+    place.line("graph builtin:moons --memory-limit 600K").fails("N18", 7, &needs);
+    place.line("graph pool.npy --memory-limit 1G --quiet").ok();
+    place.line("graph pool.npy --memory-limit much").fails("U0", 2, &["16G"]);
+}
+
+#[test]
+fn generated_pools_are_what_was_asked_for() {
+    let place = place();
+    let json =
+        place.line("generate clusters --items 400 --dim 5 --clusters 4 --seed 3 --out again.npy --json").ok().json();
+    assert_eq!((json["labels"].as_str(), json["items"].as_u64()), (Some("again-labels.npy"), Some(400)));
+    assert!(place.read("again.npy") == place.read("pool.npy"));
+    place.line("generate clusters --items 800 --clusters 4 --out wide.npy --quiet").ok();
+    let doctor = place.line("doctor wide.npy --labels wide-labels.npy --json").ok().json();
+    assert_eq!(doctor["facts"]["class_sizes"].as_object().unwrap().len(), 4);
+    assert!(doctor["facts"]["neighbour_purity"].as_f64().unwrap() > 0.8);
+    place.line("generate clusters --items 0 --out a.npy").fails("U1", 2, &["at least 1"]);
+    place.line("generate clusters --items 9 --out no/a.npy").fails("S5", 5, &["no folder"]);
+}
