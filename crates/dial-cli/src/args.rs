@@ -266,6 +266,9 @@ pub struct AskingArgs {
     /// Seed of the first trial; trial t has seed S + t
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
+    /// Measure the accuracy after every N-th question only; in between the last figure is repeated
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
+    pub score_every: usize,
     /// CSV file of every question (- for stdout)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -47,7 +47,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         (Score::Random, Policy::Max),
     ];
     let methods = methods.map(|(score, policy)| (Method::Score(score, ModelName::Dirichlet), policy));
-    let bench = built.workbench(plan.graph.metric, plan.asking.eigenpairs);
+    let bench = || built.workbench(plan.graph.metric, plan.asking.eigenpairs);
     let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
     let session = label(&setting, &truth, args)?;
     let files = write(&pool, &truth, &runs, &session, args)?;
@@ -63,7 +63,7 @@ fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo) -> Result<Sessio
         seed: args.seed,
         ..Options::default()
     };
-    let plan = Plan { initial: Initial::None, queries: args.queries, batch: 1, judges: Vec::new() };
+    let plan = Plan { initial: Initial::None, queries: args.queries, batch: 1, judges: Vec::new(), score_every: 1 };
     Ok(trial(setting, &options, truth, &plan, &|| 0.0, &dial::Control::new())?.1)
 }
 

@@ -1,6 +1,6 @@
 //! From what was typed to what it means: the pool, its graph, the kernel.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dial::methods::Workbench;
 use dial::simulate::Truth;
@@ -76,10 +76,12 @@ pub struct Built<'a> {
     pub features: Features<'a>,
     /// The neighbours, unless the graph is from a file.
     pub neighbours: Option<Arc<Neighbours>>,
-    /// The graph.
-    pub graph: Arc<Graph>,
     /// The item ids.
     pub items: Items,
+    /// The graph, in one of its forms or both: one is made from the other when it is needed.
+    wide: OnceLock<Arc<Graph>>,
+    compact: OnceLock<Arc<CompactGraph>>,
+    bench: OnceLock<Workbench<'a>>,
 }
 
 /// Builds the graph of a pool.
@@ -89,7 +91,16 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
     let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
     let items = items(pool)?;
     graph_notes(&graph, features, output);
-    Ok(Built { features, neighbours: Some(Arc::new(neighbours)), graph, items })
+    let wide = OnceLock::from(graph);
+    let (compact, bench) = (OnceLock::new(), OnceLock::new());
+    Ok(Built { features, neighbours: Some(Arc::new(neighbours)), items, wide, compact, bench })
+}
+
+/// A pool with a graph from a file.
+pub fn with_graph<'a>(pool: &'a Pool, graph: CompactGraph) -> Result<Built<'a>, Failure> {
+    let (features, items) = (pool.matrix.features()?, items(pool)?);
+    let (wide, bench) = (OnceLock::new(), OnceLock::new());
+    Ok(Built { features, neighbours: None, items, wide, compact: OnceLock::from(Arc::new(graph)), bench })
 }
 
 /// Finds the neighbours of every item of a pool.
@@ -166,9 +177,28 @@ impl<'a> Built<'a> {
         }
     }
 
+    /// The graph in node ids and f64.
+    pub fn graph(&self) -> &Arc<Graph> {
+        self.wide.get_or_init(|| Arc::new(self.compact.get().expect("one form is there").to_graph()))
+    }
+
+    /// The graph in its compact form.
+    pub fn compact(&self) -> &Arc<CompactGraph> {
+        self.compact.get_or_init(|| Arc::new(CompactGraph::new(self.wide.get().expect("one form is there"))))
+    }
+
+    /// The weighted degrees of the nodes, in some order.
+    fn degrees(&self) -> &[f64] {
+        match self.wide.get() {
+            Some(graph) => graph.degrees(),
+            None => &self.compact().parts().degrees,
+        }
+    }
+
     /// The mean weighted degree.
     pub fn mean_degree(&self) -> f64 {
-        self.graph.degrees().iter().sum::<f64>() / self.graph.n() as f64
+        let degrees = self.degrees();
+        degrees.iter().sum::<f64>() / degrees.len() as f64
     }
 
     /// The mean Euclidean distance to the k-th neighbour, whatever the metric of the graph: radial kernels are Euclidean.
@@ -185,7 +215,7 @@ impl<'a> Built<'a> {
             let (other, _) = neighbours.of(NodeId(node as u32)).last()?;
             Some(self.features.squared_distance(node, other.index()).sqrt())
         };
-        let reaches: Vec<f64> = (0..self.graph.n()).filter_map(last).collect();
+        let reaches: Vec<f64> = (0..self.features.n()).filter_map(last).collect();
         Ok(reaches.iter().sum::<f64>() / reaches.len() as f64)
     }
 
@@ -202,7 +232,7 @@ impl<'a> Built<'a> {
             PropagationName::Rbf => Arc::new(radial(RadialShape::Rbf { sigma: width()? })?),
             PropagationName::Compact => Arc::new(radial(RadialShape::Compact { radius: width()? })?),
             PropagationName::Heat => {
-                let heat = Heat::new(Arc::clone(&self.graph), args.heat_time)?;
+                let heat = Heat::new(Arc::clone(self.graph()), args.heat_time)?;
                 Arc::new(heat.with_source_value(args.source_value)?)
             }
             PropagationName::Poisson => {
@@ -212,7 +242,7 @@ impl<'a> Built<'a> {
                 }
                 match args.precision {
                     Precision::Faithful => {
-                        let poisson = Poisson::new(Arc::clone(&self.graph), tau)?;
+                        let poisson = Poisson::new(Arc::clone(self.graph()), tau)?;
                         Arc::new(poisson.with_source_value(args.source_value)?)
                     }
                     Precision::Certified => Arc::new(self.certified(args, tau)?),
@@ -222,7 +252,7 @@ impl<'a> Built<'a> {
     }
 
     fn certified(&self, args: &KernelArgs, tau: f64) -> Result<Certified, Failure> {
-        let certified = Certified::new(Arc::new(CompactGraph::new(&self.graph)), tau)?;
+        let certified = Certified::new(Arc::clone(self.compact()), tau)?;
         let certified = certified.with_source_value(args.source_value)?;
         Ok(match args.tolerance {
             Some(tolerance) => certified.with_tolerance(tolerance)?,
@@ -232,11 +262,12 @@ impl<'a> Built<'a> {
 
     /// A warning where τ is so large that labels hardly leave their item.
     pub fn faint(&self, tau: f64) -> Option<String> {
-        let strength = |node: usize| {
-            let largest = self.graph.row(NodeId(node as u32)).1.iter().copied().fold(0.0, f64::max);
-            largest / (self.graph.degrees()[node] + tau)
+        let largest = |node: usize| match self.wide.get() {
+            Some(graph) => graph.row(NodeId(node as u32)).1.iter().copied().fold(0.0, f64::max),
+            None => self.compact().row(node).1.iter().map(|&w| f64::from(w)).fold(0.0, f64::max),
         };
-        let mut strengths: Vec<f64> = (0..self.graph.n()).map(strength).collect();
+        let degrees = self.degrees();
+        let mut strengths: Vec<f64> = (0..degrees.len()).map(|node| largest(node) / (degrees[node] + tau)).collect();
         let middle = strengths.len() / 2;
         let (_, &mut median, _) = strengths.select_nth_unstable_by(middle, f64::total_cmp);
         (median < 1e-3).then(|| {
@@ -249,14 +280,18 @@ impl<'a> Built<'a> {
     }
 
     /// What makes the methods of the paper for this pool.
-    pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> Workbench<'a> {
-        Workbench::new(self.features, metric, self.neighbours.clone(), Arc::clone(&self.graph), eigenpairs)
+    pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> &Workbench<'a> {
+        let make =
+            || Workbench::new(self.features, metric, self.neighbours.clone(), Arc::clone(self.graph()), eigenpairs);
+        self.bench.get_or_init(make)
     }
 
     /// What a session works on.
     pub fn setting(&self, args: &KernelArgs, output: &Output) -> Result<Setting<'a>, Failure> {
         let kernel = self.kernel(args, output)?;
-        Ok(Setting { kernel, graph: Some(Arc::clone(&self.graph)), items: self.items.clone() })
+        // A certified kernel has the graph that batches need.
+        let graph = (args.precision == Precision::Faithful).then(|| Arc::clone(self.graph()));
+        Ok(Setting { kernel, graph, items: self.items.clone() })
     }
 }
 

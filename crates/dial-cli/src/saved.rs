@@ -1,7 +1,6 @@
 //! Graphs in files of ours: saved by `dial graph`, used with `--graph`, looked at by `dial doctor`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use dial::{CompactGraph, Kernel, Lists, Metric};
 use dial_data::{Fingerprint, GraphFile, Pool, Recipe, write_graph};
@@ -53,14 +52,14 @@ pub fn load_or_build<'a>(
     output: &Output,
 ) -> Result<Built<'a>, Failure> {
     let Some(path) = file else { return prepare::build(pool, args, zero_rows, output) };
-    let features = pool.matrix.features()?;
     let file = GraphFile::open(path)?;
     agree(path, file.recipe(), args)?;
     file.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
-    let graph = Arc::new(file.graph()?.to_graph());
+    let graph = file.graph()?;
     output.note(&format!("note: the graph is that of {}: {}.", path.display(), words(file.recipe())));
-    prepare::graph_notes(&graph, features, output);
-    Ok(Built { features, neighbours: None, graph, items: prepare::items(pool)? })
+    let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
+    prepare::component_note(&sizes, output);
+    prepare::with_graph(pool, graph)
 }
 
 /// Refuses settings that were typed and contradict those of the file. Defaults were not typed, as far as one can tell.

@@ -1,6 +1,7 @@
 //! `dial simulate`: every method on the same trials, recorded question by question.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use dial::methods::{Method, Workbench};
@@ -61,7 +62,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let built = saved::load_or_build(&pool, &args.graph, args.saved.saved.as_ref(), args.pool.zero_vectors, output)?;
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
-    let bench = built.workbench(args.graph.metric, asking.eigenpairs);
+    let bench = || built.workbench(args.graph.metric, asking.eigenpairs);
     let runs = methods(&setting, &bench, &truth, asking, output)?;
     let crowded = runs.iter().flat_map(|run| &run.trials).flatten().filter(|record| record.crowded).count();
     if crowded > 0 {
@@ -111,10 +112,13 @@ fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial,
     ids.iter().map(node).collect::<Result<Vec<NodeId>, Failure>>().map(Initial::Nodes)
 }
 
+/// The workbench, made when a method needs it: plain scores need none, and no graph in f64.
+type Bench<'b, 'a> = &'b dyn Fn() -> &'b Workbench<'a>;
+
 /// Runs every method that was asked for.
 fn methods<'a>(
     setting: &Setting<'a>,
-    bench: &Workbench<'a>,
+    bench: Bench<'_, 'a>,
     truth: &Truth,
     asking: &AskingArgs,
     output: &Output,
@@ -132,7 +136,7 @@ fn methods<'a>(
 /// Runs the given pairs of acquisition and policy.
 pub fn run_all<'a>(
     setting: &Setting<'a>,
-    bench: &Workbench<'a>,
+    bench: Bench<'_, 'a>,
     truth: &Truth,
     asking: &AskingArgs,
     pairs: impl IntoIterator<Item = (Method, Policy)>,
@@ -148,7 +152,7 @@ pub fn run_all<'a>(
 /// Runs the trials of one method; a run for each model that classifies.
 fn run_method<'a>(
     setting: &Setting<'a>,
-    bench: &Workbench<'a>,
+    bench: Bench<'_, 'a>,
     truth: &Truth,
     asking: &AskingArgs,
     (method, policy): (Method, Policy),
@@ -156,7 +160,10 @@ fn run_method<'a>(
 ) -> Result<Vec<Run>, Failure> {
     let control = output.control();
     let options = Options {
-        acquisition: bench.acquisition(method, &control)?,
+        acquisition: match method {
+            Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
+            method => bench().acquisition(method, &control)?,
+        },
         policy,
         sharpness: asking.lambda,
         prior: asking.prior,
@@ -172,9 +179,9 @@ fn run_method<'a>(
         }
     });
     let others: Vec<ModelName> = models.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
-    let judges = others.iter().map(|&model| bench.model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
+    let judges = others.iter().map(|&model| bench().model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
-    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges };
+    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges, score_every: asking.score_every };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
     control.start(&format!("asking by {method}, {policy}"), asking.trials * asking.queries);

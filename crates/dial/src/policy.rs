@@ -19,7 +19,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::leaders::Leaders;
 use crate::prior::percentile;
@@ -87,7 +86,7 @@ impl Chooser {
         }
     }
 
-    /// Chooses several candidates such that no two are neighbours in the graph; if there are not enough, the rest is
+    /// Chooses several candidates such that no two are joined in the graph; if there are not enough, the rest is
     /// filled from what is left and counted.
     ///
     /// # Errors
@@ -96,7 +95,7 @@ impl Chooser {
         &self,
         candidates: &[(NodeId, f64)],
         count: usize,
-        graph: Option<&Graph>,
+        joined: impl Fn(NodeId, NodeId) -> bool,
         random: &mut Random,
         scratch: &mut Vec<f64>,
     ) -> Result<Batch> {
@@ -104,7 +103,6 @@ impl Chooser {
         if count == 1 {
             return Ok(batch);
         }
-        let joined = |a: NodeId, b: NodeId| graph.is_some_and(|graph| graph.adjacent(a, b));
         let mut left = candidates.to_vec();
         let mut apart = candidates.to_vec();
         while batch.nodes.len() < count.min(candidates.len()) {
@@ -326,7 +324,7 @@ mod tests {
         let mut random = Random::new(1, Purpose::Ask, 0);
         let scored = candidates(&[0.2, 0.9, 0.8, 0.1]);
         let batch = |count, random: &mut Random| {
-            max.choose_batch(&scored, count, Some(&path), random, &mut Vec::new()).unwrap()
+            max.choose_batch(&scored, count, |a, b| path.adjacent(a, b), random, &mut Vec::new()).unwrap()
         };
         assert_eq!(batch(2, &mut random), Batch { nodes: vec![NodeId(1), NodeId(3)], crowded: 0 });
         let all = batch(9, &mut random);

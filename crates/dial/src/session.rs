@@ -143,8 +143,12 @@ impl<'a> Session<'a> {
         if let Some((node, _)) = candidates.iter().find(|(_, score)| score.is_nan()) {
             return Err(Error::NanScore(self.setting.items.id(*node)));
         }
-        let graph = self.setting.graph.as_deref();
-        let batch = self.chooser().choose_batch(candidates, count, graph, &mut self.random(), weights)?;
+        let local = self.setting.kernel.local();
+        let joined = |a: NodeId, b: NodeId| match &self.setting.graph {
+            Some(graph) => graph.adjacent(a, b),
+            None => local.is_some_and(|local| local.graph().adjacent(a, b)),
+        };
+        let batch = self.chooser().choose_batch(candidates, count, joined, &mut self.random(), weights)?;
         let question = |&node: &NodeId| self.question(node, scores[node.index()]);
         Ok(Ask { questions: batch.nodes.iter().map(question).collect(), crowded: batch.crowded })
     }

@@ -16,7 +16,7 @@ use crate::propagate::Propagation;
 pub struct Setting<'a> {
     /// How labels spread.
     pub kernel: Arc<dyn Propagation + 'a>,
-    /// The graph, so that batches hold no neighbours.
+    /// The graph, so that batches hold no neighbours; a kernel with certified precision has its own.
     pub graph: Option<Arc<Graph>>,
     /// The item ids.
     pub items: Items,

@@ -55,12 +55,14 @@ pub struct Plan<'a> {
     pub batch: usize,
     /// Classifiers that are scored on the questions beside the Dirichlet field.
     pub judges: Vec<Arc<Model<'a>>>,
+    /// Accuracies are measured after every so many questions and at the end; in between the last ones are repeated.
+    pub score_every: usize,
 }
 
 impl Default for Plan<'_> {
     /// The paper's protocol: one initial label per class, 100 questions one at a time.
     fn default() -> Self {
-        Plan { initial: Initial::OnePerClass, queries: 100, batch: 1, judges: Vec::new() }
+        Plan { initial: Initial::OnePerClass, queries: 100, batch: 1, judges: Vec::new(), score_every: 1 }
     }
 }
 
@@ -117,7 +119,8 @@ pub fn trial<'a>(
     for &node in &initial {
         tell(&mut session, truth, node, control)?;
     }
-    let mut records = vec![record(&session, truth, &plan.judges, None, clock() - start, control)?];
+    let (accuracy, judged) = accuracies(&session, truth, &plan.judges, control)?;
+    let mut records = vec![Record { accuracy, judged, ..record(&session, truth, None, clock() - start) }];
     while records.len() <= plan.queries {
         control.check()?;
         let mut start = clock();
@@ -130,8 +133,14 @@ pub fn trial<'a>(
         for (place, question) in asked.questions.into_iter().enumerate() {
             tell(&mut session, truth, question.node, control)?;
             let seconds = clock() - start;
-            let next = record(&session, truth, &plan.judges, Some(question.node), seconds, control)?;
-            records.push(Record { query: records.len(), crowded: place >= apart, ..next });
+            let (accuracy, judged) = match records.len() {
+                query if query % plan.score_every.max(1) == 0 || query == plan.queries => {
+                    accuracies(&session, truth, &plan.judges, control)?
+                }
+                query => (records[query - 1].accuracy, records[query - 1].judged.clone()),
+            };
+            let next = record(&session, truth, Some(question.node), seconds);
+            records.push(Record { query: records.len(), crowded: place >= apart, accuracy, judged, ..next });
             control.advance(1)?;
             start = clock();
         }
@@ -192,32 +201,37 @@ fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<Node
     }
 }
 
-fn record(
-    session: &Session<'_>,
-    truth: &Truth,
-    judges: &[Arc<Model<'_>>],
-    node: Option<NodeId>,
-    seconds: f64,
-    control: &Control,
-) -> Result<Record> {
+/// What there is to say after a question, apart from accuracies.
+fn record(session: &Session<'_>, truth: &Truth, node: Option<NodeId>, seconds: f64) -> Record {
     let labelled = session.labelled();
     let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
-    let belief = session.belief(&control.quiet())?;
-    let judge = |model: &Arc<Model<'_>>| {
-        let scores = model.scores(session.terms(), &control.quiet())?;
-        Ok(accuracy(session, truth, |node| scores.class(node)))
-    };
-    Ok(Record {
+    Record {
         query: 0,
         crowded: false,
         node,
         class: node.and_then(|node| truth.classes[node.index()]),
         labelled: labelled.len(),
-        accuracy: accuracy(session, truth, |node| belief.class(node)),
-        judged: judges.iter().map(judge).collect::<Result<_>>()?,
+        accuracy: 0.0,
+        judged: Vec::new(),
         clusters_found: met.len(),
         seconds,
-    })
+    }
+}
+
+/// The accuracies of the belief and of the judges.
+fn accuracies(
+    session: &Session<'_>,
+    truth: &Truth,
+    judges: &[Arc<Model<'_>>],
+    control: &Control,
+) -> Result<(f64, Vec<f64>)> {
+    let belief = session.belief(&control.quiet())?;
+    let judge = |model: &Arc<Model<'_>>| {
+        let scores = model.scores(session.terms(), &control.quiet())?;
+        Ok(accuracy(session, truth, |node| scores.class(node)))
+    };
+    let judged = judges.iter().map(judge).collect::<Result<_>>()?;
+    Ok((accuracy(session, truth, |node| belief.class(node)), judged))
 }
 
 /// How many of the unlabelled nodes of known class are classified right, and how many there are.

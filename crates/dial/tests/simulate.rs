@@ -30,7 +30,7 @@ fn pool(n: usize) -> (Setting<'static>, Truth) {
 }
 
 fn plan(initial: Initial, queries: usize, batch: usize) -> Plan<'static> {
-    Plan { initial, queries, batch, judges: Vec::new() }
+    Plan { initial, queries, batch, ..Plan::default() }
 }
 
 fn options(score: Score, policy: Policy, seed: u64) -> Options<'static> {

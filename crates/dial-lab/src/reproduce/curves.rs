@@ -241,7 +241,13 @@ impl<'a> Runner<'_, 'a> {
                 Some(model) => vec![self.bench.model(model, control)?],
                 None => Vec::new(),
             };
-            let plan = Plan { initial: Initial::OnePerClass, queries: self.protocol.queries, batch: 1, judges };
+            let plan = Plan {
+                initial: Initial::OnePerClass,
+                queries: self.protocol.queries,
+                batch: 1,
+                judges,
+                score_every: 1,
+            };
             control.start(&format!("{}, {}", line.name, self.loaded.name), missing.len() * self.protocol.queries);
             let run = |&t: &usize| -> Result<Vec<Vec<f64>>, Trouble> {
                 let rows = self.trial(line, t, Arc::clone(&acquisition), &plan, control)?;
