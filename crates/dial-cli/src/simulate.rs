@@ -86,10 +86,9 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the memory is for: trials run at once, and each holds its columns.
+/// What the memory is for: trials run at once, and each holds a field, its scores and a solve, but no columns.
 fn work(args: &Simulate) -> Work {
-    let at_once = args.asking.trials.min(rayon::current_num_threads());
-    let columns = at_once * args.asking.queries.min(256);
+    let columns = 24 * args.asking.trials.min(rayon::current_num_threads());
     if args.saved.saved.is_some() { Work::LabelSaved(columns) } else { Work::Label(columns) }
 }
 
