@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Kernel, Metric, Policy, Prior, Sharpness};
+use dial::{Kernel, Metric, Policy, Precision, Prior, Sharpness};
 
 pub use crate::generate::Generate;
 pub use crate::reproduce::What;
@@ -185,9 +185,13 @@ pub struct KernelArgs {
     /// Value of a column at its source: how many observations a label counts for
     #[arg(long, value_name = "T", default_value_t = 1.0, allow_hyphen_values = true)]
     pub source_value: f64,
-    /// faithful: every solve to a true residual of 1e-9
-    #[arg(long, value_name = "NAME", default_value = "faithful", value_parser = ["faithful"])]
-    pub precision: String,
+    /// faithful: every solve to a true residual of 1e-9; certified: local solves with a proven bound, for speed and
+    /// large pools (poisson only)
+    #[arg(long, value_name = "NAME", default_value = "faithful")]
+    pub precision: Precision,
+    /// Bound on the evidence of a class that certified solves stop at [default: half the prior, at most 0.001]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub tolerance: Option<f64>,
 }
 
 /// `dial simulate`.

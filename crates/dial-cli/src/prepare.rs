@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting,
-    Shape as RadialShape, ZeroVectors,
+    Certified, CompactGraph, Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Precision, Propagation,
+    Radial, Setting, Shape as RadialShape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
@@ -191,6 +191,11 @@ impl<'a> Built<'a> {
 
     /// The propagation that was asked for.
     pub fn kernel(&self, args: &KernelArgs, output: &Output) -> Result<Arc<dyn Propagation + 'a>, Failure> {
+        let certified = args.precision == Precision::Certified;
+        if (certified && args.propagation != PropagationName::Poisson) || (!certified && args.tolerance.is_some()) {
+            let text = "--precision certified is for --propagation poisson, and --tolerance for --precision certified.";
+            return Err(Failure::settings(text.into()));
+        }
         let width = || args.sigma.map_or_else(|| self.mean_reach(), Ok);
         let radial = |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
         Ok(match args.propagation {
@@ -202,12 +207,26 @@ impl<'a> Built<'a> {
             }
             PropagationName::Poisson => {
                 let tau = self.tau(args.tau);
-                let poisson = Poisson::new(Arc::clone(&self.graph), tau)?.with_source_value(args.source_value)?;
                 if let Some(warning) = self.faint(tau) {
                     output.note(&warning);
                 }
-                Arc::new(poisson)
+                match args.precision {
+                    Precision::Faithful => {
+                        let poisson = Poisson::new(Arc::clone(&self.graph), tau)?;
+                        Arc::new(poisson.with_source_value(args.source_value)?)
+                    }
+                    Precision::Certified => Arc::new(self.certified(args, tau)?),
+                }
             }
+        })
+    }
+
+    fn certified(&self, args: &KernelArgs, tau: f64) -> Result<Certified, Failure> {
+        let certified = Certified::new(Arc::new(CompactGraph::new(&self.graph)), tau)?;
+        let certified = certified.with_source_value(args.source_value)?;
+        Ok(match args.tolerance {
+            Some(tolerance) => certified.with_tolerance(tolerance)?,
+            None => certified,
         })
     }
 

@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::field::{DirichletField, Term};
+use crate::field::{DirichletField, Term, variance};
 use crate::ids::NodeId;
 use crate::seed::{Purpose, Random};
 use crate::words::words;
@@ -51,6 +51,12 @@ impl<'a> Situation<'a> {
 pub trait Acquisition: Send + Sync {
     /// Writes the score of every node; larger means ask sooner. Must not depend on anything but the situation.
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// The score of a node from its α alone, for acquisitions that look at nothing else: the same bits as
+    /// [`Acquisition::scores`] gives. Lets a session score again only the nodes that a label has changed.
+    fn score_at(&self, _alpha: &[f64]) -> Option<f64> {
+        None
+    }
 }
 
 /// The acquisitions that read the belief alone, by name.
@@ -90,18 +96,27 @@ words!(Score, "acquisition", {
 impl Acquisition for Score {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         match self {
+            // The same bits, class by class.
             Score::Variance => now.field.variances(out),
-            Score::Margin => now.field.map(out, |alpha| -gap(alpha) / total(alpha)),
-            Score::MarginRange => now.field.map(out, |alpha| (least(alpha) - most(alpha)) / total(alpha)),
-            Score::Entropy => now.field.map(out, entropy),
-            Score::LeastConfidence => now.field.map(out, |alpha| 1.0 - most(alpha) / total(alpha)),
-            Score::Norm => now.field.map(out, |alpha| -norm(alpha) / total(alpha)),
             Score::Random => {
                 let mut random = Random::new(now.seed, Purpose::Scores, now.round);
                 out.iter_mut().for_each(|score| *score = random.uniform());
             }
+            _ => now.field.map(out, |alpha| self.score_at(alpha).expect("a function of alpha")),
         }
         Ok(())
+    }
+
+    fn score_at(&self, alpha: &[f64]) -> Option<f64> {
+        match self {
+            Score::Variance => Some(variance(alpha)),
+            Score::Margin => Some(-gap(alpha) / total(alpha)),
+            Score::MarginRange => Some((least(alpha) - most(alpha)) / total(alpha)),
+            Score::Entropy => Some(entropy(alpha)),
+            Score::LeastConfidence => Some(1.0 - most(alpha) / total(alpha)),
+            Score::Norm => Some(-norm(alpha) / total(alpha)),
+            Score::Random => None,
+        }
     }
 }
 
@@ -122,6 +137,10 @@ impl<F: Fn(&[f64]) -> f64 + Send + Sync> Acquisition for OfAlpha<F> {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         now.field.map(out, &self.0);
         Ok(())
+    }
+
+    fn score_at(&self, alpha: &[f64]) -> Option<f64> {
+        Some(self.0(alpha))
     }
 }
 

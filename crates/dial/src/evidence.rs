@@ -1,206 +1,128 @@
 //! The field kept up with the log: which columns each class is the sum of, and how a change of the log becomes a change
 //! of the field.
 //!
-//! A class is the sum of its terms (a column times a weight) in the order of their events. When the terms change, the
-//! part before the first difference still stands: if that is all of the old terms, the new ones are added; otherwise the
-//! class is summed anew from the last checkpoint inside the common beginning, or from zero. A checkpoint is a copy of the
-//! class after every 32nd term; the last four are kept. Either way the sum has the bits of a fresh replay, and nothing
-//! is ever subtracted.
-//!
-//! Columns are a cache: the newest are kept, the others are made again when they are needed. A change that needs many
-//! columns takes them a block at a time and works on a copy of the field, so memory stays bounded and a failure leaves
-//! everything as it was.
+//! A class is the sum of its terms (a column times a weight) in the order of their events. In faithful precision it is
+//! summed (`summed`); in certified precision, where local solves pay, it is pushed (`merged`). Both have the bits of a
+//! fresh replay after any change.
 
-use std::collections::{HashMap, VecDeque};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::control::Control;
 use crate::error::Result;
 use crate::field::{DirichletField, Term};
 use crate::ids::{ClassId, NodeId};
-use crate::propagate::{Column, Propagation};
+use crate::local::{Bound, Regime};
+use crate::merged::Merged;
+use crate::propagate::Propagation;
+use crate::summed::Summed;
 
 /// The field and what it is made of.
 pub(crate) struct Evidence<'a> {
     kernel: Arc<dyn Propagation + 'a>,
-    cache: Cache,
-    sums: Sums,
+    columns_kept: usize,
+    kept: Kept<'a>,
 }
 
-/// The classes as sums of terms.
-#[derive(Clone)]
-struct Sums {
-    field: DirichletField,
-    classes: Vec<ClassId>,
-    terms: Vec<Vec<Term>>,
-    checkpoints: Vec<VecDeque<Checkpoint>>,
-}
-
-/// A class after its first `count` terms.
-#[derive(Clone)]
-struct Checkpoint {
-    count: usize,
-    plane: Vec<f64>,
-}
-
-/// Terms between checkpoints, and how many checkpoints a class keeps.
-const STRIDE: usize = 32;
-const CHECKPOINTS: usize = 4;
-
-/// At most so many columns are made at once.
-const BLOCK: usize = 64;
-
-/// Columns in memory, oldest first.
-struct Cache {
-    columns: HashMap<NodeId, Column>,
-    made: VecDeque<NodeId>,
-    kept: usize,
+enum Kept<'a> {
+    Summed(Box<Summed<'a>>),
+    Merged(Box<Merged<'a>>),
 }
 
 impl<'a> Evidence<'a> {
     /// No classes yet.
     pub(crate) fn new(kernel: Arc<dyn Propagation + 'a>, columns_kept: usize, prior_strength: f64) -> Evidence<'a> {
-        let field = DirichletField::new(kernel.n(), 0, prior_strength);
-        let sums = Sums { field, classes: Vec::new(), terms: Vec::new(), checkpoints: Vec::new() };
-        Evidence { kernel, cache: Cache { columns: HashMap::new(), made: VecDeque::new(), kept: columns_kept }, sums }
+        let local = |kernel: &dyn Propagation| {
+            kernel.local().is_some_and(|local| local.regime(local.tolerance(prior_strength)) == Regime::Local)
+        };
+        let kept = match local(&*kernel) {
+            true => Kept::Merged(Box::new(Merged::new(Arc::clone(&kernel), columns_kept, prior_strength))),
+            false => Kept::Summed(Box::new(Summed::new(Arc::clone(&kernel), columns_kept, prior_strength))),
+        };
+        Evidence { kernel, columns_kept, kept }
     }
 
     pub(crate) fn field(&self) -> &DirichletField {
-        &self.sums.field
+        match &self.kept {
+            Kept::Summed(summed) => summed.field(),
+            Kept::Merged(merged) => merged.field(),
+        }
     }
 
     pub(crate) fn classes(&self) -> &[ClassId] {
-        &self.sums.classes
+        match &self.kept {
+            Kept::Summed(summed) => summed.classes(),
+            Kept::Merged(merged) => merged.classes(),
+        }
     }
 
     /// The terms of every class, in the order of their events.
     pub(crate) fn terms(&self) -> &[Vec<Term>] {
-        &self.sums.terms
+        match &self.kept {
+            Kept::Summed(summed) => summed.terms(),
+            Kept::Merged(merged) => merged.terms(),
+        }
+    }
+
+    /// Whether a label changes the field at some nodes only.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.kept, Kept::Merged(_))
+    }
+
+    /// The nodes whose evidence changed since this was last asked; `None`: any may have.
+    pub(crate) fn take_changed(&mut self) -> Option<Vec<NodeId>> {
+        match &mut self.kept {
+            Kept::Summed(_) => None,
+            Kept::Merged(merged) => merged.take_changed(),
+        }
+    }
+
+    /// The proven bound on the evidence for a class, where there is one.
+    pub(crate) fn bound(&self, plane: usize) -> Option<Bound> {
+        match &self.kept {
+            Kept::Summed(summed) => {
+                let weight = summed.terms()[plane].iter().fold(0.0, |sum, (_, weight)| sum + weight);
+                let label = self.kernel.local()?.global_bound();
+                Some(Bound { absolute: weight * label, relative: 0.0 })
+            }
+            Kept::Merged(merged) => Some(merged.bound(plane)),
+        }
     }
 
     /// Brings the field to these classes, terms and prior, or leaves it as it was.
     pub(crate) fn follow(
         &mut self,
-        classes: Vec<ClassId>,
-        terms: Vec<Vec<Term>>,
+        classes: &[ClassId],
+        terms: &[Vec<Term>],
         prior_strength: f64,
         control: &Control,
     ) -> Result<()> {
-        let same_classes = classes.starts_with(&self.sums.classes);
-        let standing = |plane: usize| if same_classes { self.sums.standing(plane, &terms[plane]) } else { 0 };
-        let standing: Vec<usize> = (0..classes.len()).map(standing).collect();
-        let pending: Vec<Term> = terms.iter().zip(&standing).flat_map(|(t, &from)| t[from..].to_vec()).collect();
-        if pending.len() <= BLOCK {
-            // Once the columns are there nothing can fail, and the field is changed in place.
-            self.cache.fetch(&*self.kernel, &pending, control)?;
-            self.sums.update(classes, terms, &standing, |sums, plane, block| {
-                sums.add(plane, block, &self.cache);
-                Ok(())
-            })?;
-        } else {
-            let mut sums = self.sums.clone();
-            sums.update(classes, terms, &standing, |sums, plane, block| {
-                self.cache.fetch(&*self.kernel, block, control)?;
-                sums.add(plane, block, &self.cache);
-                self.cache.trim();
-                Ok(())
-            })?;
-            self.sums = sums;
+        if self.field().prior_strength() != prior_strength && self.kernel.local().is_some() {
+            // The tolerance follows the prior, and so do all bits.
+            let mut other = Evidence::new(Arc::clone(&self.kernel), self.columns_kept, prior_strength);
+            other.follow(classes, terms, prior_strength, control)?;
+            *self = other;
+            return Ok(());
         }
-        self.sums.field.set_prior_strength(prior_strength);
-        self.cache.trim();
-        Ok(())
-    }
-}
-
-impl Sums {
-    /// How many of the new terms of a class are summed already, as it stands or up to a checkpoint.
-    fn standing(&self, plane: usize, terms: &[Term]) -> usize {
-        let Some(old) = self.terms.get(plane) else { return 0 };
-        let common = old.iter().zip(terms).take_while(|(old, new)| old == new).count();
-        if common == old.len() {
-            return common;
-        }
-        self.checkpoints[plane].iter().map(|point| point.count).filter(|&count| count <= common).max().unwrap_or(0)
-    }
-
-    /// Takes every class from where it stands to its new terms; `add` is called with blocks of terms, in order.
-    fn update(
-        &mut self,
-        classes: Vec<ClassId>,
-        terms: Vec<Vec<Term>>,
-        standing: &[usize],
-        mut add: impl FnMut(&mut Sums, usize, &[Term]) -> Result<()>,
-    ) -> Result<()> {
-        self.field.resize_classes(classes.len());
-        self.terms.resize(classes.len(), Vec::new());
-        self.checkpoints.resize(classes.len(), VecDeque::new());
-        for (plane, (terms, &from)) in terms.iter().zip(standing).enumerate() {
-            self.restore(plane, from);
-            // Blocks end where checkpoints are due.
-            let mut done = from;
-            while done < terms.len() {
-                let end = terms.len().min((done / STRIDE + 1) * STRIDE);
-                add(self, plane, &terms[done..end])?;
-                done = end;
-                if done % STRIDE == 0 {
-                    self.remember(plane, done);
-                }
-            }
-        }
-        (self.classes, self.terms) = (classes, terms);
-        Ok(())
-    }
-
-    /// Puts a class back to its first `count` terms, which is where it is, a checkpoint, or nothing.
-    fn restore(&mut self, plane: usize, count: usize) {
-        if count == self.terms[plane].len() {
-            return;
-        }
-        self.checkpoints[plane].retain(|point| point.count <= count);
-        match self.checkpoints[plane].back() {
-            Some(point) if count > 0 => self.field.set(plane, &point.plane),
-            _ => self.field.clear(plane),
+        match &mut self.kept {
+            Kept::Summed(summed) => summed.follow(classes, terms, prior_strength, control),
+            Kept::Merged(merged) => merged.follow(classes, terms, control),
         }
     }
 
-    /// Keeps a copy of a class, in the room of the oldest if there are enough.
-    fn remember(&mut self, plane: usize, count: usize) {
-        let points = &mut self.checkpoints[plane];
-        let mut point = match points.len() {
-            CHECKPOINTS => points.pop_front().expect("there are some"),
-            _ => Checkpoint { count: 0, plane: Vec::new() },
-        };
-        point.count = count;
-        point.plane.clear();
-        point.plane.extend_from_slice(self.field.plane(plane));
-        points.push_back(point);
-    }
-
-    fn add(&mut self, plane: usize, terms: &[Term], cache: &Cache) {
-        for (node, weight) in terms {
-            self.field.add(plane, *weight, &cache.columns[node]);
+    /// Makes the column of a node ahead of its label.
+    pub(crate) fn prepare(&mut self, node: NodeId, control: &Control) -> Result<()> {
+        match &mut self.kept {
+            Kept::Summed(summed) => summed.fetch(&[(node, 1.0)], control),
+            Kept::Merged(merged) => merged.fetch(&[(node, 1.0)], control),
         }
     }
-}
 
-impl Cache {
-    /// Makes the columns of these terms that are not there.
-    fn fetch(&mut self, kernel: &dyn Propagation, terms: &[Term], control: &Control) -> Result<()> {
-        let mut missing: Vec<NodeId> = terms.iter().map(|&(node, _)| node).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing.retain(|node| !self.columns.contains_key(node));
-        let columns = kernel.columns(&missing, control)?;
-        self.made.extend(&missing);
-        self.columns.extend(missing.into_iter().zip(columns));
-        Ok(())
-    }
-
-    /// Drops the oldest columns beyond the number to keep.
-    fn trim(&mut self) {
-        while self.made.len() > self.kept {
-            self.made.pop_front().map(|node| self.columns.remove(&node));
+    /// The evidence everywhere, also where no local solve arrived.
+    pub(crate) fn belief(&self, control: &Control) -> Result<Cow<'_, DirichletField>> {
+        match &self.kept {
+            Kept::Summed(summed) => Ok(Cow::Borrowed(summed.field())),
+            Kept::Merged(merged) => merged.belief(control).map(Cow::Owned),
         }
     }
 }

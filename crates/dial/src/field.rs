@@ -82,6 +82,17 @@ impl DirichletField {
         }
     }
 
+    /// Changes the evidence for a class at one node.
+    pub(crate) fn set_at(&mut self, class: usize, node: NodeId, evidence: f64) {
+        self.evidence[class][node.index()] = evidence;
+    }
+
+    /// Writes α of every class at a node.
+    pub(crate) fn alpha_into(&self, node: NodeId, alpha: &mut Vec<f64>) {
+        alpha.clear();
+        alpha.extend(self.evidence.iter().map(|plane| plane[node.index()] + self.prior_strength));
+    }
+
     /// The evidence for a class at every node.
     pub fn plane(&self, class: usize) -> &[f64] {
         &self.evidence[class]

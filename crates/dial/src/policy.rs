@@ -16,16 +16,15 @@
 //! no such lower bound for θ; there max A - min A takes the place of max A, and scores that are all equal mean uniform.
 //! Everything is computed from λ (A - max A) <= 0, so no λ in [0, ∞] overflows; λ = ∞ is uniform over the maximisers.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
+use crate::leaders::Leaders;
 use crate::prior::percentile;
 use crate::seed::{Random, hash};
+pub use crate::sharpness::Sharpness;
 use crate::words::words;
 
 /// How the next question is chosen among the scored candidates.
@@ -42,54 +41,6 @@ pub enum Policy {
 }
 
 words!(Policy, "policy", { Max => "max", Proportional => "proportional", Uniform => "uniform" });
-
-/// λ of the proportional policy.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Sharpness {
-    /// 1/θ from the scores of each question.
-    #[default]
-    Auto,
-    /// A number from 0 (uniform) to infinity (maximum).
-    Constant(f64),
-    /// λ₀ t^P at question t = 1, 2, ...
-    Schedule {
-        /// λ₀.
-        start: f64,
-        /// P.
-        power: f64,
-    },
-}
-
-impl fmt::Display for Sharpness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sharpness::Auto => f.write_str("auto"),
-            Sharpness::Constant(lambda) => lambda.fmt(f),
-            Sharpness::Schedule { start, power } => write!(f, "schedule:{start},{power}"),
-        }
-    }
-}
-
-impl FromStr for Sharpness {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Sharpness> {
-        let number = |word: &str| word.trim().parse::<f64>().ok().filter(|x| *x >= 0.0);
-        let parsed = match word.strip_prefix("schedule:") {
-            None if word == "auto" => Some(Sharpness::Auto),
-            None => number(word).map(Sharpness::Constant),
-            Some(rest) => rest.split_once(',').and_then(|(start, power)| {
-                let power = power.trim().parse::<f64>().ok().filter(|power| power.is_finite())?;
-                Some(Sharpness::Schedule { start: number(start)?, power })
-            }),
-        };
-        parsed.ok_or_else(|| Error::BadSetting {
-            name: "lambda",
-            want: "auto, a number >= 0 (inf is allowed) or schedule:L0,P",
-            got: word.to_string(),
-        })
-    }
-}
 
 /// A policy with everything it needs to choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,6 +118,28 @@ impl Chooser {
         Ok(batch)
     }
 
+    /// Chooses one of the nodes whose scores are kept up.
+    ///
+    /// # Errors
+    /// No candidates (N11).
+    pub(crate) fn choose_leader(&self, leaders: &Leaders, random: &mut Random) -> Result<NodeId> {
+        if leaders.open() == 0 {
+            return Err(Error::NothingToAsk);
+        }
+        match self.policy {
+            Policy::Max => Ok(leaders.best()),
+            Policy::Uniform => Ok(leaders.draw(0.0, random)),
+            Policy::Proportional => {
+                let most = leaders.scores()[leaders.best().index()];
+                let automatic = || {
+                    let percentile = leaders.percentile(1.0 - 1.0 / self.expected_clusters as f64);
+                    inverse_theta(most, leaders.least(), leaders.open(), percentile)
+                };
+                Ok(leaders.draw(self.given_lambda().unwrap_or_else(automatic), random))
+            }
+        }
+    }
+
     fn best(&self, candidates: &[(NodeId, f64)]) -> NodeId {
         let tie = |node: NodeId| self.tie_seed.map_or(u64::from(node.0), |seed| hash(seed, u64::from(node.0)));
         let mut best = candidates[0];
@@ -181,15 +154,20 @@ impl Chooser {
 
     /// λ for these candidates.
     fn lambda(&self, candidates: &[(NodeId, f64)], scratch: &mut Vec<f64>) -> f64 {
+        self.given_lambda().unwrap_or_else(|| {
+            scratch.clear();
+            scratch.extend(candidates.iter().map(|&(_, score)| score));
+            automatic_lambda(scratch, self.expected_clusters)
+        })
+    }
+
+    /// λ where it does not depend on the scores.
+    fn given_lambda(&self) -> Option<f64> {
         match self.sharpness {
-            Sharpness::Constant(lambda) => lambda,
-            Sharpness::Schedule { start: 0.0, .. } => 0.0,
-            Sharpness::Schedule { start, power } => start * libm::pow(self.question as f64, power),
-            Sharpness::Auto => {
-                scratch.clear();
-                scratch.extend(candidates.iter().map(|&(_, score)| score));
-                automatic_lambda(scratch, self.expected_clusters)
-            }
+            Sharpness::Constant(lambda) => Some(lambda),
+            Sharpness::Schedule { start: 0.0, .. } => Some(0.0),
+            Sharpness::Schedule { start, power } => Some(start * libm::pow(self.question as f64, power)),
+            Sharpness::Auto => None,
         }
     }
 }
@@ -204,10 +182,16 @@ pub fn automatic_lambda(scores: &mut [f64], expected_clusters: usize) -> f64 {
     if scores.iter().all(|&score| score == most) {
         return 0.0;
     }
+    let count = scores.len();
+    inverse_theta(most, least, count, percentile(scores, 1.0 - 1.0 / expected_clusters as f64))
+}
+
+/// 1/θ from the largest and smallest of `count` scores and their percentile.
+fn inverse_theta(most: f64, least: f64, count: usize, percentile: f64) -> f64 {
     let size = if most > 0.0 { most } else { most - least };
-    let floor = size / (150.0 * std::f64::consts::LN_10 - libm::log(scores.len() as f64));
-    let spread = most - percentile(scores, 1.0 - 1.0 / expected_clusters as f64);
-    1.0 / spread.max(floor).min(1.0)
+    let floor = size / (150.0 * std::f64::consts::LN_10 - libm::log(count as f64));
+    let theta = (most - percentile).max(floor).min(1.0);
+    if theta > 0.0 { 1.0 / theta } else { 0.0 }
 }
 
 /// Fills `weights` with exp(λ (A - max A)): unnormalised probabilities, at most 1.

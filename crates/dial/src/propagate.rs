@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Combinatorial;
+use crate::local::LocalSolver;
 use crate::order::Ordered;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 
@@ -44,6 +45,11 @@ pub trait Propagation: Send + Sync {
 
     /// Whether a label at the source can say anything about the node.
     fn reaches(&self, source: NodeId, node: NodeId) -> bool;
+
+    /// The local solver behind this kernel, if a session is to use it (certified precision).
+    fn local(&self) -> Option<&LocalSolver> {
+        None
+    }
 }
 
 /// Poisson propagation on a graph.

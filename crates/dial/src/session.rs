@@ -8,107 +8,23 @@
 //! The field follows the log (see `evidence`): a state has the bits of a replay of its log. The generator of a question is
 //! numbered by the count of labelled items, so a resumed session asks what an uninterrupted one would have asked.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use crate::acquire::{Acquisition, Score, Situation};
+use crate::acquire::Situation;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::events::{Change, Event};
 use crate::evidence::Evidence;
 use crate::field::{DirichletField, Term};
-use crate::graph::Graph;
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
-use crate::policy::{Chooser, Policy, Sharpness};
-use crate::prior::{self, Prior};
-use crate::propagate::Propagation;
+use crate::leaders::Leaders;
+use crate::policy::Chooser;
+use crate::prior;
 use crate::seed::{Purpose, Random};
-
-/// What a session works on: the pool and how labels spread over it.
-#[derive(Clone)]
-pub struct Setting<'a> {
-    /// How labels spread.
-    pub kernel: Arc<dyn Propagation + 'a>,
-    /// The graph, so that batches hold no neighbours.
-    pub graph: Option<Arc<Graph>>,
-    /// The item ids.
-    pub items: Items,
-}
-
-/// How a session asks.
-#[derive(Clone)]
-pub struct Options<'a> {
-    /// What makes a node worth asking.
-    pub acquisition: Arc<dyn Acquisition + 'a>,
-    /// How a node is chosen from the scores.
-    pub policy: Policy,
-    /// λ of the proportional policy.
-    pub sharpness: Sharpness,
-    /// α₀, or how to find it.
-    pub prior: Prior,
-    /// K̂; by default max(20, 2K).
-    pub expected_clusters: Option<usize>,
-    /// The seed of everything random.
-    pub seed: u64,
-    /// How many columns stay in memory, so that taking a label back needs no solves.
-    pub columns_kept: usize,
-    /// Labels given before the first question, which a schedule of λ does not count as questions.
-    pub given: u64,
-    /// Nodes that may be asked; all, if not given.
-    pub askable: Option<Arc<Vec<bool>>>,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Options {
-            acquisition: Arc::new(Score::default()),
-            policy: Policy::default(),
-            sharpness: Sharpness::default(),
-            prior: Prior::default(),
-            expected_clusters: None,
-            seed: 0,
-            columns_kept: 256,
-            given: 0,
-            askable: None,
-        }
-    }
-}
-
-/// An item worth asking.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Question {
-    /// Its node.
-    pub node: NodeId,
-    /// Its id.
-    pub item: String,
-    /// Its score.
-    pub score: f64,
-}
-
-/// The items to ask next.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
-    /// The questions, in order.
-    pub questions: Vec<Question>,
-    /// How many of the last ones neighbour earlier ones, for want of others.
-    pub crowded: usize,
-}
-
-/// What is believed about an item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
-    /// The most probable class.
-    pub class: ClassId,
-    /// Mean probabilities, in the order of [`Session::classes`].
-    pub probabilities: Vec<f64>,
-    /// Trace of the covariance.
-    pub variance: f64,
-    /// Evidence, all classes together, without the prior.
-    pub evidence: f64,
-    /// Whether any label can say something about this item.
-    pub reached: bool,
-}
+use crate::setting::{Ask, Options, Prediction, Question, Setting, check_sizes, prior_strength};
 
 /// A labelling session. See the module for its rules.
 pub struct Session<'a> {
@@ -117,8 +33,11 @@ pub struct Session<'a> {
     labels: Labels,
     evidence: Evidence<'a>,
     open: Vec<bool>,
+    closed: Vec<NodeId>,
     labelled: Vec<NodeId>,
     order: Vec<NodeId>,
+    /// Scores kept up label by label, where labels change the field at some nodes only.
+    leaders: Option<Leaders>,
     scratch: Mutex<Scratch>,
 }
 
@@ -179,9 +98,11 @@ impl<'a> Session<'a> {
         }
         check_sizes(&setting, &options)?;
         let evidence = Evidence::new(Arc::clone(&setting.kernel), options.columns_kept, prior_strength);
-        let open = vec![true; setting.kernel.n()];
-        let (labelled, order, scratch) = (Vec::new(), Vec::new(), Mutex::default());
-        let mut session = Session { setting, options, labels, evidence, open, labelled, order, scratch };
+        let open = options.askable.as_ref().map_or_else(|| vec![true; setting.kernel.n()], |open| open.to_vec());
+        let (closed, labelled, order) = (Vec::new(), Vec::new(), Vec::new());
+        let (leaders, scratch) = (None, Mutex::default());
+        let mut session =
+            Session { setting, options, labels, evidence, open, closed, labelled, order, leaders, scratch };
         session.follow(control)?;
         Ok(session)
     }
@@ -194,6 +115,13 @@ impl<'a> Session<'a> {
         if count == 0 {
             return Err(Error::BadSetting { name: "batch", want: "at least 1", got: "0".into() });
         }
+        if let (1, Some(leaders)) = (count, &self.leaders) {
+            if let Some(node) = leaders.not_a_number() {
+                return Err(Error::NanScore(self.setting.items.id(node)));
+            }
+            let node = self.chooser().choose_leader(leaders, &mut self.random())?;
+            return Ok(Ask { questions: vec![self.question(node, leaders.scores()[node.index()])], crowded: 0 });
+        }
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
         let asked = self.ask_with(count, &mut scratch);
@@ -203,19 +131,63 @@ impl<'a> Session<'a> {
 
     fn ask_with(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
         let Scratch { scores, candidates, weights } = scratch;
-        scores.resize(self.field().n(), 0.0);
-        self.options.acquisition.scores(&self.situation(), scores)?;
+        match &self.leaders {
+            Some(leaders) => scores.clone_from(&leaders.scores().to_vec()),
+            None => {
+                scores.resize(self.field().n(), 0.0);
+                self.options.acquisition.scores(&self.situation(), scores)?;
+            }
+        }
         candidates.clear();
         candidates.extend((0..).map(NodeId).zip(scores.iter().copied()).filter(|(node, _)| self.open[node.index()]));
         if let Some((node, _)) = candidates.iter().find(|(_, score)| score.is_nan()) {
             return Err(Error::NanScore(self.setting.items.id(*node)));
         }
-        let mut random = Random::new(self.options.seed, Purpose::Ask, self.round());
         let graph = self.setting.graph.as_deref();
-        let batch = self.chooser().choose_batch(candidates, count, graph, &mut random, weights)?;
-        let question =
-            |&node: &NodeId| Question { node, item: self.setting.items.id(node), score: scores[node.index()] };
+        let batch = self.chooser().choose_batch(candidates, count, graph, &mut self.random(), weights)?;
+        let question = |&node: &NodeId| self.question(node, scores[node.index()]);
         Ok(Ask { questions: batch.nodes.iter().map(question).collect(), crowded: batch.crowded })
+    }
+
+    fn question(&self, node: NodeId, score: f64) -> Question {
+        Question { node, item: self.setting.items.id(node), score, error: self.error(node) }
+    }
+
+    /// The generator of the next question.
+    fn random(&self) -> Random {
+        Random::new(self.options.seed, Purpose::Ask, self.round())
+    }
+
+    /// Solves for the column of an item ahead of its label: it does not depend on what the label will be. Telling the
+    /// label then takes the short rest of the time; nothing else changes.
+    ///
+    /// # Errors
+    /// An item that is not in the pool, or what a solve may fail with.
+    pub fn prepare(&mut self, item: &str, control: &Control) -> Result<()> {
+        let node = self.setting.items.node(item)?;
+        self.evidence.prepare(node, control)
+    }
+
+    /// The next question for every answer that may be given for an item, in the order of [`Session::classes`]; `None`
+    /// where nothing would be left to ask. The session is afterwards as it was, with the item prepared.
+    ///
+    /// # Errors
+    /// As [`Session::tell`].
+    pub fn foresee(&mut self, item: &str, control: &Control) -> Result<Vec<(ClassId, Option<Question>)>> {
+        let mut answers = Vec::new();
+        for class in self.classes().to_vec() {
+            self.tell(item, class, control)?;
+            let asked = self.ask(1);
+            self.labels.drop_last();
+            // What the session was before it can be again.
+            self.follow(&Control::new())?;
+            match asked {
+                Ok(mut ask) => answers.push((class, ask.questions.pop())),
+                Err(Error::NothingToAsk) => answers.push((class, None)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(answers)
     }
 
     /// Tells the class of an item; returns the group to undo it by.
@@ -268,7 +240,7 @@ impl<'a> Session<'a> {
             }
         }
         let (prior_strength, _) = self.labels.settings().expect("a session has settings");
-        self.evidence.follow(classes, terms, prior_strength, control)?;
+        self.evidence.follow(&classes, &terms, prior_strength, control)?;
         let mut seen = HashSet::new();
         order.retain(|&node| seen.insert(node));
         self.order = order;
@@ -276,17 +248,42 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Lists the labelled nodes and those that may be asked.
+    /// Lists the labelled nodes and those that may be asked, and scores again what has changed.
     fn list_nodes(&mut self) {
         let items = &self.setting.items;
         self.labelled = self.labels.labelled().filter_map(|item| items.node(item).ok()).collect();
         self.labelled.sort_unstable();
-        match &self.options.askable {
-            Some(askable) => self.open.copy_from_slice(askable),
-            None => self.open.fill(true),
-        }
-        for node in self.labels.closed().filter_map(|item| items.node(item).ok()) {
-            self.open[node.index()] = false;
+        let closed: Vec<NodeId> = self.labels.closed().filter_map(|item| items.node(item).ok()).collect();
+        let askable = |node: NodeId| self.options.askable.as_ref().is_none_or(|askable| askable[node.index()]);
+        self.closed.iter().for_each(|&node| self.open[node.index()] = askable(node));
+        closed.iter().for_each(|&node| self.open[node.index()] = false);
+        let before = std::mem::replace(&mut self.closed, closed);
+        self.score_changed(before);
+    }
+
+    /// Keeps the leaders up with the field, where that is possible.
+    fn score_changed(&mut self, was_closed: Vec<NodeId>) {
+        let changed = self.evidence.take_changed();
+        let (field, open, acquisition) = (self.evidence.field(), &self.open, &self.options.acquisition);
+        let mut alpha = Vec::new();
+        let mut score = |node: NodeId| {
+            field.alpha_into(node, &mut alpha);
+            if open[node.index()] { acquisition.score_at(&alpha).unwrap_or(f64::NAN) } else { f64::NEG_INFINITY }
+        };
+        match (changed, &mut self.leaders) {
+            (Some(mut nodes), Some(leaders)) => {
+                nodes.extend(was_closed.iter().chain(&self.closed));
+                leaders.update(&nodes, score);
+            }
+            _ => {
+                let prior = vec![field.prior_strength(); field.n_classes()];
+                let certain = [&[1e6 * (1.0 + prior[0])], &prior[1..]].concat();
+                let range = acquisition.score_at(&certain).zip(acquisition.score_at(&prior));
+                self.leaders = range.filter(|_| self.evidence.is_local()).map(|range| {
+                    let scores = (0..field.n() as u32).map(|node| score(NodeId(node))).collect();
+                    Leaders::new(scores, range, self.options.seed)
+                });
+            }
         }
     }
 
@@ -308,7 +305,7 @@ impl<'a> Session<'a> {
             sharpness: self.options.sharpness,
             expected_clusters,
             question: (self.round() + 1).saturating_sub(self.options.given).max(1),
-            tie_seed: self.labelled.is_empty().then_some(self.options.seed),
+            tie_seed: (self.labelled.is_empty() || self.evidence.is_local()).then_some(self.options.seed),
         }
     }
 
@@ -359,34 +356,23 @@ impl<'a> Session<'a> {
             variance: field.variance(node),
             evidence: field.evidence(node),
             reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
+            error: self.error(node),
         }
     }
-}
 
-/// Everything must be about the same nodes.
-fn check_sizes(setting: &Setting<'_>, options: &Options<'_>) -> Result<()> {
-    let n = setting.kernel.n();
-    let graph = setting.graph.as_ref().map_or(n, |graph| graph.n());
-    let askable = options.askable.as_ref().map_or(n, |askable| askable.len());
-    for (what, found) in [("items", setting.items.len()), ("nodes of the graph", graph), ("askable nodes", askable)] {
-        if found != n {
-            let text = format!("{found} {what} for a kernel of {n} nodes. Give all of them for the same pool.");
-            return Err(Error::Conflict(text));
-        }
+    /// In certified precision: the proven bound on the evidence for any class at a node.
+    fn error(&self, node: NodeId) -> Option<f64> {
+        let bounds = (0..self.classes().len())
+            .map(|plane| Some(self.evidence.bound(plane)?.at(self.field().plane(plane)[node.index()])));
+        bounds.collect::<Option<Vec<f64>>>().map(|errors| errors.into_iter().fold(0.0, f64::max))
     }
-    Ok(())
-}
 
-fn prior_strength(setting: &Setting<'_>, options: &Options<'_>, expected: usize, control: &Control) -> Result<f64> {
-    let prior = match (options.prior, options.policy) {
-        (Prior::Auto, Policy::Proportional) => Prior::Calibrated,
-        (Prior::Auto, _) => Prior::Constant(1.0),
-        (chosen, _) => chosen,
-    };
-    let kernel = &*setting.kernel;
-    match prior {
-        Prior::Constant(strength) => Ok(strength),
-        Prior::CalibratedRaw => prior::calibrated_raw(kernel, expected, options.seed, control),
-        Prior::Calibrated | Prior::Auto => prior::calibrated(kernel, expected, options.seed, control),
+    /// The belief about every node, also about those that no local solve arrived at: in certified precision the rest of
+    /// all classes is solved for once, in faithful precision this is [`Session::field`]. For predictions, not for asking.
+    ///
+    /// # Errors
+    /// What a solve may fail with.
+    pub fn belief(&self, control: &Control) -> Result<Cow<'_, DirichletField>> {
+        self.evidence.belief(control)
     }
 }

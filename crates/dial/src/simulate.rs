@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::ids::{ClassId, NodeId};
 use crate::models::Model;
 use crate::seed::{Purpose, Random};
-use crate::session::{Options, Session, Setting};
+use crate::session::Session;
+use crate::setting::{Options, Setting};
 
 /// The known labels.
 #[derive(Clone, Debug)]
@@ -201,6 +202,7 @@ fn record(
 ) -> Result<Record> {
     let labelled = session.labelled();
     let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
+    let belief = session.belief(&control.quiet())?;
     let judge = |model: &Arc<Model<'_>>| {
         let scores = model.scores(session.terms(), &control.quiet())?;
         Ok(accuracy(session, truth, |node| scores.class(node)))
@@ -211,7 +213,7 @@ fn record(
         node,
         class: node.and_then(|node| truth.classes[node.index()]),
         labelled: labelled.len(),
-        accuracy: accuracy(session, truth, |node| session.field().class(node)),
+        accuracy: accuracy(session, truth, |node| belief.class(node)),
         judged: judges.iter().map(judge).collect::<Result<_>>()?,
         clusters_found: met.len(),
         seconds,

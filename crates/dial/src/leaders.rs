@@ -1,0 +1,182 @@
+//! Scores kept up as they change: who leads, and how the scores are spread, without looking at all nodes again.
+//!
+//! ```text
+//! scores   one per node; -∞ for those that may not be asked
+//! leaders  the best node of every 64, of every 64 of those, ...: the best of all stands at the top
+//! counts   how many scores lie in each of 4096 slices of their range: percentiles, for the automatic λ
+//! ```
+//!
+//! A change of m scores costs O(64 m) at most and an ask O(4096), whatever n is. The better of two nodes has the larger
+//! score; among equals the smaller hash of seed and node leads (local solves leave far nodes equal on purpose).
+//!
+//! The range of the slices runs from the score of a node that is certain to the score of the prior, so that it depends on
+//! the prior and the number of classes only, not on what was labelled before.
+
+use rayon::prelude::*;
+
+use crate::columns::CHUNK;
+use crate::ids::NodeId;
+use crate::seed::{Random, hash};
+
+/// Scores, their leaders and their spread.
+#[derive(Debug)]
+pub(crate) struct Leaders {
+    scores: Vec<f64>,
+    /// levels[0][b]: the best node of block b; levels[1][b]: the best of 64 blocks; ...
+    levels: Vec<Vec<u32>>,
+    seed: u64,
+    low: f64,
+    slice: f64,
+    counts: Vec<u32>,
+    open: usize,
+    nans: usize,
+}
+
+const BLOCK: usize = 64;
+const SLICES: usize = 4096;
+
+/// Proposals before a draw looks at all nodes instead.
+const PATIENCE: usize = 20_000;
+
+impl Leaders {
+    /// Takes stock of all scores, whose range is about `low..=high`.
+    pub(crate) fn new(scores: Vec<f64>, (low, high): (f64, f64), seed: u64) -> Leaders {
+        let slice = if high > low { (high - low) / SLICES as f64 } else { 1.0 };
+        let mut leaders =
+            Leaders { levels: Vec::new(), seed, low, slice, counts: vec![0; SLICES], open: 0, nans: 0, scores };
+        for node in 0..leaders.scores.len() {
+            leaders.count(leaders.scores[node], 1);
+        }
+        let mut below = leaders.scores.len();
+        while leaders.levels.is_empty() || below > 1 {
+            let blocks = below.div_ceil(BLOCK);
+            let level = leaders.levels.len();
+            let best = |block: usize| leaders.best_of(level, block);
+            let found = (0..blocks).into_par_iter().with_min_len(CHUNK).map(best).collect();
+            leaders.levels.push(found);
+            below = blocks;
+        }
+        leaders
+    }
+
+    /// Changes the scores of some nodes, each named any number of times.
+    pub(crate) fn update(&mut self, nodes: &[NodeId], mut score: impl FnMut(NodeId) -> f64) {
+        let mut blocks: Vec<u32> = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            let (old, new) = (self.scores[node.index()], score(node));
+            if old.to_bits() != new.to_bits() {
+                self.count(old, -1);
+                self.count(new, 1);
+                self.scores[node.index()] = new;
+                blocks.push(node.0 / BLOCK as u32);
+            }
+        }
+        for level in 0..self.levels.len() {
+            blocks.sort_unstable();
+            blocks.dedup();
+            for &block in &blocks {
+                self.levels[level][block as usize] = self.best_of(level, block as usize);
+            }
+            blocks.iter_mut().for_each(|block| *block /= BLOCK as u32);
+        }
+    }
+
+    /// The best node of a block of a level.
+    fn best_of(&self, level: usize, block: usize) -> u32 {
+        let first = block * BLOCK;
+        match level.checked_sub(1) {
+            None => self.best_among(first as u32..(first + BLOCK).min(self.scores.len()) as u32),
+            Some(below) => {
+                let members = &self.levels[below];
+                self.best_among(members[first..(first + BLOCK).min(members.len())].iter().copied())
+            }
+        }
+    }
+
+    fn best_among(&self, nodes: impl Iterator<Item = u32>) -> u32 {
+        nodes.reduce(|best, node| if self.leads(node, best) { node } else { best }).expect("a block is not empty")
+    }
+
+    /// Whether a node comes before another. Scores that are not numbers come last.
+    fn leads(&self, node: u32, other: u32) -> bool {
+        let (a, b) = (self.scores[node as usize], self.scores[other as usize]);
+        a > b || b.is_nan() || (a == b && hash(self.seed, u64::from(node)) < hash(self.seed, u64::from(other)))
+    }
+
+    fn count(&mut self, score: f64, change: i32) {
+        if score.is_nan() {
+            self.nans = self.nans.wrapping_add_signed(change as isize);
+        } else if score != f64::NEG_INFINITY {
+            self.open = self.open.wrapping_add_signed(change as isize);
+            let slice = ((score - self.low) / self.slice).clamp(0.0, (SLICES - 1) as f64) as usize;
+            self.counts[slice] = self.counts[slice].wrapping_add_signed(change);
+        }
+    }
+
+    /// The scores of all nodes.
+    pub(crate) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// A node whose score is not a number, if there is one.
+    pub(crate) fn not_a_number(&self) -> Option<NodeId> {
+        let found = || self.scores.iter().position(|score| score.is_nan());
+        (self.nans > 0).then(found).flatten().map(|node| NodeId(node as u32))
+    }
+
+    /// How many nodes may be asked.
+    pub(crate) fn open(&self) -> usize {
+        self.open
+    }
+
+    /// The node with the best score.
+    pub(crate) fn best(&self) -> NodeId {
+        NodeId(self.levels.last().expect("there is a level")[0])
+    }
+
+    /// The smallest score that may be asked, to the width of a slice.
+    pub(crate) fn least(&self) -> f64 {
+        let first = self.counts.iter().position(|&count| count > 0).unwrap_or(0);
+        self.low + first as f64 * self.slice
+    }
+
+    /// The score below which a share of the scores lies, to the width of a slice.
+    pub(crate) fn percentile(&self, share: f64) -> f64 {
+        let mut rest = share * self.open as f64;
+        for (slice, &count) in self.counts.iter().enumerate() {
+            if count > 0 && rest <= f64::from(count) {
+                let inside = rest / f64::from(count);
+                return (self.low + (slice as f64 + inside) * self.slice).min(self.scores[self.best().index()]);
+            }
+            rest -= f64::from(count);
+        }
+        self.scores[self.best().index()]
+    }
+
+    /// Draws a node with probability proportional to exp(λ score): nodes are proposed alike and accepted with
+    /// exp(λ (score - best)). With the automatic λ one in K̂ scores is within 1/λ of the best, so at least one proposal in
+    /// e K̂ is accepted on average; where λ is so large that few are, all nodes are looked at.
+    pub(crate) fn draw(&self, lambda: f64, random: &mut Random) -> NodeId {
+        let best = self.scores[self.best().index()];
+        let weight = |score: f64| match score {
+            _ if score == f64::NEG_INFINITY => 0.0,
+            _ if score == best || lambda == 0.0 => 1.0,
+            _ => libm::exp(lambda * (score - best)),
+        };
+        for _ in 0..PATIENCE {
+            let node = random.below(self.scores.len());
+            if random.uniform() < weight(self.scores[node]) {
+                return NodeId(node as u32);
+            }
+        }
+        let sum = self.scores.iter().fold(0.0, |sum, &score| sum + weight(score));
+        let mut left = random.uniform() * sum;
+        for (node, &score) in self.scores.iter().enumerate() {
+            left -= weight(score);
+            if left < 0.0 {
+                return NodeId(node as u32);
+            }
+        }
+        self.best()
+    }
+}

@@ -1,0 +1,135 @@
+//! What goes into a session and what comes out of it: the pool, how to ask, questions, predictions.
+
+use std::sync::Arc;
+
+use crate::acquire::{Acquisition, Score};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::ids::{ClassId, Items, NodeId};
+use crate::policy::{Policy, Sharpness};
+use crate::prior::{self, Prior};
+use crate::propagate::Propagation;
+
+/// What a session works on: the pool and how labels spread over it.
+#[derive(Clone)]
+pub struct Setting<'a> {
+    /// How labels spread.
+    pub kernel: Arc<dyn Propagation + 'a>,
+    /// The graph, so that batches hold no neighbours.
+    pub graph: Option<Arc<Graph>>,
+    /// The item ids.
+    pub items: Items,
+}
+
+/// How a session asks.
+#[derive(Clone)]
+pub struct Options<'a> {
+    /// What makes a node worth asking.
+    pub acquisition: Arc<dyn Acquisition + 'a>,
+    /// How a node is chosen from the scores.
+    pub policy: Policy,
+    /// λ of the proportional policy.
+    pub sharpness: Sharpness,
+    /// α₀, or how to find it.
+    pub prior: Prior,
+    /// K̂; by default max(20, 2K).
+    pub expected_clusters: Option<usize>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// How many columns stay in memory, so that taking a label back needs no solves.
+    pub columns_kept: usize,
+    /// Labels given before the first question, which a schedule of λ does not count as questions.
+    pub given: u64,
+    /// Nodes that may be asked; all, if not given.
+    pub askable: Option<Arc<Vec<bool>>>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            acquisition: Arc::new(Score::default()),
+            policy: Policy::default(),
+            sharpness: Sharpness::default(),
+            prior: Prior::default(),
+            expected_clusters: None,
+            seed: 0,
+            columns_kept: 256,
+            given: 0,
+            askable: None,
+        }
+    }
+}
+
+/// An item worth asking.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Its node.
+    pub node: NodeId,
+    /// Its id.
+    pub item: String,
+    /// Its score.
+    pub score: f64,
+    /// In certified precision: how far the evidence for any class at it may be from the exact one, at most.
+    pub error: Option<f64>,
+}
+
+/// The items to ask next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// The questions, in order.
+    pub questions: Vec<Question>,
+    /// How many of the last ones neighbour earlier ones, for want of others.
+    pub crowded: usize,
+}
+
+/// What is believed about an item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The most probable class.
+    pub class: ClassId,
+    /// Mean probabilities, in the order of [`classes`](crate::Session::classes).
+    pub probabilities: Vec<f64>,
+    /// Trace of the covariance.
+    pub variance: f64,
+    /// Evidence, all classes together, without the prior.
+    pub evidence: f64,
+    /// Whether any label can say something about this item.
+    pub reached: bool,
+    /// In certified precision: how far the evidence for any class may be from the exact one, at most.
+    pub error: Option<f64>,
+}
+
+/// Everything must be about the same nodes.
+pub(crate) fn check_sizes(setting: &Setting<'_>, options: &Options<'_>) -> Result<()> {
+    let n = setting.kernel.n();
+    let graph = setting.graph.as_ref().map_or(n, |graph| graph.n());
+    let askable = options.askable.as_ref().map_or(n, |askable| askable.len());
+    for (what, found) in [("items", setting.items.len()), ("nodes of the graph", graph), ("askable nodes", askable)] {
+        if found != n {
+            let text = format!("{found} {what} for a kernel of {n} nodes. Give all of them for the same pool.");
+            return Err(Error::Conflict(text));
+        }
+    }
+    Ok(())
+}
+
+/// α₀ as the options want it.
+pub(crate) fn prior_strength(
+    setting: &Setting<'_>,
+    options: &Options<'_>,
+    expected: usize,
+    control: &Control,
+) -> Result<f64> {
+    let prior = match (options.prior, options.policy) {
+        (Prior::Auto, Policy::Proportional) => Prior::Calibrated,
+        (Prior::Auto, _) => Prior::Constant(1.0),
+        (chosen, _) => chosen,
+    };
+    let kernel = &*setting.kernel;
+    match prior {
+        Prior::Constant(strength) => Ok(strength),
+        Prior::CalibratedRaw => prior::calibrated_raw(kernel, expected, options.seed, control),
+        Prior::Calibrated | Prior::Auto => prior::calibrated(kernel, expected, options.seed, control),
+    }
+}
