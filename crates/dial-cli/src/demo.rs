@@ -39,7 +39,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         let (items, classes) = (truth.classes.len(), truth.names.len());
         output.print(&format!("{}: {items} items, {classes} classes, no labels shown to the machine.\n", pool.name));
     }
-    let setting = built.setting(&plan.kernel, output)?;
+    let setting = built.setting(&plan.kernel, plan.asking.batch, output)?;
     let methods = [
         (Score::Variance, Policy::Proportional),
         (Score::Variance, Policy::Max),

@@ -91,7 +91,7 @@ impl Exam {
     }
 
     fn graph(&mut self, built: &Built<'_>) {
-        let graph = &built.graph;
+        let graph = built.graph();
         let edges = graph.entries() / 2;
         self.fact(
             "edges",
@@ -245,8 +245,8 @@ impl Exam {
 /// Pairs of labels joined by an edge, with the weight of the edge.
 fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
     let mut pairs = Vec::new();
-    for node in 0..built.graph.n() {
-        let (neighbours, weights) = built.graph.row(NodeId(node as u32));
+    for node in 0..built.graph().n() {
+        let (neighbours, weights) = built.graph().row(NodeId(node as u32));
         for (&other, &weight) in neighbours.iter().zip(weights) {
             if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other as usize]) {
                 pairs.push((a == b, weight));
@@ -260,7 +260,7 @@ fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
 fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(bool, f64)> {
     let mut pairs = Vec::new();
     let Some(neighbours) = &built.neighbours else { return pairs };
-    for node in 0..built.graph.n() {
+    for node in 0..built.graph().n() {
         for (other, _) in neighbours.of(NodeId(node as u32)).take(nearest) {
             if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other.index()]) {
                 pairs.push((a == b, 1.0));

@@ -30,11 +30,11 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
         }
         None => {
             let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
-            let (starts, columns, weights) = built.graph.csr();
+            let (starts, columns, weights) = built.graph().csr();
             if let Some(file) = file {
-                dial_data::write::write_csr(file, built.graph.n(), starts, columns, weights)?;
+                dial_data::write::write_csr(file, built.graph().n(), starts, columns, weights)?;
             }
-            (built.graph.n(), built.graph.entries(), built.graph.component_sizes().len(), built.mean_degree())
+            (built.graph().n(), built.graph().entries(), built.graph().component_sizes().len(), built.mean_degree())
         }
     };
     let edges = entries / 2;

@@ -1,6 +1,6 @@
 //! From what was typed to what it means: the pool, its graph, the kernel.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dial::methods::Workbench;
 use dial::simulate::Truth;
@@ -76,8 +76,9 @@ pub struct Built<'a> {
     pub features: Features<'a>,
     /// The neighbours, unless the graph is from a file.
     pub neighbours: Option<Arc<Neighbours>>,
-    /// The graph.
-    pub graph: Arc<Graph>,
+    /// The graph: as it was built, or as it is in a file and, once it is needed, in f64.
+    graph: OnceLock<Arc<Graph>>,
+    compact: Option<Arc<CompactGraph>>,
     /// The item ids.
     pub items: Items,
 }
@@ -88,8 +89,9 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
     let neighbours = search(pool, args, zero_rows, output)?;
     let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
     let items = items(pool)?;
-    graph_notes(&graph, features, output);
-    Ok(Built { features, neighbours: Some(Arc::new(neighbours)), graph, items })
+    graph_notes(graph.component_sizes(), features, output);
+    let (neighbours, graph) = (Some(Arc::new(neighbours)), OnceLock::from(graph));
+    Ok(Built { features, neighbours, graph, compact: None, items })
 }
 
 /// Finds the neighbours of every item of a pool.
@@ -108,8 +110,8 @@ pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Outpu
 }
 
 /// Says what is worth knowing about a graph.
-pub fn graph_notes(graph: &Graph, features: Features<'_>, output: &Output) {
-    component_note(graph.component_sizes(), output);
+pub fn graph_notes(sizes: &[usize], features: Features<'_>, output: &Output) {
+    component_note(sizes, output);
     let groups = features.duplicate_groups().len();
     if groups > 0 {
         output.note(&format!(
@@ -158,6 +160,22 @@ fn zero_row_by_id(pool: &Pool, error: dial::Error) -> Failure {
 }
 
 impl<'a> Built<'a> {
+    /// A pool whose graph is in a file.
+    pub fn saved(features: Features<'a>, compact: Arc<CompactGraph>, items: Items) -> Built<'a> {
+        Built { features, neighbours: None, graph: OnceLock::new(), compact: Some(compact), items }
+    }
+
+    /// The graph in f64.
+    pub fn graph(&self) -> &Arc<Graph> {
+        let convert = || self.compact.as_ref().expect("there is one graph or the other").to_graph();
+        self.graph.get_or_init(|| Arc::new(convert()))
+    }
+
+    /// The weighted degrees, in some order.
+    fn degrees(&self) -> &[f64] {
+        self.compact.as_ref().map_or_else(|| self.graph().degrees(), |compact| &compact.parts().degrees)
+    }
+
     /// τ as a number.
     pub fn tau(&self, tau: Tau) -> f64 {
         match tau {
@@ -168,7 +186,7 @@ impl<'a> Built<'a> {
 
     /// The mean weighted degree.
     pub fn mean_degree(&self) -> f64 {
-        self.graph.degrees().iter().sum::<f64>() / self.graph.n() as f64
+        self.degrees().iter().sum::<f64>() / self.items.len() as f64
     }
 
     /// The mean Euclidean distance to the k-th neighbour, whatever the metric of the graph: radial kernels are Euclidean.
@@ -185,7 +203,7 @@ impl<'a> Built<'a> {
             let (other, _) = neighbours.of(NodeId(node as u32)).last()?;
             Some(self.features.squared_distance(node, other.index()).sqrt())
         };
-        let reaches: Vec<f64> = (0..self.graph.n()).filter_map(last).collect();
+        let reaches: Vec<f64> = (0..self.items.len()).filter_map(last).collect();
         Ok(reaches.iter().sum::<f64>() / reaches.len() as f64)
     }
 
@@ -202,7 +220,7 @@ impl<'a> Built<'a> {
             PropagationName::Rbf => Arc::new(radial(RadialShape::Rbf { sigma: width()? })?),
             PropagationName::Compact => Arc::new(radial(RadialShape::Compact { radius: width()? })?),
             PropagationName::Heat => {
-                let heat = Heat::new(Arc::clone(&self.graph), args.heat_time)?;
+                let heat = Heat::new(Arc::clone(self.graph()), args.heat_time)?;
                 Arc::new(heat.with_source_value(args.source_value)?)
             }
             PropagationName::Poisson => {
@@ -212,7 +230,7 @@ impl<'a> Built<'a> {
                 }
                 match args.precision {
                     Precision::Faithful => {
-                        let poisson = Poisson::new(Arc::clone(&self.graph), tau)?;
+                        let poisson = Poisson::new(Arc::clone(self.graph()), tau)?;
                         Arc::new(poisson.with_source_value(args.source_value)?)
                     }
                     Precision::Certified => Arc::new(self.certified(args, tau)?),
@@ -222,7 +240,8 @@ impl<'a> Built<'a> {
     }
 
     fn certified(&self, args: &KernelArgs, tau: f64) -> Result<Certified, Failure> {
-        let certified = Certified::new(Arc::new(CompactGraph::new(&self.graph)), tau)?;
+        let made = || Arc::new(CompactGraph::new(self.graph()));
+        let certified = Certified::new(self.compact.clone().unwrap_or_else(made), tau)?;
         let certified = certified.with_source_value(args.source_value)?;
         Ok(match args.tolerance {
             Some(tolerance) => certified.with_tolerance(tolerance)?,
@@ -233,10 +252,13 @@ impl<'a> Built<'a> {
     /// A warning where τ is so large that labels hardly leave their item.
     pub fn faint(&self, tau: f64) -> Option<String> {
         let strength = |node: usize| {
-            let largest = self.graph.row(NodeId(node as u32)).1.iter().copied().fold(0.0, f64::max);
-            largest / (self.graph.degrees()[node] + tau)
+            let largest = match &self.compact {
+                Some(compact) => f64::from(compact.row(node).1.iter().copied().fold(0.0, f32::max)),
+                None => self.graph().row(NodeId(node as u32)).1.iter().copied().fold(0.0, f64::max),
+            };
+            largest / (self.degrees()[node] + tau)
         };
-        let mut strengths: Vec<f64> = (0..self.graph.n()).map(strength).collect();
+        let mut strengths: Vec<f64> = (0..self.items.len()).map(strength).collect();
         let middle = strengths.len() / 2;
         let (_, &mut median, _) = strengths.select_nth_unstable_by(middle, f64::total_cmp);
         (median < 1e-3).then(|| {
@@ -250,13 +272,17 @@ impl<'a> Built<'a> {
 
     /// What makes the methods of the paper for this pool.
     pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> Workbench<'a> {
-        Workbench::new(self.features, metric, self.neighbours.clone(), Arc::clone(&self.graph), eigenpairs)
+        match (&self.compact, self.graph.get()) {
+            (Some(compact), None) => Workbench::of_compact(self.features, metric, Arc::clone(compact), eigenpairs),
+            _ => Workbench::new(self.features, metric, self.neighbours.clone(), Arc::clone(self.graph()), eigenpairs),
+        }
     }
 
-    /// What a session works on.
-    pub fn setting(&self, args: &KernelArgs, output: &Output) -> Result<Setting<'a>, Failure> {
+    /// What a session works on that asks so many questions at once: only batches look at the graph.
+    pub fn setting(&self, args: &KernelArgs, batch: usize, output: &Output) -> Result<Setting<'a>, Failure> {
         let kernel = self.kernel(args, output)?;
-        Ok(Setting { kernel, graph: Some(Arc::clone(&self.graph)), items: self.items.clone() })
+        let graph = (batch > 1 || self.compact.is_none()).then(|| Arc::clone(self.graph()));
+        Ok(Setting { kernel, graph, items: self.items.clone() })
     }
 }
 

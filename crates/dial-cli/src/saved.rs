@@ -57,10 +57,11 @@ pub fn load_or_build<'a>(
     let file = GraphFile::open(path)?;
     agree(path, file.recipe(), args)?;
     file.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
-    let graph = Arc::new(file.graph()?.to_graph());
+    let graph = Arc::new(file.graph()?);
     output.note(&format!("note: the graph is that of {}: {}.", path.display(), words(file.recipe())));
-    prepare::graph_notes(&graph, features, output);
-    Ok(Built { features, neighbours: None, graph, items: prepare::items(pool)? })
+    let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
+    prepare::graph_notes(&sizes, features, output);
+    Ok(Built::saved(features, graph, prepare::items(pool)?))
 }
 
 /// Refuses settings that were typed and contradict those of the file. Defaults were not typed, as far as one can tell.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Items, NodeId, Options, Policy, Score, Setting};
+use dial::{Items, NodeId, Options, Policy, Precision, Score, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
@@ -59,7 +59,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     // Before the graph is built, so that nobody waits for a refusal.
     initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
     let built = saved::load_or_build(&pool, &args.graph, args.saved.saved.as_ref(), args.pool.zero_vectors, output)?;
-    let setting = built.setting(&args.kernel, output)?;
+    let setting = built.setting(&args.kernel, args.asking.batch, output)?;
     let asking = &args.asking;
     let bench = built.workbench(args.graph.metric, asking.eigenpairs);
     let runs = methods(&setting, &bench, &truth, asking, output)?;
@@ -89,7 +89,11 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
 /// What the memory is for: trials run at once, and each holds a field, its scores and a solve, but no columns.
 fn work(args: &Simulate) -> Work {
     let columns = 24 * args.asking.trials.min(rayon::current_num_threads());
-    if args.saved.saved.is_some() { Work::LabelSaved(columns) } else { Work::Label(columns) }
+    match (&args.saved.saved, args.kernel.precision) {
+        (None, _) => Work::Label(columns),
+        (Some(_), Precision::Faithful) => Work::LabelSaved(columns),
+        (Some(_), Precision::Certified) => Work::Certify(columns),
+    }
 }
 
 /// The nodes to label at the start. Items that are not there or whose label nobody knows are refused.

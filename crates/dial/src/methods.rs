@@ -6,9 +6,10 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::acquire::{Acquisition, Score};
+use crate::compact::CompactGraph;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
@@ -89,7 +90,9 @@ pub struct Workbench<'a> {
     features: Features<'a>,
     metric: Metric,
     neighbours: Option<Arc<Neighbours>>,
-    graph: Arc<Graph>,
+    graph: OnceLock<Arc<Graph>>,
+    /// Where the graph comes from, if it is not there yet.
+    compact: Option<Arc<CompactGraph>>,
     eigenpairs: usize,
     pairs: Made<Eigenpairs>,
     moments: Made<Moments>,
@@ -121,13 +124,30 @@ impl<'a> Workbench<'a> {
         graph: Arc<Graph>,
         eigenpairs: usize,
     ) -> Workbench<'a> {
-        let eigenpairs = eigenpairs.clamp(1, graph.n());
+        let n = graph.n();
+        let bench = Workbench::bare(features, metric, n, eigenpairs);
+        Workbench { neighbours, graph: OnceLock::from(graph), ..bench }
+    }
+
+    /// A workbench for a pool whose compact graph is there. What needs a graph in f64 converts it, once.
+    pub fn of_compact(
+        features: Features<'a>,
+        metric: Metric,
+        compact: Arc<CompactGraph>,
+        eigenpairs: usize,
+    ) -> Workbench<'a> {
+        let bench = Workbench::bare(features, metric, compact.n(), eigenpairs);
+        Workbench { compact: Some(compact), ..bench }
+    }
+
+    fn bare(features: Features<'a>, metric: Metric, n: usize, eigenpairs: usize) -> Workbench<'a> {
         Workbench {
             features,
             metric,
-            neighbours,
-            graph,
-            eigenpairs,
+            neighbours: None,
+            graph: OnceLock::new(),
+            compact: None,
+            eigenpairs: eigenpairs.clamp(1, n),
             pairs: Mutex::default(),
             moments: Mutex::default(),
             land: Mutex::default(),
@@ -151,7 +171,8 @@ impl<'a> Workbench<'a> {
 
     /// The graph.
     pub fn graph(&self) -> &Arc<Graph> {
-        &self.graph
+        let convert = || self.compact.as_ref().expect("there is one graph or the other").to_graph();
+        self.graph.get_or_init(|| Arc::new(convert()))
     }
 
     /// Poisson propagation.
@@ -160,19 +181,19 @@ impl<'a> Workbench<'a> {
         if let Some(found) = find(&self.poisson.lock().expect("no holder panics")) {
             return Ok(found);
         }
-        let fresh = Arc::new(Poisson::new(Arc::clone(&self.graph), tau)?);
+        let fresh = Arc::new(Poisson::new(Arc::clone(self.graph()), tau)?);
         self.poisson.lock().expect("no holder panics").push((tau, Arc::clone(&fresh)));
         Ok(fresh)
     }
 
     /// The lowest eigenpairs of the normalised Laplacian.
     pub fn pairs(&self, control: &Control) -> Result<Arc<Eigenpairs>> {
-        made(&self.pairs, || Eigenpairs::normalized(&self.graph, self.eigenpairs, control))
+        made(&self.pairs, || Eigenpairs::normalized(self.graph(), self.eigenpairs, control))
     }
 
     /// Start values of full VOpt and Σ-Opt.
     pub fn moments(&self, control: &Control) -> Result<Arc<Moments>> {
-        made(&self.moments, || FullOptimal::start(&self.graph, control))
+        made(&self.moments, || FullOptimal::start(self.graph(), control))
     }
 
     /// The LAND ranking and classifier.
@@ -182,7 +203,7 @@ impl<'a> Workbench<'a> {
             return Err(Error::BadSetting { name: "acquisition or model", want, got: "land".into() });
         };
         let pairs = self.pairs(control)?;
-        made(&self.land, || Land::new(neighbours, &self.graph, &pairs, LandOptions::default(), control))
+        made(&self.land, || Land::new(neighbours, self.graph(), &pairs, LandOptions::default(), control))
     }
 
     /// A classifier other than Dirichlet Learning.
@@ -195,19 +216,19 @@ impl<'a> Workbench<'a> {
         if let Some(found) = find(&self.models.lock().expect("no holder panics")) {
             return Ok(found);
         }
-        let graph = Arc::clone(&self.graph);
+        let graph = || Arc::clone(self.graph());
         let fresh = Arc::new(match name {
             ModelName::Dirichlet => {
                 let want = "one of laplace, poisson, reweighted, nearest, land here";
                 return Err(Error::BadSetting { name: "model", want, got: name.to_string() });
             }
-            ModelName::Laplace => Model::laplace(graph),
-            ModelName::Poisson => Model::poisson(graph),
-            ModelName::Reweighted => Model::reweighted(graph),
+            ModelName::Laplace => Model::laplace(graph()),
+            ModelName::Poisson => Model::poisson(graph()),
+            ModelName::Reweighted => Model::reweighted(graph()),
             ModelName::Nearest => Model::nearest(self.features, self.metric)?,
             ModelName::Land => {
                 let land = self.land(control)?;
-                Model::from_classes(ModelName::Land, graph.n(), Arc::new(move |labels| land.classes(labels)))
+                Model::from_classes(ModelName::Land, graph().n(), Arc::new(move |labels| land.classes(labels)))
             }
         });
         self.models.lock().expect("no holder panics").push((name, Arc::clone(&fresh)));
@@ -220,7 +241,7 @@ impl<'a> Workbench<'a> {
             Ok(Arc::new(SpectralOptimal::new(self.pairs(control)?, criterion)))
         };
         let full = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
-            Ok(Arc::new(FullOptimal::new(&self.graph, self.moments(control)?, criterion)))
+            Ok(Arc::new(FullOptimal::new(self.graph(), self.moments(control)?, criterion)))
         };
         match method {
             Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
@@ -228,7 +249,7 @@ impl<'a> Workbench<'a> {
             Method::VOpt => spectral(Criterion::Vopt),
             Method::SigmaOpt => spectral(Criterion::SigmaOpt),
             Method::McVOpt => {
-                let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(&self.graph))))?;
+                let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(self.graph()))))?;
                 Ok(Arc::new(ModelChange::new(self.pairs(control)?, Arc::new(margin))))
             }
             Method::VOptFull => full(Criterion::Vopt),
