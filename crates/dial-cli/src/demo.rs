@@ -32,7 +32,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         let files = files(args);
         outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, None)?;
     }
-    let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(plan.asking.queries), output)?;
+    let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(24), output)?;
     let truth = prepare::truth(&pool, None)?;
     let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
     if !output.json {

@@ -5,7 +5,7 @@
 //! searching   features + lists 12 n k + copy 4 n (d + 1)
 //! building    features + lists + graph      in f64: edges 48 n k, result 12 m + 24 n
 //!                                           compact: 16 m + 64 n, of which 8 m + 36 n stay
-//! labelling   features + lists + graph + solver: a copy 12 m + 28 n, columns and vectors of 8 n
+//! labelling   features + lists + graph + solver: a copy 12 m + 28 n (not if certified), columns and vectors of 8 n
 //! ```
 //!
 //! m, the number of entries, is not known before: 1.4 n k is usual (k = 20). The largest stage counts.
@@ -33,8 +33,10 @@ pub enum Work {
     Save,
     /// Build a graph and label, with so many columns held at once.
     Label(usize),
-    /// Label with a graph from a file.
+    /// Label with a graph from a file, in f64.
     LabelSaved(usize),
+    /// Label with a graph from a file as it is, in certified precision.
+    Certify(usize),
 }
 
 /// The size of a pool.
@@ -75,6 +77,10 @@ pub fn stages(shape: Shape, work: Work) -> Vec<Stage> {
         Work::LabelSaved(columns) => {
             let widening = ("graph", (8.0 + 16.0 + 12.0) * entries + 60.0 * n);
             vec![reading, vec![features, widening], vec![features, wide, solver(columns)]]
+        }
+        Work::Certify(columns) => {
+            let compact = ("graph", 8.0 * entries + 36.0 * n);
+            vec![reading, vec![features, compact, ("solver", 8.0 * n * (columns as f64 + 24.0))]]
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Items, NodeId, Options, Policy, Score, Setting};
+use dial::{Items, NodeId, Options, Policy, Precision, Score, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
@@ -87,11 +87,14 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the memory is for: trials run at once, and each holds its columns.
+/// What the memory is for: trials run at once, and each holds a field, its scores and a solve, but no columns.
 fn work(args: &Simulate) -> Work {
-    let at_once = args.asking.trials.min(rayon::current_num_threads());
-    let columns = at_once * args.asking.queries.min(256);
-    if args.saved.saved.is_some() { Work::LabelSaved(columns) } else { Work::Label(columns) }
+    let columns = 24 * args.asking.trials.min(rayon::current_num_threads());
+    match (&args.saved.saved, args.kernel.precision) {
+        (None, _) => Work::Label(columns),
+        (Some(_), Precision::Faithful) => Work::LabelSaved(columns),
+        (Some(_), Precision::Certified) => Work::Certify(columns),
+    }
 }
 
 /// The nodes to label at the start. Items that are not there or whose label nobody knows are refused.

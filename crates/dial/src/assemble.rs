@@ -44,7 +44,7 @@ impl<'a> Lists<'a> {
     /// Lengths that do not fit, ids that are out of range, the node's own or twice in a list, distances that are no
     /// numbers or not ascending.
     pub fn new(k: usize, ids: &'a [u32], squared: Values<'a>) -> Result<Lists<'a>> {
-        if k == 0 || ids.len() % k != 0 || ids.len() != squared.len() {
+        if k == 0 || !ids.len().is_multiple_of(k) || ids.len() != squared.len() {
             let what = format!("{} ids and {} distances do not make lists of {k}", ids.len(), squared.len());
             return Err(Error::Shape(what));
         }

@@ -27,6 +27,11 @@ fn a_saved_graph_gives_what_a_built_one_gives() {
     let line = "simulate pool.npy --labels pool-labels.npy --queries 6 --trials 1 --json --quiet";
     let accuracy = |words: &str| place.line(&format!("{line} {words}")).ok().json()["methods"][0]["accuracy"].clone();
     assert_eq!(accuracy("--k 8"), accuracy("--graph pool.dialgraph"));
+    // Certified precision works on the compact graph either way.
+    let certified = |words: &str| accuracy(&format!("--precision certified {words}"));
+    assert_eq!(certified("--k 8"), certified("--graph pool.dialgraph"));
+    assert_eq!(certified("--k 8 --batch 3"), certified("--graph pool.dialgraph --batch 3"));
+    assert_eq!(accuracy("--k 8 --acquisition vopt"), accuracy("--graph pool.dialgraph --acquisition vopt"));
 }
 
 #[test]
