@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Items, NodeId, Options, Policy, Precision, Score, Setting};
+use dial::{Items, NodeId, Options, Policy, Precision, Score, Session, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
@@ -174,6 +175,10 @@ fn run_method<'a>(
         seed: asking.seed,
         ..Options::default()
     };
+    if setting.kernel.local().is_some() {
+        let session = Session::new(setting.clone(), options.clone(), &truth.names, &control)?;
+        output.note(&format!("note: {}.", solving(&session)));
+    }
     // What was typed twice is judged once.
     let mut models: Vec<ModelName> = Vec::new();
     asking.model.iter().for_each(|model| {
@@ -199,6 +204,20 @@ fn run_method<'a>(
         Run { method, policy, model: *model, trials: trials.iter().map(trial).collect() }
     };
     Ok(models.iter().map(judged_by).collect())
+}
+
+/// How a certified session solves, in words.
+fn solving(session: &Session<'_>) -> String {
+    let Some(Solving { regime, tolerance, regime_number }) = session.solving() else { return String::new() };
+    match regime {
+        Regime::Local => {
+            format!("certified precision by local solves to {tolerance:.1e} (regime number {regime_number:.2})")
+        }
+        Regime::Global => format!(
+            "certified precision by global solves: with tau this small, or a prior this small, local ones to \
+             {tolerance:.1e} would touch everything many times (regime number {regime_number:.2})"
+        ),
+    }
 }
 
 /// The columns that scripts rely on.

@@ -180,3 +180,64 @@ impl Leaders {
         self.best()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Purpose;
+
+    /// The slow twin: look at everything.
+    fn best(scores: &[f64], seed: u64) -> NodeId {
+        let key = |&node: &u32| (scores[node as usize], std::cmp::Reverse(hash(seed, u64::from(node))));
+        let order = |a: &u32, b: &u32| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1));
+        NodeId((0..scores.len() as u32).max_by(order).unwrap())
+    }
+
+    #[test]
+    fn leaders_and_counts_follow_any_changes() {
+        let mut random = Random::new(1, Purpose::User, 0);
+        for n in [1, 63, 64, 65, 5000] {
+            let mut scores: Vec<f64> = (0..n).map(|_| random.below(5) as f64 / 4.0).collect();
+            let mut leaders = Leaders::new(scores.clone(), (0.0, 1.0), 7);
+            for _ in 0..50 {
+                let nodes: Vec<NodeId> = (0..1 + random.below(30)).map(|_| NodeId(random.below(n) as u32)).collect();
+                for node in &nodes {
+                    let closed = random.uniform() < 0.2;
+                    scores[node.index()] = if closed { f64::NEG_INFINITY } else { random.below(5) as f64 / 4.0 };
+                }
+                leaders.update(&nodes, |node| scores[node.index()]);
+                let open: Vec<f64> = scores.iter().copied().filter(|score| score.is_finite()).collect();
+                assert_eq!(leaders.open(), open.len());
+                if !open.is_empty() {
+                    assert_eq!(leaders.best(), best(&scores, 7));
+                    for share in [0.0, 0.3, 0.5, 0.95, 1.0] {
+                        let below = open.iter().filter(|&&score| score <= leaders.percentile(share)).count();
+                        assert!(below as f64 >= share * open.len() as f64 - 1.0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn draws_have_the_probabilities_they_should() {
+        let scores = [0.0, 0.5, 1.0, f64::NEG_INFINITY];
+        let leaders = Leaders::new(scores.to_vec(), (0.0, 1.0), 1);
+        // λ = 2 ln 2: weights 1/4, 1/2, 1. λ so large that proposals fail: the best, by looking at all.
+        let mut random = Random::new(2, Purpose::User, 0);
+        let mut counts = [0; 4];
+        for _ in 0..7000 {
+            counts[leaders.draw(2.0 * std::f64::consts::LN_2, &mut random).index()] += 1;
+        }
+        // Means 1000, 2000, 4000; standard deviations below 42.
+        assert_eq!(counts[3], 0);
+        for (count, mean) in counts.iter().zip([1000, 2000, 4000]) {
+            assert!((*count as i64 - mean).abs() < 200, "{counts:?}");
+        }
+        let few = Leaders::new([vec![0.0; 100_000], vec![1.0]].concat(), (0.0, 1.0), 1);
+        assert_eq!(few.draw(1e6, &mut random), NodeId(100_000));
+        assert!(few.not_a_number().is_none());
+        let bad = Leaders::new(vec![0.0, f64::NAN], (0.0, 1.0), 1);
+        assert_eq!((bad.not_a_number(), bad.best()), (Some(NodeId(1)), NodeId(0)));
+    }
+}

@@ -37,6 +37,17 @@ pub enum Regime {
     Global,
 }
 
+/// How the solves of a certified session are done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solving {
+    /// Locally or globally.
+    pub regime: Regime,
+    /// δ, the tolerance of local solves.
+    pub tolerance: f64,
+    /// Λ, which decides: a local solve touches at most a share of about 1/Λ of the graph.
+    pub regime_number: f64,
+}
+
 /// A proven bound on the evidence for a class: |estimate - exact| <= absolute + relative · exact at every node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bound {
@@ -167,6 +178,12 @@ impl LocalSolver {
         let sweeps = (self.mean_degree + self.tau) / self.tau;
         let local = sweeps <= SWEEPS * self.regime_number(tolerance).max(1.0);
         if local { Regime::Local } else { Regime::Global }
+    }
+
+    /// How solves are done under a prior strength.
+    pub fn solving(&self, prior_strength: f64) -> Solving {
+        let tolerance = self.tolerance(prior_strength);
+        Solving { regime: self.regime(tolerance), tolerance, regime_number: self.regime_number(tolerance) }
     }
 
     /// The column of a source, pushed until its residual times T/ĝ is at most `rho`.

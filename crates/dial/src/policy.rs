@@ -231,6 +231,7 @@ fn draw(weights: &[f64], random: &mut Random) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Graph;
     use crate::seed::Purpose;
     use proptest::prelude::*;
 

@@ -21,6 +21,7 @@ use crate::field::{DirichletField, Term};
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::leaders::Leaders;
+use crate::local::Solving;
 use crate::policy::Chooser;
 use crate::prior;
 use crate::seed::{Purpose, Random};
@@ -362,6 +363,11 @@ impl<'a> Session<'a> {
             reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
             error: self.error(node),
         }
+    }
+
+    /// How solves are done, in certified precision.
+    pub fn solving(&self) -> Option<Solving> {
+        Some(self.setting.kernel.local()?.solving(self.field().prior_strength()))
     }
 
     /// In certified precision: the proven bound on the evidence for any class at a node.

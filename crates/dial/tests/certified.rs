@@ -1,12 +1,14 @@
 //! Certified precision against faithful precision: bounds that hold, bits of a replay, the same questions asked faster.
 
+mod common;
+
 use std::sync::Arc;
 
 use dial::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Graph, Items, NodeId, Options, Poisson, Policy, Prior, Propagation,
-    Session, Setting,
+    Certified, ClassId, CompactGraph, Control, Features, Graph, Items, Kernel, Metric, NodeId, Options, Poisson,
+    Policy, Prior, Propagation, Session, Setting,
 };
 
 /// A random graph of clusters: a ring in each, shortcuts inside, a few bridges.
@@ -99,6 +101,47 @@ fn bounds_are_never_violated() {
     }
     // The bound is worth having: somewhere a good part of it is used.
     assert!(tightest > 0.1, "{tightest}");
+}
+
+/// The paper's small pools: bounds hold at every node after every label, and the nodes asked are as telling as the best.
+#[test]
+fn bounds_and_regret_on_the_real_pools() {
+    let Some(data) = common::real_data() else { return };
+    for (set, metric, prior) in [
+        ("paviasub", Metric::Cosine, 1.0),
+        ("mnistsmall", Metric::Euclidean, 1.0),
+        ("mnistsmall", Metric::Euclidean, 0.002),
+        ("fashionmnistsmall", Metric::Euclidean, 1.0),
+    ] {
+        let pool = common::Arrays::read(data.join(format!("features/{set}.npz")));
+        let (x, shape) = (pool.f32s("X"), &pool.array("X").shape);
+        let features = Features::f32(&x, shape[0], shape[1]).unwrap();
+        let graph = common::graph(features, 20, metric, Kernel::SelfTuning);
+        let control = Control::new();
+        let mut fast = session(certified(&graph, 0.1), prior, Policy::Max);
+        let mut slow = session(Arc::new(Poisson::new(Arc::new(graph.clone()), 0.1).unwrap()), prior, Policy::Max);
+        let mut regrets = Vec::new();
+        for step in 0..25 {
+            let node = fast.ask(1).unwrap().questions[0].node;
+            if step > 0 {
+                let best = slow.ask(1).unwrap().questions[0].score;
+                regrets.push((best - slow.field().variance(node)) / best);
+            }
+            for session in [&mut fast, &mut slow] {
+                session.tell(&node.0.to_string(), class(node), &control).unwrap();
+            }
+            for node in (0..graph.n() as u32).map(NodeId) {
+                let error = fast.prediction(node).error.unwrap();
+                for plane in 0..3 {
+                    let (got, want) =
+                        (fast.field().plane(plane)[node.index()], slow.field().plane(plane)[node.index()]);
+                    assert!((got - want).abs() <= error, "{set}: {node:?}: {got} is not {want} within {error}");
+                }
+            }
+        }
+        let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
+        assert!(mean <= 0.005, "{set}: mean regret {mean}");
+    }
 }
 
 fn bits(session: &Session<'_>) -> Vec<u64> {
