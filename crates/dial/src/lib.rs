@@ -46,6 +46,12 @@ pub mod columns;
 mod screen;
 pub mod space;
 pub mod neighbours;
+pub mod source;
+mod best;
+mod cells;
+mod descent;
+mod recall;
+pub mod approximate;
 pub mod graph;
 mod order;
 pub mod compact;
@@ -78,6 +84,7 @@ pub mod session;
 pub mod simulate;
 
 pub use acquire::{Acquisition, OfAlpha, Score, Situation};
+pub use approximate::{Effort, Found};
 pub use compact::CompactGraph;
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, Result};
@@ -98,6 +105,7 @@ pub use prior::Prior;
 pub use propagate::{Column, Poisson, Propagation};
 pub use radial::{Radial, Shape};
 pub use session::{Ask, Options, Prediction, Question, Session, Setting};
+pub use source::Rows;
 pub use space::ZeroVectors;
 pub use spectral::Eigenpairs;
 
