@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Kernel, Metric, Policy, Prior, Sharpness};
+use dial::{Kernel, Metric, Policy, Prior, Search, Sharpness};
 
 pub use crate::reproduce::What;
 pub use crate::words::{InitialName, Neighbourhood, PropagationName, Tau, ZeroRows};
@@ -148,6 +148,9 @@ pub struct GraphArgs {
     /// self-tuning, gaussian or uniform
     #[arg(long, value_name = "KERNEL", default_value = "self-tuning")]
     pub kernel: Kernel,
+    /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub search: Search,
 }
 
 /// How labels spread.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Setting, Shape, ZeroVectors,
+    Effort, Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Search, Setting,
+    Shape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
@@ -15,6 +16,9 @@ use crate::output::{Output, count};
 
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
+
+/// The same pool always gets the same neighbours.
+const SEARCH_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
 pub fn open(args: &PoolArgs, metric: Metric, output: &Output) -> Result<Pool, Failure> {
@@ -87,8 +91,7 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
     if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto {
         output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
     }
-    let neighbours = Neighbours::exact(features, k, args.metric, zero_vectors, &output.control())
-        .map_err(|error| zero_row_by_id(pool, error))?;
+    let neighbours = search(features, k, args, zero_vectors, output).map_err(|error| zero_row_by_id(pool, error))?;
     let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
     let items = items(pool)?;
     let sizes = graph.component_sizes();
@@ -111,6 +114,31 @@ pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: 
         ));
     }
     Ok(Built { features, neighbours: Arc::new(neighbours), graph, items })
+}
+
+/// Finds the neighbours, exactly or not, and says so where they are not exact.
+fn search(
+    features: Features<'_>,
+    k: usize,
+    args: &GraphArgs,
+    zero_vectors: ZeroVectors,
+    output: &Output,
+) -> dial::Result<Neighbours> {
+    let control = output.control();
+    if args.search.for_pool(features.n(), features.dim()) == Search::Exact {
+        return Neighbours::exact(features, k, args.metric, zero_vectors, &control);
+    }
+    let effort = Effort::default();
+    let found = Neighbours::approximate(features, k, args.metric, zero_vectors, SEARCH_SEED, effort, &control)?;
+    if let Some(recall) = found.recall {
+        output.note(&format!(
+            "note: approximate neighbours; {:.1} % of the true ones were found for {} rows drawn at random. \
+             --search exact finds all.",
+            100.0 * recall,
+            effort.sample.min(features.n())
+        ));
+    }
+    Ok(found.neighbours)
 }
 
 /// What becomes of identical rows.

@@ -1,25 +1,26 @@
 //! Approximate k nearest neighbours for large pools: cells, blocked products in the nearest cells, sweeps that repair.
 //!
 //! ```text
-//! cells     about √n/4 rows each around centres of dense regions; a row is in one cell               (`cells`)
-//! probing   a row meets all rows of its own cell and of the `probes` nearest ones, by blocked f32 products
-//! sweeping  neighbours of neighbours, `sweeps` times, where the rows are held in memory               (`descent`)
+//! cells     about √n/2 rows each around centres of dense regions; a row is in one cell               (`cells`)
+//! probing   a row meets all rows of its own cell and of the nearest other ones, by blocked f32 products
+//! sweeping  neighbours of neighbours, where the rows are held in memory and cells do not suffice      (`descent`)
 //! ranking   the k that remain get their distances in f64 and are ordered by distance and node id
 //! ```
 //!
-//! Work: n (n / size + probes size) products of d, about 8,000 n at a million rows, against n² of the exact search.
-//! Everything random comes from the seed; the result does not depend on the number of threads.
+//! A seeded sample of rows meets every row first. How many cells its true neighbours lie in decides how many cells all
+//! rows are compared with: few in a pool of clusters, many in one shapeless cloud. The share of the sample's true
+//! neighbours that was found is part of the answer: recall is measured, not promised.
+//!
+//! Work: n (2 √n + probes √n/2) products of d, against n² of the exact search. Everything random comes from the seed;
+//! the result does not depend on the number of threads.
 //!
 //! Rows that do not fit into memory are read in passes: as many cells as may be held are gathered by streaming once
-//! through the source, then all rows stream past them and meet them. There the sweeps are left out, because they jump,
-//! and more cells are probed instead.
-//!
-//! Recall is measured, not promised: a seeded sample of rows meets every cell, and the share of its true neighbours that
-//! were found is part of the answer.
+//! through the source, then all rows stream past them and meet them. Sweeps are left out there, because they jump.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::best::{Best, Meeting};
 use crate::cells::Cells;
@@ -29,30 +30,68 @@ use crate::error::{Error, Result};
 use crate::features::{Features, Metric, squared_distance};
 use crate::ids::NodeId;
 use crate::neighbours::{Neighbours, Squared, check_k};
+use crate::probe::{Held, Queries, load, look, save};
 use crate::recall::Sample;
 use crate::source::{BLOCK, Rows, Source};
 use crate::space::{Space, ZeroVectors};
+use crate::words::words;
 
-/// How hard the approximate search tries.
+/// How neighbours are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// All of them, by comparing every row with every other.
+    Exact,
+    /// Most of them, fast.
+    Approximate,
+    /// Exact while that takes no more than about half a minute on two cores.
+    #[default]
+    Auto,
+}
+
+words!(Search, "search", { Exact => "exact", Approximate => "approximate", Auto => "auto" });
+
+impl Search {
+    /// Exact or approximate, for n rows of d numbers: the exact search compares n² pairs of d + 20 numbers' worth of work.
+    pub fn for_pool(self, n: usize, dim: usize) -> Search {
+        let work = n as f64 * n as f64 * (dim as f64 + 20.0);
+        match self {
+            Search::Auto if n >= 100_000 && work > EXACT_WORK => Search::Approximate,
+            Search::Auto => Search::Exact,
+            chosen => chosen,
+        }
+    }
+}
+
+/// Work up to which the automatic choice is exact: 200,000 rows of 32.
+const EXACT_WORK: f64 = 2.1e12;
+
+/// How hard the approximate search tries. What is `None` is chosen from the sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// Rows of a cell on average; `None`: √n/4, but at least 3 k.
+    /// The recall that automatic choices aim at.
+    pub recall: f64,
+    /// Rows of a cell on average; `None`: √n/2, but at least 3 k.
     pub cell: Option<usize>,
-    /// Cells that a row is compared with; more are better and slower.
-    pub probes: usize,
-    /// Sweeps over neighbours of neighbours, where the rows are in memory.
-    pub sweeps: usize,
+    /// Cells that a row is compared with; `None`: as many as the sample needs for the recall.
+    pub probes: Option<usize>,
+    /// Sweeps over neighbours of neighbours, where the rows are in memory; `None`: none, or two where the sample would
+    /// need more than an eighth of all cells.
+    pub sweeps: Option<usize>,
     /// Bytes of rows (as f32) that may be held at once; beyond, they are read in passes.
     pub memory: usize,
-    /// Rows on which recall is measured; 0 measures nothing.
+    /// Rows on which recall is measured; 0 measures and chooses nothing.
     pub sample: usize,
 }
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { cell: None, probes: 16, sweeps: 2, memory: usize::MAX, sample: 1000 }
+        Effort { recall: 0.98, cell: None, probes: None, sweeps: None, memory: usize::MAX, sample: 1000 }
     }
 }
+
+/// Cells compared with where there is no sample to choose from.
+const PROBES: usize = 32;
 
 /// What an approximate search finds.
 #[derive(Clone, Debug)]
@@ -84,9 +123,9 @@ impl Neighbours {
         let space = Space::new(features, metric, zero_vectors)?;
         space.check_directions()?;
         let source = Source::of_space(&space, metric);
-        let search = Search::new(&source, k, seed, Effort { memory: usize::MAX, ..effort }, control)?;
+        let hunt = Hunt::new(&source, k, seed, Effort { memory: usize::MAX, ..effort }, control)?;
         let unit = 1.0 / source.unit;
-        search.in_memory(Some(&|i, j| space.squared_distance(i, j) * unit), control)
+        hunt.in_memory(Some(&|i, j| space.squared_distance(i, j) * unit), control)
     }
 
     /// The same for rows that are read by position, block by block: a pool larger than memory.
@@ -104,31 +143,19 @@ impl Neighbours {
     ) -> Result<Found> {
         check_k(k, rows.n)?;
         let source = Source::of_rows(rows, metric, zero_vectors, control)?;
-        let search = Search::new(&source, k, seed, effort, control)?;
-        if search.cells.active() * source.dim * size_of::<f32>() <= effort.memory {
-            search.in_memory(None, control)
+        let hunt = Hunt::new(&source, k, seed, effort, control)?;
+        if hunt.cells.active() * source.dim * size_of::<f32>() <= effort.memory {
+            hunt.in_memory(None, control)
         } else {
-            search.in_passes(control)
+            hunt.in_passes(control)
         }
     }
-}
-
-/// Rows of cells, held in memory in the order of their places.
-struct Held<'a> {
-    rows: &'a [f32],
-    places: Range<usize>,
-}
-
-/// Rows that look for neighbours, and their places (`u32::MAX`: takes no part).
-struct Queries<'a> {
-    rows: &'a [f32],
-    places: &'a [u32],
 }
 
 /// An approximate distance between two nodes is replaced by this, in the scaled space.
 type Exact<'a> = &'a (dyn Fn(usize, usize) -> f64 + Sync);
 
-struct Search<'a> {
+struct Hunt<'a> {
     source: &'a Source<'a>,
     cells: Cells,
     k: usize,
@@ -137,7 +164,7 @@ struct Search<'a> {
 }
 
 fn cell_size(effort: Effort, n: usize, k: usize) -> usize {
-    effort.cell.unwrap_or_else(|| (((n as f64).sqrt() / 4.0) as usize).max(3 * k)).max(1)
+    effort.cell.unwrap_or_else(|| (((n as f64).sqrt() / 2.0) as usize).max(3 * k)).max(1)
 }
 
 /// Rows that look for neighbours together; a part of n that many threads can share.
@@ -145,16 +172,16 @@ fn queries_together(n: usize) -> usize {
     (n / 64).clamp(512, 8192)
 }
 
-impl<'a> Search<'a> {
-    fn new(source: &'a Source<'a>, k: usize, seed: u64, effort: Effort, control: &Control) -> Result<Search<'a>> {
+impl<'a> Hunt<'a> {
+    fn new(source: &'a Source<'a>, k: usize, seed: u64, effort: Effort, control: &Control) -> Result<Hunt<'a>> {
         let active = source.isolated.iter().filter(|&&alone| !alone).count();
         check_k(k, active)?;
-        if effort.probes == 0 {
+        if effort.probes == Some(0) {
             return Err(Error::BadSetting { name: "probes", want: "at least 1", got: "0".into() });
         }
         let size = cell_size(effort, active, k);
         let cells = Cells::new(source, size, seed, control)?;
-        Ok(Search { source, cells, k, seed, effort })
+        Ok(Hunt { source, cells, k, seed, effort })
     }
 
     /// All rows held at once.
@@ -163,6 +190,10 @@ impl<'a> Search<'a> {
         let nodes: Vec<usize> = self.cells.order[..active].iter().map(|&node| node as usize).collect();
         let rows = self.source.gather(&nodes)?;
         let held = Held { rows: &rows, places: 0..active };
+        let rank = self.ranks();
+        let mut sample = self.sample(&rank)?;
+        self.meet_everything(&held, &mut sample);
+        let (probes, sweeps) = self.choose(&mut sample);
         let places: Vec<u32> = (0..active as u32).collect();
         let mut lists = Lists { k, ids: vec![u32::MAX; active * k], squared: vec![f32::INFINITY; active * k] };
         let together = queries_together(active);
@@ -172,15 +203,12 @@ impl<'a> Search<'a> {
             let range = block * together..block * together + ids.len() / k;
             let queries = Queries { rows: &rows[range.start * dim..range.end * dim], places: &places[range] };
             let mut best = Best::new(queries.places.len(), k);
-            self.look(&held, &queries, self.effort.probes, meeting, &mut best);
+            look(&self.cells, k, &held, &queries, probes, meeting, &mut best);
             save(&mut best, k, ids, squared);
             control.advance(queries.places.len())
         })?;
         control.finish();
-        let lists = descent::descend(&rows, dim, lists, self.effort.sweeps, control)?;
-        let rank = self.ranks();
-        let mut sample = self.sample(&rank)?;
-        self.meet_everything(&held, &mut sample);
+        let lists = descent::descend(&rows, dim, lists, sweeps, control)?;
         let held_distance =
             |i: usize, j: usize| squared_distance(&rows[i * dim..(i + 1) * dim], &rows[j * dim..(j + 1) * dim]);
         let by_places = |i: usize, j: usize| match exact {
@@ -207,11 +235,15 @@ impl<'a> Search<'a> {
     /// A part of the rows held at a time, all rows streaming past.
     fn in_passes(self, control: &Control) -> Result<Found> {
         let (n, k, dim) = (self.source.n, self.k, self.source.dim);
-        let probes = 2 * self.effort.probes;
         let rank = self.ranks();
         let mut sample = self.sample(&rank)?;
-        let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f32::INFINITY; n * k]);
         let groups = self.groups();
+        for group in &groups {
+            let rows = self.hold(group, &rank, control)?;
+            self.meet_everything(&Held { rows: &rows, places: group.clone() }, &mut sample);
+        }
+        let (probes, _) = self.choose(&mut sample);
+        let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f32::INFINITY; n * k]);
         control.start("finding neighbours", groups.len() * n);
         for group in groups {
             let rows = self.hold(&group, &rank, control)?;
@@ -223,11 +255,11 @@ impl<'a> Search<'a> {
                 (self.source.read)(range.clone(), &mut rows)?;
                 let queries = Queries { rows: &rows, places: &rank[range] };
                 let mut best = load(k, ids, squared);
-                self.look(&held, &queries, probes, meeting, &mut best);
+                look(&self.cells, k, &held, &queries, probes, meeting, &mut best);
+                held.measure(&queries, &mut best);
                 save(&mut best, k, ids, squared);
                 control.advance(queries.places.len())
             })?;
-            self.meet_everything(&held, &mut sample);
         }
         control.finish();
         ids.par_chunks_mut(k).zip(squared.par_chunks_mut(k)).enumerate().for_each_init(
@@ -252,8 +284,17 @@ impl<'a> Search<'a> {
     fn meet_everything(&self, held: &Held<'_>, sample: &mut Sample) {
         sample.meet(|chunk| {
             let queries = Queries { rows: &chunk.rows, places: &chunk.places };
-            self.look(held, &queries, self.cells.count(), &mut Meeting::default(), &mut chunk.best);
+            look(&self.cells, self.k, held, &queries, self.cells.count(), &mut Meeting::default(), &mut chunk.best);
+            held.measure(&queries, &mut chunk.best);
         });
+    }
+
+    /// Probes and sweeps: as asked for, or by how many of the nearest cells the true neighbours of the sample need.
+    fn choose(&self, sample: &mut Sample) -> (usize, usize) {
+        let most = self.cells.count().div_ceil(8).max(PROBES);
+        let needed = sample.cells_needed(&self.cells, self.effort.recall).unwrap_or(PROBES);
+        let sweeps = if needed > most { 2 } else { 0 };
+        (self.effort.probes.unwrap_or(needed.min(most)), self.effort.sweeps.unwrap_or(sweeps))
     }
 
     fn found(self, ids: Vec<u32>, squared: Vec<f32>, sample: Sample) -> Found {
@@ -308,73 +349,10 @@ impl<'a> Search<'a> {
         }
         Ok(held)
     }
-
-    /// Lets every query meet the held rows of its nearest cells, its own first; distances are then computed directly.
-    fn look(&self, held: &Held<'_>, queries: &Queries<'_>, probes: usize, meeting: &mut Meeting, best: &mut Best) {
-        let dim = self.source.dim;
-        let probes = probes.max(self.cells.enough_for(self.k)).min(self.cells.count());
-        let mut near = Best::new(queries.places.len(), probes);
-        self.cells.nearest(queries.rows, meeting, &mut near);
-        let (mut own, mut others) = (Vec::new(), Vec::new());
-        for (query, &place) in queries.places.iter().enumerate().filter(|(_, place)| **place != u32::MAX) {
-            let home = self.cells.cell_of(place as usize);
-            let ask = |cell: usize, list: &mut Vec<(u32, u32)>| {
-                let seen = self.cells.seen_from(cell, place as usize);
-                if !seen.is_empty() && held.places.contains(&seen.start) {
-                    list.push((seen.start as u32, query as u32));
-                }
-            };
-            ask(home, &mut own);
-            let near = near.nearest(query).iter().map(|&(_, cell)| cell as usize).filter(|&cell| cell != home);
-            near.for_each(|cell| ask(cell, &mut others));
-        }
-        for pairs in [&mut own, &mut others] {
-            pairs.sort_unstable();
-            for meets in pairs.chunk_by(|a, b| a.0 == b.0) {
-                let start = meets[0].0 as usize;
-                let cell = self.cells.cell_of(start);
-                let seen = self.cells.seen_from(cell, start);
-                let candidates = (seen.start - held.places.start) * dim..(seen.end - held.places.start) * dim;
-                meeting.open(&held.rows[candidates], self.cells.centre(cell));
-                for &(_, query) in meets {
-                    let query = query as usize;
-                    meeting.invite(query, &queries.rows[query * dim..(query + 1) * dim]);
-                }
-                meeting.hold(seen.start, |query| queries.places[query], best);
-            }
-        }
-        for (query, row) in queries.rows.chunks(dim).enumerate() {
-            for (squared, place) in
-                best.nearest(query).iter_mut().filter(|(_, at)| held.places.contains(&(*at as usize)))
-            {
-                let at = *place as usize - held.places.start;
-                *squared = squared_distance(row, &held.rows[at * dim..(at + 1) * dim]) as f32;
-            }
-        }
-    }
 }
 
 /// Rows of one block where all rows stream past.
 const STREAM: usize = 32_768;
-
-/// Candidates from lists that another pass has made.
-fn load(k: usize, ids: &[u32], squared: &[f32]) -> Best {
-    let mut best = Best::new(ids.len() / k, k);
-    for (row, (ids, squared)) in ids.chunks(k).zip(squared.chunks(k)).enumerate() {
-        let known = ids.iter().zip(squared).filter(|(id, _)| **id != u32::MAX);
-        known.for_each(|(&id, &squared)| best.offer(row, squared, id));
-    }
-    best
-}
-
-/// Writes the candidates to lists.
-fn save(best: &mut Best, k: usize, ids: &mut [u32], squared: &mut [f32]) {
-    for (row, (ids, squared)) in ids.chunks_mut(k).zip(squared.chunks_mut(k)).enumerate() {
-        for (slot, &mut (distance, id)) in best.nearest(row).iter_mut().enumerate() {
-            (ids[slot], squared[slot]) = (id, distance);
-        }
-    }
-}
 
 /// Orders by distance and node id, and writes.
 fn write_ranked(ranked: &mut [(f64, u32)], (ids, squared): (&mut [u32], &mut [f32])) {

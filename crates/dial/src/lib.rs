@@ -49,6 +49,7 @@ pub mod neighbours;
 pub mod source;
 mod best;
 mod cells;
+mod probe;
 mod descent;
 mod recall;
 pub mod approximate;
@@ -84,7 +85,7 @@ pub mod session;
 pub mod simulate;
 
 pub use acquire::{Acquisition, OfAlpha, Score, Situation};
-pub use approximate::{Effort, Found};
+pub use approximate::{Effort, Found, Search};
 pub use compact::CompactGraph;
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, Result};

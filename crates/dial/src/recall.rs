@@ -5,7 +5,8 @@
 
 use rayon::prelude::*;
 
-use crate::best::Best;
+use crate::best::{Best, Meeting};
+use crate::cells::Cells;
 use crate::error::Result;
 use crate::seed::{Purpose, Random};
 use crate::source::Source;
@@ -27,6 +28,25 @@ pub(crate) struct Chunk {
     pub(crate) best: Best,
 }
 
+impl Chunk {
+    /// For every true neighbour: how many cells are nearer than the one it is in.
+    fn cells_of_neighbours(&mut self, cells: &Cells) -> Vec<usize> {
+        let mut near = Best::new(self.places.len(), cells.count());
+        cells.nearest(&self.rows, &mut Meeting::default(), &mut near);
+        let mut numbers = vec![0; cells.count()];
+        let mut all = Vec::new();
+        for row in 0..self.places.len() {
+            for (number, &mut (_, cell)) in near.nearest(row).iter_mut().enumerate() {
+                numbers[cell as usize] = number;
+            }
+            let home = cells.cell_of(self.places[row] as usize);
+            let met = self.best.nearest(row).iter().map(|&(_, place)| cells.cell_of(place as usize));
+            all.extend(met.map(|cell| if cell == home { 0 } else { numbers[cell] }));
+        }
+        all
+    }
+}
+
 impl Sample {
     /// Draws rows that take part; `rank` gives the place of each node.
     pub(crate) fn draw(source: &Source<'_>, count: usize, k: usize, seed: u64, rank: &[u32]) -> Result<Sample> {
@@ -46,6 +66,15 @@ impl Sample {
     /// Shows something to every part of the sample.
     pub(crate) fn meet(&mut self, show: impl Fn(&mut Chunk) + Sync) {
         self.chunks.par_iter_mut().for_each(|chunk| show(chunk));
+    }
+
+    /// How many of its nearest cells a row must look at, so that a share of all true neighbours is met.
+    pub(crate) fn cells_needed(&mut self, cells: &Cells, share: f64) -> Option<usize> {
+        let mut needed: Vec<usize> =
+            self.chunks.par_iter_mut().flat_map_iter(|chunk| chunk.cells_of_neighbours(cells)).collect();
+        needed.sort_unstable();
+        let wanted = ((share * needed.len() as f64) as usize).min(needed.len().saturating_sub(1));
+        needed.get(wanted).map(|&number| number + 1)
     }
 
     /// The share of true neighbours within the lists of all nodes, once the sample has met everything.

@@ -222,37 +222,36 @@ fn scan_in_tiles<const Q: usize, const FUSED: bool>(
 ) {
     let (dim, size) = (panels.dim, (panels.dim + 1) * LANES);
     let together = (RESIDENT / (4 * size)).max(1);
-    let mut tile = vec![0.0; Q * dim];
+    let tail = queries.len() / (Q * dim) * Q;
     for (stack, some) in panels.values.chunks(together * size).enumerate() {
-        for (number, queries) in queries.chunks(Q * dim).enumerate() {
-            let full = queries.len() == Q * dim;
-            for (q, row) in queries.chunks_exact(dim).enumerate() {
-                tile.iter_mut().skip(q).step_by(Q).zip(row).for_each(|(slot, &x)| *slot = x);
-            }
+        for (tile, queries) in queries.chunks_exact(Q * dim).enumerate() {
+            let rows: [&[f32]; Q] = std::array::from_fn(|q| &queries[q * dim..(q + 1) * dim]);
             for (place, panel) in some.chunks_exact(size).enumerate() {
                 let first = (stack * together + place) * LANES;
-                if full {
-                    report(number * Q, first, &tile_products::<Q, FUSED>(&tile, panel), thresholds, &mut hit);
-                } else {
-                    for (query, row) in (number * Q..).zip(queries.chunks_exact(dim)) {
-                        report(query, first, &tile_products::<1, FUSED>(row, panel), thresholds, &mut hit);
-                    }
-                }
+                report(tile * Q, first, &tile_products::<Q, FUSED>(rows, panel), thresholds, &mut hit);
+            }
+        }
+        for (query, row) in (tail..).zip(queries[tail * dim..].chunks_exact(dim)) {
+            for (place, panel) in some.chunks_exact(size).enumerate() {
+                let first = (stack * together + place) * LANES;
+                report(query, first, &tile_products::<1, FUSED>([row], panel), thresholds, &mut hit);
             }
         }
     }
 }
 
-/// The products of Q queries, interleaved (column by column), with a panel.
+/// The products of Q queries with a panel. The sums stay in registers; interleaving the queries made the compiler
+/// give up on wide registers, six times slower.
 #[inline(always)]
-fn tile_products<const Q: usize, const FUSED: bool>(queries: &[f32], panel: &[f32]) -> [[f32; LANES]; Q] {
+fn tile_products<const Q: usize, const FUSED: bool>(queries: [&[f32]; Q], panel: &[f32]) -> [[f32; LANES]; Q] {
     let (halves, columns) = panel.split_at(LANES);
     let mut sums = [[0.0; LANES]; Q];
     for sums in &mut sums {
         sums.copy_from_slice(halves);
     }
-    for (values, queries) in columns.chunks_exact(LANES).zip(queries.chunks_exact(Q)) {
-        for (sums, &x) in sums.iter_mut().zip(queries) {
+    for (column, values) in columns.chunks_exact(LANES).enumerate() {
+        for (sums, query) in sums.iter_mut().zip(queries) {
+            let x = query[column];
             for (sum, &y) in sums.iter_mut().zip(values) {
                 *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
             }

@@ -76,7 +76,7 @@ fn most_neighbours_are_found_and_the_measured_recall_says_so() {
 #[test]
 fn with_all_cells_probed_the_search_is_exact() {
     let x = planted(900, 5, 7);
-    let effort = Effort { probes: usize::MAX / 4, sweeps: 0, ..Effort::default() };
+    let effort = Effort { probes: Some(usize::MAX), sweeps: Some(0), ..Effort::default() };
     let found = search(&x, 5, 6, Metric::Euclidean, effort);
     assert_eq!(recall(&x, 5, Metric::Euclidean, &found), 1.0);
     assert_eq!(found.recall, Some(1.0));
@@ -88,7 +88,7 @@ fn the_result_does_not_depend_on_threads_but_on_the_seed() {
     let find = |threads, seed| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let features = Features::f32(&x, 5000, 16).unwrap();
-        let effort = Effort { probes: 2, sweeps: 1, ..Effort::default() };
+        let effort = Effort { probes: Some(2), sweeps: Some(1), ..Effort::default() };
         let (metric, refuse, control) = (Metric::Euclidean, ZeroVectors::Error, Control::new());
         pool.install(|| Neighbours::approximate(features, 8, metric, refuse, seed, effort, &control)).unwrap()
     };
@@ -102,7 +102,7 @@ fn the_result_does_not_depend_on_threads_but_on_the_seed() {
 fn sweeps_repair_what_few_probes_missed() {
     let x = planted(8000, 16, 1);
     let with = |sweeps| {
-        let effort = Effort { probes: 2, sweeps, sample: 8000, ..Effort::default() };
+        let effort = Effort { probes: Some(2), sweeps: Some(sweeps), sample: 8000, ..Effort::default() };
         search(&x, 16, 10, Metric::Euclidean, effort).recall.unwrap()
     };
     assert!(with(2) > with(0) + 0.05, "{} after two sweeps, {} before", with(2), with(0));
