@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Kernel, Metric, Policy, Precision, Prior, Sharpness};
+use dial::{Kernel, Metric, Policy, Precision, Prior, Search, Sharpness};
 
 pub use crate::generate::Generate;
 pub use crate::reproduce::What;
@@ -152,6 +152,9 @@ pub struct GraphArgs {
     /// self-tuning, gaussian or uniform
     #[arg(long, value_name = "KERNEL", default_value = "self-tuning")]
     pub kernel: Kernel,
+    /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub search: Search,
     /// Memory that may be taken, such as 16G or 500M [default: what is available]
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<Size>,

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Certified, CompactGraph, Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Precision, Propagation,
-    Radial, Setting, Shape as RadialShape, ZeroVectors,
+    Certified, CompactGraph, Effort, Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Precision,
+    Propagation, Radial, Search, Setting, Shape as RadialShape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
@@ -17,6 +17,9 @@ use crate::output::{Output, count};
 
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
+
+/// The same pool always gets the same neighbours.
+const SEARCH_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
 pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
@@ -87,7 +90,7 @@ pub struct Built<'a> {
 /// Builds the graph of a pool.
 pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Built<'a>, Failure> {
     let features = pool.matrix.features()?;
-    let neighbours = search(pool, args, zero_rows, output)?;
+    let neighbours = search(pool, args, zero_rows, output)?.neighbours;
     let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
     let items = items(pool)?;
     graph_notes(&graph, features, output);
@@ -103,8 +106,18 @@ pub fn with_graph<'a>(pool: &'a Pool, graph: CompactGraph) -> Result<Built<'a>, 
     Ok(Built { features, neighbours: None, items, wide, compact: OnceLock::from(Arc::new(graph)), bench })
 }
 
-/// Finds the neighbours of every item of a pool.
-pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Neighbours, Failure> {
+/// The neighbours of a pool and how they were found.
+pub struct Searched {
+    /// The neighbours.
+    pub neighbours: Neighbours,
+    /// An order of the nodes in which neighbours are near each other, where the search gives one.
+    pub order: Option<Vec<NodeId>>,
+    /// Exact or approximate.
+    pub search: Search,
+}
+
+/// Finds the neighbours of every item of a pool, exactly or not, and says so where they are not exact.
+pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Searched, Failure> {
     let features = pool.matrix.features()?;
     let zero_vectors = match zero_rows {
         ZeroRows::Core(choice) => choice,
@@ -114,8 +127,24 @@ pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Outpu
     if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto {
         output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
     }
-    Neighbours::exact(features, k, args.metric, zero_vectors, &output.control())
-        .map_err(|error| zero_row_by_id(pool, error))
+    let (search, control) = (args.search.for_pool(features.n(), features.dim()), output.control());
+    let failed = |error| zero_row_by_id(pool, error);
+    if search == Search::Exact {
+        let neighbours = Neighbours::exact(features, k, args.metric, zero_vectors, &control).map_err(failed)?;
+        return Ok(Searched { neighbours, order: None, search });
+    }
+    let effort = Effort::default();
+    let found = Neighbours::approximate(features, k, args.metric, zero_vectors, SEARCH_SEED, effort, &control);
+    let found = found.map_err(failed)?;
+    if let Some(recall) = found.recall {
+        output.note(&format!(
+            "note: approximate neighbours; {:.1} % of the true ones were found for {} rows drawn at random. \
+             --search exact finds all.",
+            100.0 * recall,
+            effort.sample.min(features.n())
+        ));
+    }
+    Ok(Searched { neighbours: found.neighbours, order: Some(found.order), search })
 }
 
 /// Says what is worth knowing about a graph.

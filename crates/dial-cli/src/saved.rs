@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{GraphArgs, Neighbourhood, ZeroRows};
 use crate::failure::Failure;
 use crate::output::{Output, count};
-use crate::prepare::{self, Built};
+use crate::prepare::{self, Built, Searched};
 
 /// How the names of such files end.
 pub const ENDING: &str = ".dialgraph";
@@ -27,18 +27,18 @@ pub fn save(
     file: &Path,
     output: &Output,
 ) -> Result<CompactGraph, Failure> {
-    let found = prepare::search(pool, args, zero_rows, output)?;
-    let graph = CompactGraph::assemble(&Lists::from(&found), args.kernel, None, &output.control())?;
+    let Searched { neighbours, order, search } = prepare::search(pool, args, zero_rows, output)?;
+    let graph = CompactGraph::assemble(&Lists::from(&neighbours), args.kernel, order, &output.control())?;
     let recipe = Recipe {
-        k: found.k(),
+        k: neighbours.k(),
         kernel: args.kernel,
         metric: args.metric,
-        search: "exact".into(),
+        search: search.to_string(),
         seed: 0,
         dim: pool.matrix.dim,
         features: Fingerprint::of(&pool.matrix),
     };
-    drop(found);
+    drop(neighbours);
     write_graph(file, &graph, &recipe, &output.control())?;
     Ok(graph)
 }

@@ -106,6 +106,11 @@ impl<'a> Features<'a> {
         self.dim
     }
 
+    /// The values, in the precision they came in.
+    pub fn values(&self) -> Values<'a> {
+        self.values
+    }
+
     /// The value at a row and column.
     #[inline]
     pub fn get(&self, row: usize, column: usize) -> f64 {
@@ -116,9 +121,7 @@ impl<'a> Features<'a> {
     pub fn squared_distance(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (i * self.dim, j * self.dim);
         match self.values {
-            Values::F32(v) => {
-                sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| f64::from(x) - f64::from(y))
-            }
+            Values::F32(v) => squared_distance(&v[a..a + self.dim], &v[b..b + self.dim]),
             Values::F64(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| x - y),
         }
     }
@@ -201,6 +204,11 @@ impl<'a> Features<'a> {
         let (row, column) = (first / self.dim, first % self.dim);
         Err(Error::NonFinite { count, rows, row, column, value: self.values.get(first) })
     }
+}
+
+/// |x - y|² in f64 for two rows of f32.
+pub(crate) fn squared_distance(x: &[f32], y: &[f32]) -> f64 {
+    sum_of_squares(x, y, |x, y| f64::from(x) - f64::from(y))
 }
 
 /// Four running sums over columns 0, 4, 8, ..; 1, 5, ..; and so on, added at the end: a fixed order that the compiler

@@ -23,6 +23,8 @@ pub enum Purpose {
     Generator = 5,
     /// Starting vectors for eigenpairs.
     Subspace = 7,
+    /// Cells and samples of the approximate neighbour search.
+    Neighbours = 8,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

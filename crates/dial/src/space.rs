@@ -60,7 +60,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    fn value(&self, row: usize, column: usize) -> f64 {
+    /// The value at a row and column, as the metric sees it.
+    pub(crate) fn value(&self, row: usize, column: usize) -> f64 {
         let value = self.features.get(row, column);
         self.scales.as_ref().map_or(value, |scales| if self.isolated[row] { 0.0 } else { value * scales[row] })
     }
