@@ -43,7 +43,7 @@ fn the_commands_of_the_guide_run() {
 #[test]
 fn every_flag_is_in_the_guide() {
     let guide = text("docs/guide.md");
-    for verb in ["demo", "simulate", "reproduce", "graph", "doctor", "propagate"] {
+    for verb in ["demo", "simulate", "reproduce", "graph", "doctor", "propagate", "bench"] {
         let help = Command::new(env!("CARGO_BIN_EXE_dial")).args([verb, "--help"]).output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
         let flags: Vec<&str> = help

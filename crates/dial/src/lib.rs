@@ -51,6 +51,8 @@ mod order;
 pub mod compact;
 pub mod laplacian;
 pub mod solve;
+mod colours;
+mod sweeps;
 mod symmetric;
 mod panels;
 mod filter;

@@ -43,7 +43,7 @@ impl Ordered {
 }
 
 /// The nodes in their new order: `order[new] = old`.
-fn reverse_cuthill_mckee(graph: &Graph) -> Vec<NodeId> {
+pub(crate) fn reverse_cuthill_mckee(graph: &Graph) -> Vec<NodeId> {
     let n = graph.n();
     let degree = |node: u32| graph.row(NodeId(node)).0.len();
     let mut roots: Vec<u32> = (0..n as u32).collect();
