@@ -108,7 +108,7 @@ pub(crate) fn solve<const W: usize>(
     for c in 0..W {
         solved[c].residual = norms[c];
         // A residual that is not a number is not small either.
-        if !(norms[c] <= stop.residual) {
+        if norms[c] > stop.residual || norms[c].is_nan() {
             solved[c] = precisely::<W>(operator, &b, c, stop, solved[c], &mut vectors.x, control)?;
         }
     }
@@ -219,11 +219,12 @@ fn multiply<const W: usize>(
 fn advance<const W: usize>(matrix: &Coloured, step: [f64; W], vectors: &mut Vectors) -> ([f64; W], [f64; W]) {
     let Vectors { e, r, t, s, .. } = vectors;
     let step = step.map(|step| step as f32);
-    let chunk = |(((e, r), (t, s)), scale): (((&mut [f32], &mut [f32]), (&[f32], &[f32])), &[f32])| {
+    let (t, s) = (&*t, &*s);
+    let work = |first: usize, e: &mut [f32], r: &mut [f32]| {
         let (mut rr, mut unscaled) = ([0.0; W], [0.0; W]);
         let unknowns = e.chunks_exact_mut(W).zip(r.chunks_exact_mut(W));
-        let directions = t.chunks_exact(W).zip(s.chunks_exact(W));
-        for (((e, r), (t, s)), &scale) in unknowns.zip(directions).zip(scale) {
+        let directions = t[first * W..].chunks_exact(W).zip(s[first * W..].chunks_exact(W));
+        for (((e, r), (t, s)), &scale) in unknowns.zip(directions).zip(&matrix.scale[first..]) {
             for c in 0..W {
                 // A finished column keeps its bits: its direction may overflow, but it takes no step along it.
                 if step[c] != 0.0 {
@@ -237,9 +238,8 @@ fn advance<const W: usize>(matrix: &Coloured, step: [f64; W], vectors: &mut Vect
         }
         [rr, unscaled]
     };
-    let unknowns = e.par_chunks_mut(LONG * W).zip(r.par_chunks_mut(LONG * W));
-    let directions = t.par_chunks(LONG * W).zip(s.par_chunks(LONG * W));
-    let parts: Vec<_> = unknowns.zip(directions).zip(matrix.scale.par_chunks(LONG)).map(chunk).collect();
+    let chunks = e.par_chunks_mut(LONG * W).zip(r.par_chunks_mut(LONG * W)).enumerate();
+    let parts: Vec<_> = chunks.map(|(chunk, (e, r))| work(chunk * LONG, e, r)).collect();
     let of = |which: usize| parts.iter().fold([0.0; W], |sum, part| std::array::from_fn(|c| sum[c] + part[which][c]));
     (of(0), of(1))
 }
