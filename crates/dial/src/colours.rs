@@ -8,13 +8,12 @@
 //! forward sweep    (I - E) s = y:   s_i = y_i + Σ_j E_ij s_j     backward sweep   (I - F) t = y, colours in reverse
 //! ```
 //!
-//! in f32: half the bytes, and bytes are what a sweep waits for. The sweeps serve corrections only; residuals are computed
-//! in f64 by others (`sweeps`).
+//! in f32, which halves the bytes. The sweeps serve corrections only; residuals are computed in f64 by others (`sweeps`).
 //!
 //! A row of a colour reads other colours only: the rows are done in parallel, in fixed chunks, with the same bits for any
 //! number of threads. Colours are given greedily in reverse Cuthill-McKee order, and chunks keep that order, so that what a
-//! chunk reads lies in a few stretches of memory. Inside a chunk rows of equal length follow each other: a processor that
-//! cannot foresee the end of a row loses as much time there as the row takes.
+//! chunk reads lies in a few stretches of memory. Inside a chunk rows of equal length follow each other, so that the processor
+//! can foresee their ends: sweeps took two thirds to three quarters of the time.
 
 use rayon::prelude::*;
 
