@@ -7,6 +7,7 @@ use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Precision, Prior, Search, Sharpness};
 
+pub use crate::bench::Bench;
 pub use crate::generate::Generate;
 pub use crate::reproduce::What;
 pub use crate::words::{InitialName, Neighbourhood, PropagationName, Size, Tau, ZeroRows};
@@ -60,6 +61,8 @@ pub enum Verb {
     Doctor(Doctor),
     /// One column of the kernel: how far a label at one item speaks for the others
     Propagate(Propagate),
+    /// How long each stage takes on this machine
+    Bench(Bench),
 }
 
 /// `dial demo`.

@@ -4,6 +4,7 @@
 //! it and says what came out. Mathematics lives in `dial`, formats in `dial-data`, pictures in `dial-lab`.
 
 pub mod args;
+mod bench;
 mod demo;
 mod doctor;
 mod failure;
@@ -52,6 +53,7 @@ fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
         Verb::Graph(args) => graph::run(args, output),
         Verb::Doctor(args) => doctor::run(args, output),
         Verb::Propagate(args) => propagate::run(args, output),
+        Verb::Bench(args) => bench::run(args, output),
     }
 }
 

@@ -51,6 +51,7 @@ fn every_flag_is_in_the_guide() {
         &["generate", "clusters"],
         &["doctor"],
         &["propagate"],
+        &["bench"],
     ] {
         let help = Command::new(env!("CARGO_BIN_EXE_dial")).args(verb).arg("--help").output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();

@@ -63,6 +63,8 @@ pub mod solve;
 mod push;
 mod compact_solve;
 pub mod local;
+mod colours;
+mod sweeps;
 mod symmetric;
 mod panels;
 mod filter;

@@ -17,14 +17,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::colours::Coloured;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Combinatorial;
 use crate::local::LocalSolver;
-use crate::order::Ordered;
-use crate::solve::{Stop, Workspace, conjugate_gradients};
+use crate::solve::{Solved, Stop};
+use crate::sweeps::{self, Vectors};
 
 /// K(l, ·) for one source l: a value for every node. Shared, because it is only ever read.
 pub type Column = Arc<Vec<f64>>;
@@ -59,9 +60,10 @@ pub struct Poisson {
     tau: f64,
     source_value: f64,
     stop: Stop,
-    ordered: Ordered,
-    /// Workspaces that no solve is using just now.
-    spare: Mutex<Vec<Workspace>>,
+    /// L + τ I, scaled to a diagonal of ones.
+    matrix: Coloured,
+    /// Vectors that no solve is using just now.
+    spare: Mutex<Vec<Vectors>>,
 }
 
 /// Sources are solved together in blocks of this width.
@@ -76,8 +78,10 @@ impl Poisson {
         if !(tau.is_finite() && tau >= 0.0) {
             return Err(Error::BadTau(tau));
         }
-        let ordered = Ordered::new(&graph);
-        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), ordered, spare: Mutex::default() })
+        let diagonal = |node: usize| graph.degrees()[node] + tau;
+        let root = |node| if diagonal(node) > 0.0 { 1.0 / diagonal(node).sqrt() } else { 0.0 };
+        let matrix = Coloured::new(&graph, root);
+        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), matrix, spare: Mutex::default() })
     }
 
     /// Counts every label as T observations.
@@ -101,14 +105,30 @@ impl Poisson {
         &self.graph
     }
 
+    /// Solves for one source and says how that went, to measure the solver.
+    ///
+    /// # Errors
+    /// Not converged, or cancelled.
+    pub fn solved(&self, source: NodeId, control: &Control) -> Result<Solved> {
+        let mut vectors = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let [solved] = self.solve_vectors::<1>(&[source], &mut vectors, control)?;
+        self.spare.lock().expect("no holder panics").push(vectors);
+        Ok(solved)
+    }
+
+    /// What one iteration of the solver reads and writes for one source, in bytes.
+    pub fn bytes_per_iteration(&self) -> usize {
+        self.matrix.bytes() + sweeps::BYTES_PER_ROW * self.graph.n()
+    }
+
     /// Solves for all sources and turns each g₀ into a column with `finish`.
     fn solve(
         &self,
         sources: &[NodeId],
-        finish: impl Fn(NodeId, &dyn Fn(usize) -> f64) -> Vec<f64> + Copy,
+        finish: impl Fn(NodeId, &mut [f64]) + Copy,
         control: &Control,
     ) -> Result<Vec<Column>> {
-        let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let mut vectors = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
         let mut columns = Vec::with_capacity(sources.len());
         let mut rest = sources;
         while !rest.is_empty() {
@@ -116,45 +136,60 @@ impl Poisson {
             let width = if rest.len() > 3 { BLOCK.min(rest.len()) } else { 1 };
             let (block, later) = rest.split_at(width);
             match width {
-                1 => self.solve_block::<1>(block, &mut workspace, finish, control, &mut columns)?,
-                _ => self.solve_block::<BLOCK>(block, &mut workspace, finish, control, &mut columns)?,
+                1 => self.solve_block::<1>(block, &mut vectors, finish, control, &mut columns)?,
+                _ => self.solve_block::<BLOCK>(block, &mut vectors, finish, control, &mut columns)?,
             }
             rest = later;
         }
-        self.spare.lock().expect("no holder panics").push(workspace);
+        self.spare.lock().expect("no holder panics").push(vectors);
         Ok(columns)
     }
 
     fn solve_block<const W: usize>(
         &self,
         sources: &[NodeId],
-        workspace: &mut Workspace,
-        finish: impl Fn(NodeId, &dyn Fn(usize) -> f64) -> Vec<f64>,
+        vectors: &mut Vectors,
+        finish: impl Fn(NodeId, &mut [f64]),
         control: &Control,
         columns: &mut Vec<Column>,
     ) -> Result<()> {
-        let graph = &self.ordered.graph;
+        self.solve_vectors::<W>(sources, vectors, control)?;
+        for (c, &source) in sources.iter().enumerate() {
+            let mut column: Vec<f64> = vectors.solution().chunks_exact(W).map(|g| g[c]).collect();
+            finish(source, &mut column);
+            columns.push(Arc::new(column));
+        }
+        Ok(())
+    }
+
+    /// Solves for g₀ of up to W sources.
+    fn solve_vectors<const W: usize>(
+        &self,
+        sources: &[NodeId],
+        vectors: &mut Vectors,
+        control: &Control,
+    ) -> Result<[Solved; W]> {
+        let graph = &self.graph;
         // For each column of the block: source, its component, 1/c. Empty columns have no right-hand side.
         let targets: [Option<(usize, usize, f64)>; W] = std::array::from_fn(|c| {
-            let source = NodeId(self.ordered.place(sources.get(c)?.index()) as u32);
+            let source = *sources.get(c)?;
             let component = graph.component(source);
             Some((source.index(), component, 1.0 / graph.component_sizes()[component] as f64))
         });
         let connected = graph.component_sizes().len() == 1;
-        let b = |row: usize, c: usize| match targets[c] {
-            Some((source, component, share)) if connected || graph.component(NodeId(row as u32)) == component => {
-                if row == source { 1.0 - share } else { -share }
+        let b = |node: usize, c: usize| match targets[c] {
+            Some((source, component, share)) if connected || graph.component(NodeId(node as u32)) == component => {
+                if node == source {
+                    1.0 - share
+                } else {
+                    -share
+                }
             }
             _ => 0.0,
         };
         // A scope moves the whole solve into the thread pool: its hundred short loops then start without waking anybody.
         let operator = Combinatorial::new(graph, self.tau);
-        rayon::scope(|_| conjugate_gradients::<W>(&operator, b, self.stop, workspace, control))?;
-        let g = workspace.solution();
-        for (c, &source) in sources.iter().enumerate() {
-            columns.push(Arc::new(finish(source, &|node| g[self.ordered.place(node) * W + c])));
-        }
-        Ok(())
+        rayon::scope(|_| sweeps::solve::<W>(&operator, &self.matrix, b, self.stop, vectors, control))
     }
 
     fn inside(&self, source: NodeId) -> impl Fn(usize) -> bool + '_ {
@@ -169,35 +204,41 @@ impl Poisson {
         if self.tau > 0.0 { 1.0 / (size as f64 * self.tau) } else { -lowest }
     }
 
-    /// T (g - min g) / (g(l) - min g) from g₀.
-    fn normalized(&self, source: NodeId, g: &dyn Fn(usize) -> f64) -> Vec<f64> {
-        let n = self.graph.n();
-        let inside = self.inside(source);
+    /// Turns g₀ into T (g - min g) / (g(l) - min g).
+    fn normalize(&self, source: NodeId, g: &mut [f64]) {
         let size = self.graph.component_sizes()[self.graph.component(source)];
-        let mut column = vec![0.0; n];
         if size == 1 {
-            column[source.index()] = self.source_value;
-            return column;
+            g.fill(0.0);
+            g[source.index()] = self.source_value;
+            return;
         }
-        let lowest = (0..n).filter(|&node| inside(node)).map(g).fold(f64::INFINITY, f64::min);
+        let lowest = self.lowest(source, g);
         // On a connected graph the minimum of g is the lowest; otherwise it is 0, somewhere off the component.
-        let shift = if size == n { -lowest } else { self.constant(source, lowest) };
-        let top = g(source.index()) + shift;
-        for (node, value) in column.iter_mut().enumerate().filter(|(node, _)| inside(*node)) {
+        let shift = if size == g.len() { -lowest } else { self.constant(source, lowest) };
+        let top = g[source.index()] + shift;
+        let inside = self.inside(source);
+        for (node, value) in g.iter_mut().enumerate() {
             // Rounding may step outside what the maximum principle promises. As tau vanishes on a disconnected graph, K
             // tends to T on the whole component, and the constant that says so may overflow.
-            let share = if top.is_finite() { (g(node) + shift) / top } else { 1.0 };
-            *value = (self.source_value * share).clamp(0.0, self.source_value);
+            let share = if !top.is_finite() { 1.0 } else { (*value + shift) / top };
+            *value = if inside(node) { (self.source_value * share).clamp(0.0, self.source_value) } else { 0.0 };
         }
-        column
     }
 
-    /// g itself, from g₀.
-    fn unnormalized(&self, source: NodeId, g: &dyn Fn(usize) -> f64) -> Vec<f64> {
+    /// Turns g₀ into g.
+    fn complete(&self, source: NodeId, g: &mut [f64]) {
+        let constant = self.constant(source, self.lowest(source, g));
         let inside = self.inside(source);
-        let lowest = (0..self.graph.n()).filter(|&node| inside(node)).map(g).fold(f64::INFINITY, f64::min);
-        let constant = self.constant(source, lowest);
-        (0..self.graph.n()).map(|node| if inside(node) { g(node) + constant } else { 0.0 }).collect()
+        for (node, value) in g.iter_mut().enumerate() {
+            *value = if inside(node) { *value + constant } else { 0.0 };
+        }
+    }
+
+    /// The smallest value on the component of the source.
+    fn lowest(&self, source: NodeId, g: &[f64]) -> f64 {
+        let inside = self.inside(source);
+        let values = g.iter().enumerate().filter(|&(node, _)| inside(node));
+        values.fold(f64::INFINITY, |lowest, (_, &value)| lowest.min(value))
     }
 }
 
@@ -219,11 +260,11 @@ impl Propagation for Poisson {
     }
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
-        self.solve(sources, |source, g| self.normalized(source, g), control)
+        self.solve(sources, |source, g| self.normalize(source, g), control)
     }
 
     fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
-        self.solve(sources, |source, g| self.unnormalized(source, g), control)
+        self.solve(sources, |source, g| self.complete(source, g), control)
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
@@ -236,6 +277,7 @@ mod tests {
     use super::*;
     use crate::laplacian::Normalized;
     use crate::seed::{Purpose, Random};
+    use crate::solve::{Workspace, conjugate_gradients};
     use proptest::prelude::*;
 
     fn column(graph: Graph, tau: f64, source: u32) -> Vec<f64> {

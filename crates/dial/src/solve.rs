@@ -110,7 +110,7 @@ pub fn conjugate_gradients<const W: usize>(
 }
 
 /// r = b - A x, `product` writing A x, and the norm of r for every column.
-fn residuals<const W: usize>(
+pub(crate) fn residuals<const W: usize>(
     r: &mut [f64],
     b: &(impl Fn(usize, usize) -> f64 + Sync),
     product: impl Fn(usize, &mut [f64]) + Sync,

@@ -5,6 +5,7 @@
 #[path = "../../../dial-data/tests/corpus/mod.rs"]
 mod corpus;
 mod bad_files;
+mod bench;
 mod codes;
 mod demo;
 mod doctor;
