@@ -160,7 +160,7 @@ impl Cells {
     /// Orders the centres so that near ones stand near each other.
     fn arrange(&mut self) {
         let mut order: Vec<usize> = (0..self.count()).collect();
-        let mut parts = vec![0..order.len()];
+        let mut parts: Vec<Range<usize>> = std::iter::once(0..order.len()).collect();
         while let Some(part) = parts.pop() {
             if part.len() > 2 {
                 self.halve(&mut order[part.clone()]);
