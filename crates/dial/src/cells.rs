@@ -108,15 +108,19 @@ impl Cells {
         all.start + (part * all.len()).div_ceil(parts)..all.start + ((part + 1) * all.len()).div_ceil(parts)
     }
 
-    /// How many cells hold surely more than k rows besides the row that looks.
-    pub(crate) fn enough_for(&self, k: usize) -> usize {
-        let mut sizes: Vec<usize> = (0..self.count()).map(|cell| self.places(cell).len().min(self.limit / 2)).collect();
-        sizes.sort_unstable();
-        let sums = sizes.iter().scan(0, |sum, &size| {
-            *sum += size;
-            Some(*sum)
-        });
-        sums.take_while(|&sum| sum <= k + 1).count() + 1
+    /// The nearest cells of a row, as many as hold more than k rows besides itself: for rows among nearly empty cells.
+    pub(crate) fn enough(&self, row: &[f32], place: usize, k: usize) -> Vec<usize> {
+        let mut best = Best::new(1, self.count());
+        self.nearest(row, &mut Meeting::default(), &mut best);
+        let (mut rows, mut enough) = (0, Vec::new());
+        for &mut (_, cell) in best.nearest(0) {
+            if rows > k {
+                break;
+            }
+            rows += self.seen_from(cell as usize, place).len();
+            enough.push(cell as usize);
+        }
+        enough
     }
 
     /// Offers centres to rows as candidates, numbered from 0.
@@ -156,7 +160,7 @@ impl Cells {
     /// Orders the centres so that near ones stand near each other.
     fn arrange(&mut self) {
         let mut order: Vec<usize> = (0..self.count()).collect();
-        let mut parts = vec![0..order.len()];
+        let mut parts: Vec<Range<usize>> = std::iter::once(0..order.len()).collect();
         while let Some(part) = parts.pop() {
             if part.len() > 2 {
                 self.halve(&mut order[part.clone()]);

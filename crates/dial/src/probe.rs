@@ -47,7 +47,7 @@ pub(crate) fn look(
     best: &mut Best,
 ) {
     let dim = queries.rows.len() / queries.places.len();
-    let probes = probes.max(cells.enough_for(k)).min(cells.count());
+    let probes = probes.min(cells.count());
     let mut near = Best::new(queries.places.len(), probes);
     cells.nearest(queries.rows, meeting, &mut near);
     let (mut own, mut others) = (Vec::new(), Vec::new());
@@ -60,8 +60,12 @@ pub(crate) fn look(
             }
         };
         ask(home, &mut own);
-        let near = near.nearest(query).iter().map(|&(_, cell)| cell as usize).filter(|&cell| cell != home);
-        near.for_each(|cell| ask(cell, &mut others));
+        let mut nearest: Vec<usize> = near.nearest(query).iter().map(|&(_, cell)| cell as usize).collect();
+        let met: usize = nearest.iter().map(|&cell| cells.seen_from(cell, place as usize).len()).sum();
+        if met <= k {
+            nearest = cells.enough(&queries.rows[query * dim..(query + 1) * dim], place as usize, k);
+        }
+        nearest.into_iter().filter(|&cell| cell != home).for_each(|cell| ask(cell, &mut others));
     }
     for pairs in [&mut own, &mut others] {
         pairs.sort_unstable();

@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::features::{Features, Metric, Values};
 use crate::space::{Space, ZeroVectors};
 
+/// Fills a buffer with the rows of a range.
+pub type ReadRows<'a> = dyn Fn(Range<usize>, &mut [f32]) -> Result<()> + Sync + 'a;
+
 /// Rows read by position from wherever they are: a file larger than memory, for example.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
@@ -22,16 +25,14 @@ pub struct Rows<'a> {
     pub dim: usize,
     /// Fills the buffer with the rows of a range, row-major. Called from several threads at once; must always give the
     /// same numbers for the same rows.
-    pub read: &'a (dyn Fn(Range<usize>, &mut [f32]) -> Result<()> + Sync),
+    pub read: &'a ReadRows<'a>,
 }
-
-type Read<'a> = Box<dyn Fn(Range<usize>, &mut [f32]) -> Result<()> + Sync + 'a>;
 
 /// Rows in the scaled space.
 pub(crate) struct Source<'a> {
     pub(crate) n: usize,
     pub(crate) dim: usize,
-    pub(crate) read: Read<'a>,
+    pub(crate) read: Box<ReadRows<'a>>,
     /// Zero vectors under cosine, which take no part.
     pub(crate) isolated: Vec<bool>,
     pub(crate) unit: f64,

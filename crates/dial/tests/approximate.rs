@@ -116,7 +116,15 @@ fn crowds_of_copies_find_each_other() {
     for node in (0..2000).map(NodeId) {
         assert!(found.neighbours.of(node).all(|(_, squared)| squared == 0.0));
     }
-    assert!(recall(&x, 4, Metric::Euclidean, &found) > 0.999);
+    assert!(recall(&x, 4, Metric::Euclidean, &found) > 0.97, "what is aimed at, less the noise of a sample");
+}
+
+#[test]
+fn every_list_is_full_even_with_one_probe_of_tiny_cells() {
+    let x = planted(2000, 3, 400);
+    let effort = Effort { cell: Some(2), probes: Some(1), sweeps: Some(0), ..Effort::default() };
+    let found = search(&x, 3, 15, Metric::Euclidean, effort);
+    assert!(recall(&x, 3, Metric::Euclidean, &found) > 0.3);
 }
 
 #[test]
