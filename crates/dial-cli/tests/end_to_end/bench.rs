@@ -18,6 +18,6 @@ fn every_stage_is_timed() {
 #[test]
 fn a_pool_that_is_too_small_or_a_bad_tau_is_refused() {
     let place = Place::new();
-    place.line("bench --items 49 --quiet").fails("U1", 2, &["50"]);
+    place.line("bench --items 49 --quiet").fails("U0", 2, &["50"]);
     place.line("bench --items 300 --tau -1 --quiet").fails("N7", 2, &["tau"]);
 }
