@@ -189,7 +189,11 @@ fn run_method<'a>(
     let others: Vec<ModelName> = models.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
     let judges = others.iter().map(|&model| bench().model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
-    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges, score_every: asking.score_every };
+    let score_every = asking.score_every.unwrap_or_else(|| match setting.kernel.local() {
+        Some(_) => setting.items.len().div_ceil(SCORED),
+        None => 1,
+    });
+    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges, score_every };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
     control.start(&format!("asking by {method}, {policy}"), asking.trials * asking.queries);
@@ -205,6 +209,9 @@ fn run_method<'a>(
     };
     Ok(models.iter().map(judged_by).collect())
 }
+
+/// Up to so many items a certified run is scored after every question.
+const SCORED: usize = 20_000;
 
 /// How a certified session solves, in words.
 fn solving(session: &Session<'_>) -> String {
