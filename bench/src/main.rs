@@ -13,32 +13,32 @@
 //! save POOL K FILE                          the graph of a large pool, saved to be mapped
 //! ```
 //!
-//! What is not built yet prints `{"missing": why}`, and the comparison is reported as skipped.
+//! A graph W is an npz of SciPy's or a `.dialgraph` of ours.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use dial::{
-    ClassId, Control, Criterion, Eigenpairs, Features, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options,
-    Poisson, Propagation, Session, Setting, SpectralOptimal,
+    Certified, ClassId, CompactGraph, Control, Criterion, Effort, Eigenpairs, Features, Found, Graph, Items, Kernel,
+    Lists, Metric, Neighbours, NodeId, Options, Poisson, Propagation, Session, Setting, SpectralOptimal, ZeroVectors,
 };
-use dial_data::{Array, ArrayData};
+use dial_data::{Array, ArrayData, Fingerprint, GraphFile, Recipe, write_graph};
 use serde_json::json;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["step", graph, classes, sources, "faithful"] => {
-            step(graph, classes.parse().expect("CLASSES is a number"), sources);
+        ["step", graph, classes, sources, precision] => {
+            step(graph, classes.parse().expect("CLASSES is a number"), sources, precision);
         }
         ["block", graph, sources] => block(graph, sources),
         ["spectral", graph, count, which] => spectral(graph, count.parse().expect("COUNT is a number"), which),
         ["vopt", graph, count, sources] => vopt(graph, count.parse().expect("COUNT is a number"), sources),
-        ["memory", graph, "faithful"] => memory(graph),
+        ["memory", graph, precision] => memory(graph, precision),
         ["build", pool, k] => build(pool, k.parse().expect("K is a number")),
-        ["step" | "memory", .., "certified" | "ready"] => missing("certified precision"),
-        ["approximate", ..] | ["save", ..] => missing("the approximate search"),
+        ["approximate", pool, k] => approximate(pool, k.parse().expect("K is a number")),
+        ["save", pool, k, file] => save(pool, k.parse().expect("K is a number"), Path::new(file)),
         _ => {
             eprintln!(
                 "usage: dial-bench step|block|spectral|vopt|memory|build|approximate|save ..., see bench/src/main.rs"
@@ -48,24 +48,24 @@ fn main() {
     }
 }
 
-fn missing(what: &str) {
-    println!("{}", json!({ "missing": format!("{what} is not built yet") }));
-}
-
-/// A session on a graph with faithful precision.
-fn session<'a>(graph: Graph, classes: u16, options: Options<'a>) -> Session<'a> {
-    let graph = Arc::new(graph);
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).expect("tau is fine"));
-    let items = Items::rows(graph.n());
+/// A session on a graph, with faithful precision or, for any other word, certified.
+fn session<'a>(graph: &str, classes: u16, precision: &str, options: Options<'a>) -> Session<'a> {
+    let kernel: Arc<dyn Propagation> = match precision {
+        "faithful" => Arc::new(Poisson::new(Arc::new(read_graph(graph)), 0.1).expect("tau is fine")),
+        _ => Arc::new(Certified::new(Arc::new(compact_graph(graph)), 0.1).expect("tau is fine")),
+    };
+    let items = Items::rows(kernel.n());
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
-    let setting = Setting { kernel, graph: Some(graph), items };
-    Session::new(setting, options, &names, &Control::new()).expect("a session starts")
+    Session::new(Setting { kernel, graph: None, items }, options, &names, &Control::new()).expect("a session starts")
 }
 
-fn step(graph: &str, classes: u16, sources: &str) {
+fn step(graph: &str, classes: u16, sources: &str, precision: &str) {
     let control = Control::new();
-    let mut session = session(read_graph(graph), classes, Options::default());
+    let mut session = session(graph, classes, precision, Options::default());
     for (place, source) in sources.split(',').enumerate() {
+        if precision == "ready" {
+            session.prepare(source, &control).expect("the solve converges");
+        }
         let start = Instant::now();
         session.tell(source, ClassId(place as u16 % classes), &control).expect("the solve converges");
         let told = start.elapsed().as_secs_f64();
@@ -76,10 +76,10 @@ fn step(graph: &str, classes: u16, sources: &str) {
 }
 
 fn vopt(graph: &str, count: usize, sources: &str) {
-    let (graph, control) = (read_graph(graph), Control::new());
-    let pairs = Arc::new(Eigenpairs::normalized(&graph, count, &control).expect("the pairs converge"));
+    let control = Control::new();
+    let pairs = Arc::new(Eigenpairs::normalized(&read_graph(graph), count, &control).expect("the pairs converge"));
     let acquisition = Arc::new(SpectralOptimal::new(pairs, Criterion::Vopt));
-    let mut session = session(graph, 2, Options { acquisition, ..Options::default() });
+    let mut session = session(graph, 2, "faithful", Options { acquisition, ..Options::default() });
     for source in sources.split(',') {
         session.tell(source, ClassId(0), &control).expect("the solve converges");
         let start = Instant::now();
@@ -88,9 +88,9 @@ fn vopt(graph: &str, count: usize, sources: &str) {
     }
 }
 
-fn memory(graph: &str) {
+fn memory(graph: &str, precision: &str) {
     let before = status("VmRSS");
-    let mut session = session(read_graph(graph), 10, Options::default());
+    let mut session = session(graph, 10, precision, Options::default());
     for label in 0..10u16 {
         let source = (1 + 97 * usize::from(label)).to_string();
         session.tell(&source, ClassId(label), &Control::new()).expect("the solve converges");
@@ -141,7 +141,58 @@ fn build(pool: &str, k: usize) {
     println!("{}", json!({ "seconds": seconds, "search": search, "entries": graph.entries() }));
 }
 
+fn approximate(pool: &str, k: usize) {
+    let pool = dial_data::open(pool, &dial_data::ReadOptions::default(), 0).expect("a readable pool");
+    let features: Features<'_> = pool.matrix.features().expect("finite features");
+    let start = Instant::now();
+    let found = neighbours(features, k);
+    println!("{}", json!({ "seconds": start.elapsed().as_secs_f64(), "recall": found.recall }));
+}
+
+fn neighbours(features: Features<'_>, k: usize) -> Found {
+    let (metric, zero, effort) = (Metric::Euclidean, ZeroVectors::Error, Effort::default());
+    Neighbours::approximate(features, k, metric, zero, 0, effort, &Control::new()).expect("enough items")
+}
+
+fn save(pool: &str, k: usize, file: &Path) {
+    let pool = dial_data::open(pool, &dial_data::ReadOptions::default(), 0).expect("a readable pool");
+    let start = Instant::now();
+    let found = neighbours(pool.matrix.features().expect("finite features"), k);
+    let search = start.elapsed().as_secs_f64();
+    let lists = Lists::from(&found.neighbours);
+    let graph = CompactGraph::assemble(&lists, Kernel::SelfTuning, Some(found.order), &Control::new());
+    let graph = graph.expect("nobody cancels");
+    let seconds = start.elapsed().as_secs_f64();
+    if file.extension().is_some_and(|ending| ending == "npz") {
+        let graph = graph.to_graph();
+        let (starts, columns, weights) = graph.csr();
+        dial_data::write::write_csr(file, graph.n(), starts, columns, weights).expect("room on the disk");
+    } else {
+        let recipe = Recipe {
+            k,
+            kernel: Kernel::SelfTuning,
+            metric: Metric::Euclidean,
+            search: "approximate".into(),
+            seed: 0,
+            dim: pool.matrix.dim,
+            features: Fingerprint::of(&pool.matrix),
+        };
+        write_graph(file, &graph, &recipe, &Control::new()).expect("room on the disk");
+    }
+    println!("{}", json!({ "seconds": seconds, "search": search, "recall": found.recall, "peak": status("VmHWM") }));
+}
+
+fn compact_graph(path: &str) -> CompactGraph {
+    match path.ends_with(".npz") {
+        true => CompactGraph::new(&read_graph(path)),
+        false => GraphFile::open(path).and_then(|file| file.graph()).expect("a graph of ours"),
+    }
+}
+
 fn read_graph(path: &str) -> Graph {
+    if !path.ends_with(".npz") {
+        return compact_graph(path).to_graph();
+    }
     let arrays = dial_data::read_npz(Path::new(path)).expect("a graph saved by dial or scipy");
     let array = |name: &str| &arrays.iter().find(|(found, _)| found == name).expect("a CSR matrix").1;
     let (starts, columns) = (integers(array("indptr")), integers(array("indices")));
