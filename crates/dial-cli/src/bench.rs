@@ -10,7 +10,8 @@ use std::time::Instant;
 use clap::Args;
 use dial::seed::{Purpose, Random};
 use dial::{
-    ClassId, Control, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson, Propagation, Session, Setting,
+    Certified, ClassId, CompactGraph, Control, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson,
+    Propagation, Session, Setting,
 };
 use dial_data::Pool;
 use dial_data::generate::{Cluster, mixture};
@@ -63,7 +64,18 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), args.tau)?);
     timings.push(Timing { stage: "order and colours", seconds: start.elapsed().as_secs_f64() });
     let (iterations, gigabytes) = solver(&kernel, args, &mut timings)?;
-    steps(&graph, &kernel, args, &mut timings)?;
+    let [tell, ask] = steps(kernel, false, args)?;
+    timings.push(Timing { stage: "label in, faithful", seconds: tell });
+    timings.push(Timing { stage: "next question, faithful", seconds: ask });
+    if args.tau > 0.0 {
+        let start = Instant::now();
+        let kernel = Arc::new(Certified::new(Arc::new(CompactGraph::new(&graph)), args.tau)?);
+        timings.push(Timing { stage: "compact graph", seconds: start.elapsed().as_secs_f64() });
+        let [tell, ask] = steps(Arc::<Certified>::clone(&kernel), false, args)?;
+        timings.push(Timing { stage: "label in, certified", seconds: tell });
+        timings.push(Timing { stage: "label in, certified, prepared", seconds: steps(kernel, true, args)?[0] });
+        timings.push(Timing { stage: "next question, certified", seconds: ask });
+    }
     let ceiling = triad();
     say(args, &graph, &timings, iterations, [gigabytes, ceiling], output);
     Ok(())
@@ -101,16 +113,19 @@ fn solver(kernel: &Poisson, args: &Bench, timings: &mut Vec<Timing>) -> Result<(
     Ok((iterations, bytes / seconds / 1e9))
 }
 
-/// Labels items as a session does and asks after each.
-fn steps(graph: &Arc<Graph>, kernel: &Arc<Poisson>, args: &Bench, timings: &mut Vec<Timing>) -> Result<(), Failure> {
+/// Labels items as a session does and asks after each: seconds of taking a label in and of finding the next question. What
+/// is prepared while a person looks at an item does not count.
+fn steps(kernel: Arc<dyn Propagation>, prepare: bool, args: &Bench) -> Result<[f64; 2], Failure> {
     let control = Control::new();
-    let kernel: Arc<dyn Propagation> = Arc::<Poisson>::clone(kernel);
-    let setting = Setting { kernel, graph: Some(Arc::clone(graph)), items: Items::rows(graph.n()) };
+    let setting = Setting { items: Items::rows(kernel.n()), kernel, graph: None };
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
     let mut session = Session::new(setting, Options::default(), &names, &control)?;
     let (mut tells, mut asks) = (Vec::new(), Vec::new());
     let mut next = session.ask(1)?.questions.remove(0).item;
     for step in 0..args.steps.min(args.items - 1) {
+        if prepare {
+            session.prepare(&next, &control)?;
+        }
         let start = Instant::now();
         session.tell(&next, ClassId((step % u64::from(CLASSES)) as u16), &control)?;
         tells.push((start.elapsed().as_secs_f64(), 0));
@@ -118,9 +133,7 @@ fn steps(graph: &Arc<Graph>, kernel: &Arc<Poisson>, args: &Bench, timings: &mut 
         next = session.ask(1)?.questions.remove(0).item;
         asks.push((start.elapsed().as_secs_f64(), 0));
     }
-    timings.push(Timing { stage: "label in, faithful", seconds: middle(&mut tells).0 });
-    timings.push(Timing { stage: "next question", seconds: middle(&mut asks).0 });
-    Ok(())
+    Ok([middle(&mut tells).0, middle(&mut asks).0])
 }
 
 /// The run in the middle.
