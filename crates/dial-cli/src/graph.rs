@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dial::CompactGraph;
 use serde_json::json;
 
 use crate::args::Graph;
@@ -19,14 +20,16 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     let file = args.out.as_deref();
     let compact = file.filter(|file| saved::is_graph(file));
     let work = if compact.is_some() { Work::Save } else { Work::Build };
+    if let Some((file, rows)) = compact.zip(saved::rows_by_position(&args.pool, &args.graph)) {
+        let graph = saved::save_rows(&rows, &args.graph, args.pool.zero_vectors, file, output)?;
+        say(&args.pool.pool, facts(&graph, output), args, output);
+        return Ok(());
+    }
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
-    let (n, entries, components, mean_degree) = match compact {
+    let facts = match compact {
         Some(file) => {
             let graph = saved::save(&pool, &args.graph, args.pool.zero_vectors, file, output)?;
-            let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
-            prepare::component_note(&sizes, output);
-            let degrees: f64 = graph.parts().degrees.iter().sum();
-            (graph.n(), graph.entries(), sizes.len(), degrees / graph.n() as f64)
+            facts(&graph, output)
         }
         None => {
             let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
@@ -37,22 +40,38 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
             (built.graph().n(), built.graph().entries(), built.graph().component_sizes().len(), built.mean_degree())
         }
     };
+    say(&pool.name, facts, args, output);
+    Ok(())
+}
+
+/// Items, entries, components and mean degree.
+type Facts = (usize, usize, usize, f64);
+
+fn facts(graph: &CompactGraph, output: &Output) -> Facts {
+    let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
+    prepare::component_note(&sizes, output);
+    let degrees: f64 = graph.parts().degrees.iter().sum();
+    (graph.n(), graph.entries(), sizes.len(), degrees / graph.n() as f64)
+}
+
+fn say(name: &str, (n, entries, components, mean_degree): Facts, args: &Graph, output: &Output) {
+    let file = args.out.as_deref();
     let edges = entries / 2;
     let end = match file {
-        Some(file) if compact.is_some() => format!("wrote {}; use it with --graph", file.display()),
+        Some(file) if saved::is_graph(file) => format!("wrote {}; use it with --graph", file.display()),
         Some(file) => format!("wrote {}; open it with scipy.sparse.load_npz", file.display()),
         None => "nothing was saved: pass --out graph.npz".to_string(),
     };
     let text = format!(
         "{}: {} items, {}, {}, mean degree {:.3}\n{end}\n",
-        pool.name,
+        name,
         n,
         count(edges, "edge", "edges"),
         count(components, "component", "components"),
         mean_degree,
     );
     let json = json!({
-        "pool": pool.name,
+        "pool": name,
         "items": n,
         "edges": edges,
         "components": components,
@@ -60,5 +79,4 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
         "file": args.out.as_ref().map(|file| file.display().to_string()),
     });
     output.result(&text, &json);
-    Ok(())
 }

@@ -31,6 +31,8 @@ pub enum Work {
     Build,
     /// Build a compact graph and save it.
     Save,
+    /// Build a compact graph of rows read by position, so many bytes of them held at once.
+    SaveRows(usize),
     /// Build a graph and label, with so many columns held at once.
     Label(usize),
     /// Label with a graph from a file, in f64.
@@ -73,6 +75,10 @@ pub fn stages(shape: Shape, work: Work) -> Vec<Stage> {
     match work {
         Work::Build => vec![reading, searching, joining],
         Work::Save => vec![reading, searching, vec![features, lists, ("graph", 16.0 * entries + 64.0 * n)]],
+        Work::SaveRows(held) => vec![
+            vec![("features", held as f64), lists, ("search", 48.0 * n)],
+            vec![lists, ("graph", 16.0 * entries + 64.0 * n)],
+        ],
         Work::Label(columns) => vec![reading, searching, joining, vec![features, lists, wide, solver(columns)]],
         Work::LabelSaved(columns) => {
             let widening = ("graph", (8.0 + 16.0 + 12.0) * entries + 60.0 * n);
@@ -105,6 +111,18 @@ pub fn before_reading(pool: &str, args: &GraphArgs, work: Work, output: &Output)
     let word = if file.is_wide() { 8 } else { 4 };
     check(Shape { n: file.n, dim: file.dim, word, k: args.k.number(file.n) }, args.memory_limit, work, output)?;
     Ok(true)
+}
+
+/// The bytes of rows that may be held while their graph is built: what is left beside everything else.
+pub fn for_rows(file: &RowFile, k: usize, limit: Option<Size>, output: &Output) -> Result<usize, Failure> {
+    let shape = Shape { n: file.n, dim: file.dim, word: 4, k };
+    let (n, lists) = (file.n as f64, 12.0 * file.n as f64 * k as f64);
+    let beside = lists + 48.0 * n;
+    let room =
+        limit.map_or_else(available, |Size(bytes)| Some(bytes as f64)).map_or(f64::MAX, |all| 0.9 * all - beside);
+    let least = (4096 * 4 * file.dim) as f64;
+    check(shape, limit, Work::SaveRows(room.max(least).min(n * file.dim as f64 * 4.0) as usize), output)?;
+    Ok(room.max(least) as usize)
 }
 
 /// Says what a pool will need, if it is large, and refuses it if that will not fit.

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Certified, CompactGraph, Effort, Features, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson, Precision,
-    Propagation, Radial, Search, Setting, Shape as RadialShape, ZeroVectors,
+    Certified, CompactGraph, Effort, Features, Found, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson,
+    Precision, Propagation, Radial, Search, Setting, Shape as RadialShape, ZeroVectors,
 };
 use dial_data::{Pool, ReadOptions};
 
@@ -19,7 +19,7 @@ use crate::output::{Output, count};
 const BUILTIN_SEED: u64 = 0;
 
 /// The same pool always gets the same neighbours.
-const SEARCH_SEED: u64 = 0;
+pub const SEARCH_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
 pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
@@ -136,15 +136,20 @@ pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Outpu
     let effort = Effort::default();
     let found = Neighbours::approximate(features, k, args.metric, zero_vectors, SEARCH_SEED, effort, &control);
     let found = found.map_err(failed)?;
+    recall_note(&found, effort, output);
+    Ok(Searched { neighbours: found.neighbours, order: Some(found.order), search })
+}
+
+/// Says how many of the true neighbours an approximate search found.
+pub fn recall_note(found: &Found, effort: Effort, output: &Output) {
     if let Some(recall) = found.recall {
         output.note(&format!(
             "note: approximate neighbours; {:.1} % of the true ones were found for {} rows drawn at random. \
              --search exact finds all.",
             100.0 * recall,
-            effort.sample.min(features.n())
+            effort.sample.min(found.neighbours.n())
         ));
     }
-    Ok(Searched { neighbours: found.neighbours, order: Some(found.order), search })
 }
 
 /// Says what is worth knowing about a graph.

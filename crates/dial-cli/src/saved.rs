@@ -1,13 +1,15 @@
 //! Graphs in files of ours: saved by `dial graph`, used with `--graph`, looked at by `dial doctor`.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use dial::{CompactGraph, Kernel, Lists, Metric};
-use dial_data::{Fingerprint, GraphFile, Pool, Recipe, write_graph};
+use dial::{CompactGraph, Effort, Kernel, Lists, Metric, Neighbours, Rows, Search, ZeroVectors};
+use dial_data::{Fingerprint, GraphFile, Pool, Recipe, RowFile, RowReader, write_graph};
 use serde_json::json;
 
-use crate::args::{GraphArgs, Neighbourhood, ZeroRows};
+use crate::args::{GraphArgs, Neighbourhood, PoolArgs, ZeroRows};
 use crate::failure::Failure;
+use crate::memory;
 use crate::output::{Output, count};
 use crate::prepare::{self, Built, Searched};
 
@@ -34,12 +36,61 @@ pub fn save(
         kernel: args.kernel,
         metric: args.metric,
         search: search.to_string(),
-        seed: 0,
+        seed: prepare::SEARCH_SEED,
         dim: pool.matrix.dim,
         features: Fingerprint::of(&pool.matrix),
     };
     drop(neighbours);
     write_graph(file, &graph, &recipe, &output.control())?;
+    Ok(graph)
+}
+
+/// The rows of a pool that need not be read whole: a large npy file, taken as it is.
+pub fn rows_by_position(pool: &PoolArgs, args: &GraphArgs) -> Option<RowFile> {
+    let as_it_is =
+        pool.labels.is_none() && !pool.drop_nonfinite && !pool.standardize && pool.zero_vectors != ZeroRows::Drop;
+    // Whatever is wrong with the file, its reader will say.
+    let file =
+        Some(&pool.pool).filter(|name| as_it_is && name.ends_with(".npy")).and_then(|name| RowFile::open(name).ok())?;
+    Some(file).filter(|file| args.search.for_pool(file.n, file.dim) == Search::Approximate)
+}
+
+/// Builds the compact graph of rows that are read by position, as many at once as memory allows, and saves it.
+pub fn save_rows(
+    rows: &RowFile,
+    args: &GraphArgs,
+    zero_rows: ZeroRows,
+    file: &Path,
+    output: &Output,
+) -> Result<CompactGraph, Failure> {
+    let (k, control) = (args.k.number(rows.n), output.control());
+    let effort = Effort { memory: memory::for_rows(rows, k, args.memory_limit, output)?, ..Effort::default() };
+    let zero_vectors = match zero_rows {
+        ZeroRows::Core(choice) => choice,
+        ZeroRows::Drop => ZeroVectors::Error,
+    };
+    let reader = RowReader::new(rows);
+    let read = |range: Range<usize>, out: &mut [f32]| reader.read(range, out);
+    let source = Rows { n: rows.n, dim: rows.dim, read: &read };
+    let found =
+        Neighbours::approximate_rows(source, k, args.metric, zero_vectors, prepare::SEARCH_SEED, effort, &control);
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return Err(reader.explain(error).into()),
+    };
+    prepare::recall_note(&found, effort, output);
+    let graph = CompactGraph::assemble(&Lists::from(&found.neighbours), args.kernel, Some(found.order), &control)?;
+    drop(found.neighbours);
+    let recipe = Recipe {
+        k,
+        kernel: args.kernel,
+        metric: args.metric,
+        search: Search::Approximate.to_string(),
+        seed: prepare::SEARCH_SEED,
+        dim: rows.dim,
+        features: rows.fingerprint(&control)?,
+    };
+    write_graph(file, &graph, &recipe, &control)?;
     Ok(graph)
 }
 
