@@ -44,6 +44,8 @@ pub mod control;
 pub mod features;
 pub mod columns;
 mod screen;
+mod screen_bytes;
+mod byte_search;
 pub mod space;
 pub mod neighbours;
 pub mod source;

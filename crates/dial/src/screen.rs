@@ -4,10 +4,10 @@
 //! Rows are centred on the mean, scaled by a power of two to at most 1, converted to f32 and extended by -|y|²/2, so that
 //! the product of a query (x, 1) with a candidate (y, -|y|²/2) is H(x, y) = x·y - |y|²/2 (see `neighbours`).
 //!
-//! This is the one place of the crate with unsafe code: the `gemm` crate takes raw pointers, and a function compiled for
-//! a wider CPU may only be called after asking the CPU. Measured on one core with AVX-512, the 10,000 x 784 test images
-//! of MNIST, whole search, CPU time: 3.1 s with `gemm`, 10.7 s with a plain loop of eight running sums that the compiler
-//! vectorises for the baseline CPU.
+//! One of two places of the crate with unsafe code (the other is `screen_bytes`): the `gemm` crate takes raw pointers,
+//! and a function compiled for a wider CPU may only be called after asking the CPU. Measured on one core with AVX-512,
+//! the 10,000 x 784 test images of MNIST, whole search, CPU time: 3.1 s with `gemm`, 10.7 s with a plain loop of eight
+//! running sums that the compiler vectorises for the baseline CPU.
 
 #![allow(unsafe_code)]
 
@@ -241,7 +241,7 @@ fn scan_in_tiles<const Q: usize, const FUSED: bool>(
 }
 
 /// The products of Q queries with a panel. The sums stay in registers; interleaving the queries made the compiler
-/// give up on wide registers, six times slower.
+/// give up on wide registers: a whole run took 28 s of CPU time instead of 7.
 #[inline(always)]
 fn tile_products<const Q: usize, const FUSED: bool>(queries: [&[f32]; Q], panel: &[f32]) -> [[f32; LANES]; Q] {
     let (halves, columns) = panel.split_at(LANES);
