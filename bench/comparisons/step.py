@@ -8,13 +8,13 @@ and argsort. Not timed: building graph(W).
 from harness import Goal, timed
 
 TITLE = "A step: label in, next question out"
-ABOUT = """Poisson propagation with tau = 0.1 on the graph of 20 exact (from 1,000,000 items approximate) neighbours, three
-classes. *faithful* solves to a true residual of 1e-9, as the peer does; *certified* bounds the error of every value and
+ABOUT = """Poisson propagation with tau = 0.1 on the graph of 20 neighbours, three classes: *step* on codes of MNIST images (20
+dimensions, exact neighbours), *planted* on generated clusters (32 dimensions, approximate neighbours). *faithful* solves to a true residual of 1e-9, as the peer does; *certified* bounds the error of every value and
 touches only what a label reaches; *ready* is the certified step when the column was made while the person looked at the
 item."""
-PLOT = {"measure": "seconds", "label": "seconds a step", "one_case": True}
+PLOT = {"measure": "seconds", "label": "seconds a step"}
 TAU, TOLERANCE = 0.1, 1e-9
-SIZES = [10_000, 70_000, 1_000_000, 10_000_000]
+SIZES = [70_000, 1_000_000, 10_000_000]
 # Sizes at which the peer still ends within minutes.
 PEER_LIMIT = 1_000_000
 
@@ -26,12 +26,12 @@ GOALS = [
     Goal("certified step, n = 1,000,000", "ours at 70,000", 4, lambda t: growth(t, 1_000_000), at_least=False),
     Goal("certified step, n = 10,000,000", "ours at 70,000", 8, lambda t: growth(t, 10_000_000), at_least=False),
     Goal("label to next question, column ready, n = 1,000,000", "", 1,
-         lambda t: milliseconds(t.median("step", "dial ready", n=1_000_000)), at_least=False, unit="ms"),
+         lambda t: milliseconds(t.median("planted", "dial ready", n=1_000_000)), at_least=False, unit="ms"),
 ]
 
 
 def growth(table, n):
-    large, small = (table.median("step", "dial certified", n=size) for size in (n, 70_000))
+    large, small = (table.median("planted", "dial certified", n=size) for size in (n, 70_000))
     return large / small if large and small else None
 
 
@@ -40,24 +40,28 @@ def milliseconds(seconds):
 
 
 def run(bench):
+    for n in [2_000] if bench.quick else [10_000, 70_000]:
+        name = "mnistsmall" if n <= 10_000 else "mnist"
+        measure(bench, "step", n, bench.graph(bench.pool(name, n, 20, quick_n=n)))
+    # Growth is measured on one kind of pool.
     for n in [2_000, 5_000] if bench.quick else SIZES:
-        graph = graph_of(bench, n)
-        steps = 6
-        sources = lambda turn: ",".join(str(1 + (turn * steps + step) * 997 % (n - 1)) for step in range(steps))
-        # The first step of a process is a warm-up, left out on both sides.
-        ours = lambda precision: lambda turn: bench.ours("step", graph, 3, sources(turn), precision)[1:]
-        sides = {"dial certified": ours("certified"), "dial ready": ours("ready")}
-        if n <= PEER_LIMIT:
-            sides["dial faithful"] = ours("faithful")
-            sides["graphlearning"] = lambda turn: bench.peer("graphlearning", graph=graph, sources=sources(turn))[1:]
-        bench.alternate("step", n, sides)
+        measure(bench, "planted", n, graph_of(bench, n))
+
+
+def measure(bench, case, n, graph):
+    steps = 6 if n <= PEER_LIMIT else 24
+    sources = lambda turn: ",".join(str(1 + (turn * steps + step) * 997 % (n - 1)) for step in range(steps))
+    # The first steps of a process meet fresh memory; they are left out on both sides.
+    ours = lambda precision: lambda turn: bench.ours("step", graph, 3, sources(turn), precision)[steps // 6:]
+    sides = {"dial certified": ours("certified"), "dial ready": ours("ready")}
+    if n <= PEER_LIMIT:
+        sides["dial faithful"] = ours("faithful")
+        sides["graphlearning"] = lambda turn: bench.peer("graphlearning", graph=graph, sources=sources(turn))[1:]
+    bench.alternate(case, n, sides)
 
 
 def graph_of(bench, n):
-    """Real codes where they are, else planted clusters; exact graphs up to 70,000 items, then the approximate search."""
-    if n <= 70_000:
-        name = "mnistsmall" if n <= 10_000 else "mnist"
-        return bench.graph(bench.pool(name, n, 20, quick_n=n))
+    """The graph of planted clusters by the approximate search."""
     # The peer reads the npz; at ten million only our own, mapped form is made.
     out = bench.cache / f"graph-{n}{'.npz' if n <= PEER_LIMIT else '.dialgraph'}"
     if not out.exists():

@@ -273,7 +273,7 @@ pub struct AskingArgs {
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
     /// Measure the accuracy after every N-th question only; in between the last figure is repeated [default: 1; in
-    /// certified precision, where measuring takes a global solve, the number of items over 20,000]
+    /// certified precision, where measuring takes a global solve, the number of items over 5,000]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub score_every: Option<usize>,
     /// CSV file of every question (- for stdout)

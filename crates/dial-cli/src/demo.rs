@@ -30,7 +30,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     outputs::check_folder(&args.out)?;
     if args.out.is_dir() {
         let files = files(args);
-        outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, None)?;
+        outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, &[])?;
     }
     let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(24), output)?;
     let truth = prepare::truth(&pool, None)?;

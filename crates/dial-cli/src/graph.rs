@@ -16,7 +16,7 @@ use crate::saved;
 /// Runs the command.
 pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
-    outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
+    outputs::check(&files, &args.pool.pool, &[("labels", args.pool.labels.as_deref())])?;
     let file = args.out.as_deref();
     let compact = file.filter(|file| saved::is_graph(file));
     let work = if compact.is_some() { Work::Save } else { Work::Build };

@@ -132,7 +132,8 @@ pub fn check(shape: Shape, limit: Option<Size>, work: Work, output: &Output) -> 
     let available = limit.map_or_else(available, |Size(bytes)| Some(bytes as f64));
     let parts: Vec<String> = stage.iter().map(|(name, bytes)| format!("{name} {}", short(bytes / GIB))).collect();
     let needs = format!("needs about {} GiB ({})", short(need / GIB), parts.join(", "));
-    let has = available.map_or(String::new(), |bytes| format!(", {} GiB available", short(bytes / GIB)));
+    let whose = if limit.is_some() { "allowed by --memory-limit" } else { "available" };
+    let has = available.map_or(String::new(), |bytes| format!(", {} GiB {whose}", short(bytes / GIB)));
     if available.is_some_and(|bytes| need > bytes) {
         let next = match shape.k {
             0 | 1 => "Use fewer items or columns".to_string(),

@@ -7,15 +7,17 @@ use dial_data::write::destination;
 
 use crate::failure::Failure;
 
-/// Refuses outputs in folders that do not exist, and outputs that are the pool, the file of labels or another output.
-pub fn check(outputs: &[&Path], pool: &str, labels: Option<&Path>) -> Result<(), Failure> {
+/// Refuses outputs in folders that do not exist, and outputs that are the pool, another input (what it is, its file) or
+/// another output.
+pub fn check(outputs: &[&Path], pool: &str, inputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
     outputs.iter().try_for_each(|file| folder_exists(file))?;
     let mut taken: Vec<(String, PathBuf)> = Vec::new();
     if !pool.starts_with("builtin:") {
         taken.extend(identity(Path::new(pool)).map(|place| (format!("the pool {pool}"), place)));
     }
-    if let Some(labels) = labels {
-        taken.extend(identity(labels).map(|place| (format!("the labels {}", labels.display()), place)));
+    for (what, input) in inputs {
+        let Some(file) = input else { continue };
+        taken.extend(identity(file).map(|place| (format!("the {what} {}", file.display()), place)));
     }
     for file in outputs {
         let Some(place) = identity(file) else { continue };

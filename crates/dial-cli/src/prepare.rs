@@ -73,6 +73,26 @@ fn drop_zero_rows(pool: &mut Pool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses settings of the propagation that do not go together, before anything is read.
+pub fn check_kernel(args: &KernelArgs) -> Result<(), Failure> {
+    let refuse = |text: &str| Err(Failure::settings(text.into()));
+    match (args.precision, args.tolerance) {
+        (Precision::Certified, _) if args.propagation != PropagationName::Poisson => {
+            refuse("--precision certified is for --propagation poisson. Leave one of them out.")
+        }
+        (Precision::Certified, _) if args.tau == Tau::Number(0.0) => {
+            refuse("--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.")
+        }
+        (Precision::Faithful, Some(_)) => {
+            refuse("--tolerance is for --precision certified. Add that, or leave it out.")
+        }
+        (_, Some(tolerance)) if !(tolerance > 0.0 && tolerance <= 1.0) => {
+            refuse("--tolerance must be above 0 and at most 1: a label counts 1 at its own item.")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A pool with its neighbours and graph.
 pub struct Built<'a> {
     /// The features.
@@ -255,11 +275,6 @@ impl<'a> Built<'a> {
 
     /// The propagation that was asked for.
     pub fn kernel(&self, args: &KernelArgs, output: &Output) -> Result<Arc<dyn Propagation + 'a>, Failure> {
-        let certified = args.precision == Precision::Certified;
-        if (certified && args.propagation != PropagationName::Poisson) || (!certified && args.tolerance.is_some()) {
-            let text = "--precision certified is for --propagation poisson, and --tolerance for --precision certified.";
-            return Err(Failure::settings(text.into()));
-        }
         let width = || args.sigma.map_or_else(|| self.mean_reach(), Ok);
         let radial = |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
         Ok(match args.propagation {

@@ -94,11 +94,12 @@ pub fn save_rows(
     Ok(graph)
 }
 
-/// The graph of a pool: from a file if one is given, else built.
+/// The graph of a pool: from a file if one is given, else built. A file whose graph will be taken into memory `whole` is
+/// verified whole; one that is mapped is checked for what could go out of range.
 pub fn load_or_build<'a>(
     pool: &'a Pool,
     args: &GraphArgs,
-    file: Option<&PathBuf>,
+    (file, whole): (Option<&PathBuf>, bool),
     zero_rows: ZeroRows,
     output: &Output,
 ) -> Result<Built<'a>, Failure> {
@@ -106,6 +107,9 @@ pub fn load_or_build<'a>(
     let file = GraphFile::open(path)?;
     agree(path, file.recipe(), args)?;
     file.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
+    if whole {
+        file.verify(&output.control())?;
+    }
     let graph = file.graph()?;
     output.note(&format!("note: the graph is that of {}: {}.", path.display(), words(file.recipe())));
     let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();

@@ -8,13 +8,13 @@ use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Items, NodeId, Options, Policy, Precision, Score, Session, Setting};
+use dial::{Items, NodeId, Options, Policy, Precision, Prior, Score, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
 use crate::args::{AskingArgs, InitialName, Simulate};
 use crate::failure::Failure;
-use crate::memory::Work;
+use crate::memory::{self, Work};
 use crate::output::{Output, count};
 use crate::outputs;
 use crate::prepare;
@@ -55,12 +55,20 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     let table = args.asking.out.iter().filter(|file| file.as_os_str() != "-");
     let files: Vec<&Path> = table.chain(&args.asking.plot).map(PathBuf::as_path).collect();
-    outputs::check(&files, &args.pool.pool, args.pool.labels.as_deref())?;
-    let pool = prepare::open(&args.pool, &args.graph, work(args), output)?;
+    let inputs = [("labels", args.pool.labels.as_deref()), ("graph", args.saved.saved.as_deref())];
+    outputs::check(&files, &args.pool.pool, &inputs)?;
+    prepare::check_kernel(&args.kernel)?;
+    let pool = prepare::open(&args.pool, &args.graph, work(args, 10), output)?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
+    let shape = memory::Shape::of(&pool, args.graph.k.number(pool.matrix.n));
+    // Now that the classes are counted; what is needed was said before.
+    let quiet = Output { quiet: true, ..*output };
+    memory::check(shape, args.graph.memory_limit, work(args, truth.names.len()), &quiet)?;
     // Before the graph is built, so that nobody waits for a refusal.
     initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
-    let built = saved::load_or_build(&pool, &args.graph, args.saved.saved.as_ref(), args.pool.zero_vectors, output)?;
+    let whole = args.kernel.precision == Precision::Faithful;
+    let built =
+        saved::load_or_build(&pool, &args.graph, (args.saved.saved.as_ref(), whole), args.pool.zero_vectors, output)?;
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
     let bench = || built.workbench(args.graph.metric, asking.eigenpairs);
@@ -88,9 +96,10 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the memory is for: trials run at once, and each holds a field, its scores and a solve, but no columns.
-fn work(args: &Simulate) -> Work {
-    let columns = 24 * args.asking.trials.min(rayon::current_num_threads());
+/// What the memory is for: trials run at once, and each holds three values an item and class (evidence, its residual or
+/// checkpoint, the belief when it is scored), scores and a solve, but no columns.
+fn work(args: &Simulate, classes: usize) -> Work {
+    let columns = (3 * classes + 14) * args.asking.trials.min(rayon::current_num_threads());
     match (&args.saved.saved, args.kernel.precision) {
         (None, _) => Work::Label(columns),
         (Some(_), Precision::Faithful) => Work::LabelSaved(columns),
@@ -175,9 +184,13 @@ fn run_method<'a>(
         seed: asking.seed,
         ..Options::default()
     };
-    if setting.kernel.local().is_some() {
-        let session = Session::new(setting.clone(), options.clone(), &truth.names, &control)?;
-        output.note(&format!("note: {}.", solving(&session)));
+    let prior = match (asking.prior, policy) {
+        (Prior::Constant(strength), _) => Some(strength),
+        (Prior::Auto, Policy::Max | Policy::Uniform) => Some(1.0),
+        _ => None,
+    };
+    if let Some((local, prior)) = setting.kernel.local().zip(prior) {
+        output.note(&format!("note: {}.", solving(local.solving(prior))));
     }
     // What was typed twice is judged once.
     let mut models: Vec<ModelName> = Vec::new();
@@ -211,18 +224,17 @@ fn run_method<'a>(
 }
 
 /// Up to so many items a certified run is scored after every question.
-const SCORED: usize = 20_000;
+const SCORED: usize = 5_000;
 
 /// How a certified session solves, in words.
-fn solving(session: &Session<'_>) -> String {
-    let Some(Solving { regime, tolerance, regime_number }) = session.solving() else { return String::new() };
+fn solving(Solving { regime, tolerance, regime_number }: Solving) -> String {
     match regime {
         Regime::Local => {
             format!("certified precision by local solves to {tolerance:.1e} (regime number {regime_number:.2})")
         }
         Regime::Global => format!(
-            "certified precision by global solves: with tau this small, or a prior this small, local ones to \
-             {tolerance:.1e} would touch everything many times (regime number {regime_number:.2})"
+            "certified precision by global solves, because local ones to {tolerance:.1e} would visit everything many times \
+             (regime number {regime_number:.2}); --precision faithful is faster here"
         ),
     }
 }

@@ -40,7 +40,7 @@ impl Certified {
     /// Certified propagation with T = 1 and the tolerance chosen from the prior.
     ///
     /// # Errors
-    /// A tau that is not a finite number above 0 (N7): with 0 there is no bound.
+    /// A tau that is not a finite number above 0: with 0 there is no bound.
     pub fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<Certified> {
         Ok(Certified { local: LocalSolver::new(graph, tau)?, source_value: 1.0 })
     }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Rounding a weight to f32 changes it by at most 2⁻²⁴ of itself; what that does to a column of the propagation is part
-//! of the bound of `certified`. A weight below the smallest normal f32 (1.2e-38, only far out under the Gaussian kernel)
+//! of the bound of `local`. A weight below the smallest normal f32 (1.2e-38, only far out under the Gaussian kernel)
 //! could not keep that promise and is no edge here, as one that underflows in f64 is none in `graph`.
 
 use std::fmt;

@@ -113,8 +113,8 @@ impl<'a> Evidence<'a> {
     /// Makes the column of a node ahead of its label.
     pub(crate) fn prepare(&mut self, node: NodeId, control: &Control) -> Result<()> {
         match &mut self.kept {
-            Kept::Summed(summed) => summed.fetch(&[(node, 1.0)], control),
-            Kept::Merged(merged) => merged.fetch(&[(node, 1.0)], control),
+            Kept::Summed(summed) => summed.prepare(node, control),
+            Kept::Merged(merged) => merged.prepare(node, control),
         }
     }
 

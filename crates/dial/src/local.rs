@@ -15,9 +15,10 @@
 //!   would be without a shift, and less by at most T m/(g_l(l) - m).
 //! * **weights** in f32: at most 4 T d_max 2⁻²⁴/τ. **Rounding** in f64: at most 2⁻⁵² per entry visited, over τ.
 //!
-//! How good: δ = ρ/τ is half the prior strength, at most 1e-3 (measured: DESIGN.md, "Speed"); evidence below the prior does
+//! How good: δ = ρ/τ is half the prior strength, at most 1e-3 (measured: DESIGN.md, "Decisions"); evidence below the prior does
 //! not change what is asked. When to: with the regime number Λ = n τ δ/(d + τ) the touched part of the graph is at most
-//! 1/Λ, and reaching it takes (d + τ)/τ sweeps; beyond a limit one global solve is cheaper and is used instead.
+//! 1/Λ, and reaching δ takes about ln(1/δ) (d + τ)/τ sweeps over it; beyond a limit one global solve is cheaper and is used
+//! instead, and also where the pool is so small that the shift would exceed δ.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -100,8 +101,8 @@ pub(crate) struct SparseColumn {
 const SHARE: f64 = 0.5;
 const COARSEST: f64 = 1e-3;
 
-/// Sweeps over the touched part up to which pushing pays.
-const SWEEPS: f64 = 30.0;
+/// Sweeps over the touched part, each an e-th of the residual, up to which pushing pays.
+const DEPTH: f64 = 100.0;
 
 /// Landmarks, and the size of 1/(n τ) up to which none are needed.
 const LANDMARKS: usize = 8;
@@ -112,9 +113,10 @@ impl LocalSolver {
     ///
     /// # Errors
     /// A tau that is not a finite number above 0 (N7): with 0 there is no bound.
-    pub fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<LocalSolver> {
+    pub(crate) fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<LocalSolver> {
         if !(tau.is_finite() && tau > 0.0) {
-            return Err(Error::BadTau(tau));
+            let want = "a finite number above 0 in certified precision";
+            return Err(Error::BadSetting { name: "tau", want, got: tau.to_string() });
         }
         let degrees = &graph.parts().degrees;
         let largest_degree = degrees.iter().copied().fold(0.0, f64::max);
@@ -142,7 +144,7 @@ impl LocalSolver {
     ///
     /// # Errors
     /// A δ that is not a positive number.
-    pub fn with_tolerance(mut self, tolerance: f64) -> Result<LocalSolver> {
+    pub(crate) fn with_tolerance(mut self, tolerance: f64) -> Result<LocalSolver> {
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Error::BadSetting { name: "tolerance", want: "a positive number", got: tolerance.to_string() });
         }
@@ -163,9 +165,10 @@ impl LocalSolver {
         &self.solver
     }
 
-    /// δ for a prior strength.
+    /// δ for a prior strength: never more than half of it, so that α stays positive.
     pub fn tolerance(&self, prior_strength: f64) -> f64 {
-        self.tolerance.unwrap_or((SHARE * prior_strength).min(COARSEST * self.source_value))
+        let most = SHARE * prior_strength;
+        self.tolerance.unwrap_or(COARSEST * self.source_value).min(most)
     }
 
     /// Λ = n τ δ/(d + τ), with the mean degree: the touched part of the graph is at most about 1/Λ.
@@ -175,9 +178,13 @@ impl LocalSolver {
 
     /// Whether local solves to this tolerance cost less than global ones.
     pub fn regime(&self, tolerance: f64) -> Regime {
-        let sweeps = (self.mean_degree + self.tau) / self.tau;
-        let local = sweeps <= SWEEPS * self.regime_number(tolerance).max(1.0);
-        if local { Regime::Local } else { Regime::Global }
+        let depth = (self.mean_degree + self.tau) / self.tau * libm::log(self.source_value / tolerance).max(1.0);
+        let pays = depth <= DEPTH * self.regime_number(tolerance).max(1.0);
+        // In a small pool the shift, which each label brings along, would be larger than the tolerance.
+        let shift = self.source_value * (self.mean_degree + self.tau) / (self.graph.n() as f64 * self.tau);
+        let small =
+            self.tolerance.is_none() && shift > 2.0 * tolerance && self.graph.parts().component_sizes.len() == 1;
+        if pays && !small { Regime::Local } else { Regime::Global }
     }
 
     /// How solves are done under a prior strength.
@@ -214,7 +221,8 @@ impl LocalSolver {
         });
         self.spare.lock().expect("no holder panics").push(scratch);
         let relative = 0.5 * (above - below) / below;
-        let absolute = self.source_value * lowest / (below - lowest) + self.rounding(visited);
+        let shift = if below > lowest { lowest / (below - lowest) } else { f64::INFINITY };
+        let absolute = self.source_value * shift * (1.0 + relative) + self.rounding(visited);
         Ok(SparseColumn { places, values, bound: Bound { absolute, relative } })
     }
 

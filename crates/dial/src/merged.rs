@@ -7,11 +7,11 @@
 //!
 //! So the residual part of the error is ρ/τ = δ however many labels a class has, and a label costs what it touches.
 //!
-//! A class is a function of its terms in the order of their events, as in `evidence`: incremental equals replay, bit for
+//! A class is a function of its terms in the order of their events, as in `summed`: incremental equals replay, bit for
 //! bit. What a label overwrote is kept for the newest ones, so that taking one back puts the old numbers back; older ones
 //! are taken back by doing the class anew. Columns are a cache here too, and sparse.
 //!
-//! Unlike the sums of `evidence`, X_c says nothing where no push arrived. [`Merged::belief`] adds G R_c, solved globally for
+//! Unlike the sums of `summed`, X_c says nothing where no push arrived. [`Merged::belief`] adds G R_c, solved globally for
 //! all classes at once: the evidence everywhere, for predictions.
 
 use std::collections::{HashMap, VecDeque};
@@ -235,8 +235,15 @@ impl<'a> Merged<'a> {
         self.kernel.local().expect("a kernel with a local solver")
     }
 
+    /// Makes the column of a node, ahead of its label.
+    pub(crate) fn prepare(&mut self, node: NodeId, control: &Control) -> Result<()> {
+        self.fetch(&[(node, 1.0)], control)?;
+        self.cache.trim();
+        Ok(())
+    }
+
     /// Makes the columns of these terms that are not there.
-    pub(crate) fn fetch(&mut self, terms: &[Term], control: &Control) -> Result<()> {
+    fn fetch(&mut self, terms: &[Term], control: &Control) -> Result<()> {
         let mut missing: Vec<NodeId> = terms.iter().map(|&(node, _)| node).collect();
         missing.sort_unstable();
         missing.dedup();
@@ -273,7 +280,8 @@ impl<'a> Merged<'a> {
 impl Cache {
     /// Drops the oldest columns beyond the number to keep.
     fn trim(&mut self) {
-        while self.made.len() > self.kept {
+        // One at least: the one that was prepared.
+        while self.made.len() > self.kept.max(1) {
             self.made.pop_front().map(|node| self.columns.remove(&node));
         }
     }

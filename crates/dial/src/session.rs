@@ -133,7 +133,10 @@ impl<'a> Session<'a> {
     fn ask_with(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
         let Scratch { scores, candidates, weights } = scratch;
         match &self.leaders {
-            Some(leaders) => scores.clone_from(&leaders.scores().to_vec()),
+            Some(leaders) => {
+                scores.clear();
+                scores.extend_from_slice(leaders.scores());
+            }
             None => {
                 scores.resize(self.field().n(), 0.0);
                 self.options.acquisition.scores(&self.situation(), scores)?;

@@ -111,9 +111,11 @@ impl<'a> Summed<'a> {
         Ok(())
     }
 
-    /// Makes the columns of these terms that are not there.
-    pub(crate) fn fetch(&mut self, terms: &[Term], control: &Control) -> Result<()> {
-        self.cache.fetch(&*self.kernel, terms, control)
+    /// Makes the column of a node, ahead of its label.
+    pub(crate) fn prepare(&mut self, node: NodeId, control: &Control) -> Result<()> {
+        self.cache.fetch(&*self.kernel, &[(node, 1.0)], control)?;
+        self.cache.trim();
+        Ok(())
     }
 }
 
@@ -203,7 +205,8 @@ impl Cache {
 
     /// Drops the oldest columns beyond the number to keep.
     fn trim(&mut self) {
-        while self.made.len() > self.kept {
+        // One at least: the one that was prepared.
+        while self.made.len() > self.kept.max(1) {
             self.made.pop_front().map(|node| self.columns.remove(&node));
         }
     }
