@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! step W.npz CLASSES SOURCE,... PRECISION   label the sources one by one and ask after each; precision: faithful |
-//!                                           certified | ready (certified, the column made beforehand)
+//!                                           certified | ready (certified, the column made beforehand), the last two
+//!                                           with a tolerance if one follows, as in certified:0.01
 //! block W.npz SOURCE,...                    the columns of many sources at once
 //! spectral W.npz COUNT normalized|combinatorial
 //! vopt W.npz COUNT SOURCE,...               a VOpt question after each label, on COUNT eigenpairs
@@ -52,7 +53,14 @@ fn main() {
 fn session<'a>(graph: &str, classes: u16, precision: &str, options: Options<'a>) -> Session<'a> {
     let kernel: Arc<dyn Propagation> = match precision {
         "faithful" => Arc::new(Poisson::new(Arc::new(read_graph(graph)), 0.1).expect("tau is fine")),
-        _ => Arc::new(Certified::new(Arc::new(compact_graph(graph)), 0.1).expect("tau is fine")),
+        _ => {
+            let kernel = Certified::new(Arc::new(compact_graph(graph)), 0.1).expect("tau is fine");
+            let tolerance = precision.split_once(':').map(|(_, d)| d.parse().expect("a number after the colon"));
+            Arc::new(match tolerance {
+                Some(tolerance) => kernel.with_tolerance(tolerance).expect("a positive tolerance"),
+                None => kernel,
+            })
+        }
     };
     let items = Items::rows(kernel.n());
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
@@ -63,7 +71,7 @@ fn step(graph: &str, classes: u16, sources: &str, precision: &str) {
     let control = Control::new();
     let mut session = session(graph, classes, precision, Options::default());
     for (place, source) in sources.split(',').enumerate() {
-        if precision == "ready" {
+        if precision.starts_with("ready") {
             session.prepare(source, &control).expect("the solve converges");
         }
         let start = Instant::now();
