@@ -49,7 +49,7 @@ pub enum Verb {
     /// The tour: label a built-in pool by simulation and write a report
     Demo(Demo),
     /// Replay labelling with known labels: compare ways of asking
-    Simulate(Simulate),
+    Simulate(Box<Simulate>),
     /// The paper's experiments and figures, with a report
     Reproduce(Reproduce),
     /// Build the similarity graph and save it
@@ -93,7 +93,7 @@ impl Demo {
         let typed = ["dial", "simulate", "--initial", "none", "--queries", &queries];
         let rest = ["--trials", &trials, "--seed", &seed, "--", &self.pool];
         match Cli::parse_from(typed.into_iter().chain(rest)).verb {
-            Verb::Simulate(simulation) => simulation,
+            Verb::Simulate(simulation) => *simulation,
             _ => unreachable!("simulate was typed"),
         }
     }

@@ -90,15 +90,57 @@ fn damage_is_found_by_verify_and_never_a_crash() {
     ran(&last, "doctor bad.dialgraph").ok();
     ran(&last, "doctor bad.dialgraph --verify").fails("S9", 5, &["component sizes"]);
     for at in (1024..whole.len()).step_by(997) {
-        let ended = ran(&flipped(at), "propagate pool.npy --source 7 --quiet --graph bad.dialgraph");
-        assert!([0, 3, 4].contains(&ended.code), "byte {at}: {} {}", ended.code, ended.err);
+        // A graph that is taken whole is verified whole; only the gaps between sections go unnoticed.
+        let whole = ran(&flipped(at), "propagate pool.npy --source 7 --quiet --graph bad.dialgraph");
+        assert!(whole.code == 0 || whole.err.contains("S9"), "byte {at}: {} {}", whole.code, whole.err);
+        let mapped = ran(
+            &flipped(at),
+            "simulate pool.npy --labels pool-labels.npy --queries 2 --trials 1 --quiet \
+                                        --precision certified --graph bad.dialgraph",
+        );
+        assert!([0, 3, 4].contains(&mapped.code), "byte {at}: {} {}", mapped.code, mapped.err);
+    }
+}
+
+#[test]
+fn a_saved_graph_is_not_overwritten_by_what_is_made_with_it() {
+    let place = place();
+    let over = ["would overwrite the graph pool.dialgraph"];
+    place.line("propagate pool.npy --source 3 --graph pool.dialgraph --out pool.dialgraph").fails("U1", 2, &over);
+    let line = "simulate pool.npy --labels pool-labels.npy --graph pool.dialgraph --out pool.dialgraph";
+    place.line(line).fails("U1", 2, &over);
+    place.line("doctor pool.dialgraph --verify").ok();
+}
+
+#[test]
+fn rows_read_by_position_give_the_graph_of_the_pool() {
+    let place = place();
+    place.line("graph pool.npy --k 8 --search approximate --out rows.dialgraph --quiet").ok();
+    place.line("doctor rows.dialgraph --verify").ok();
+    // The fingerprint of the file read by position is that of the features read whole.
+    let line = "simulate pool.npy --labels pool-labels.npy --queries 3 --trials 1 --quiet --precision certified";
+    place.line(&format!("{line} --graph rows.dialgraph")).ok();
+}
+
+#[test]
+fn settings_of_precision_that_do_not_go_together_are_refused_at_once() {
+    let place = place();
+    for (words, text) in [
+        ("--precision certified --propagation rbf", "--propagation poisson"),
+        ("--precision certified --tau 0", "larger tau"),
+        ("--precision certified --tolerance 0", "above 0"),
+        ("--tolerance 0.1", "--precision certified"),
+    ] {
+        let ended = place.line(&format!("simulate pool.npy --labels pool-labels.npy {words}"));
+        ended.fails("U1", 2, &[text]);
     }
 }
 
 #[test]
 fn memory_is_foreseen_and_refused() {
     let place = place();
-    let needs = ["needs about", "0.001 GiB available. Use --k 10, fewer items", "--memory-limit to override"];
+    let needs =
+        ["needs about", "0.001 GiB allowed by --memory-limit. Use --k 10, fewer items", "--memory-limit to override"];
     for verb in ["graph", "doctor", "simulate --labels pool-labels.npy", "propagate --source 1"] {
         place.line(&format!("{verb} pool.npy --memory-limit 600K")).fails("N18", 7, &needs);
     }
