@@ -102,7 +102,7 @@ fn say(
     started: Instant,
     output: &Output,
 ) {
-    let (right, all) = scored(session, truth);
+    let (right, all) = scored(session, session.field(), truth);
     let (accuracy, labelled) = (share(right, all), session.labelled().len());
     let known = if all + labelled < truth.classes.len() { " of known label" } else { "" };
     let first = match runs[0].trials.len() {
@@ -145,7 +145,7 @@ fn next_steps() -> Vec<Step> {
 
 fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args: &Demo, svg: String) -> Report {
     let labelled = session.labelled().len();
-    let (right, all) = scored(session, truth);
+    let (right, all) = scored(session, session.field(), truth);
     let accuracy = share(right, all);
     Report {
         parts: Vec::new(),

@@ -63,7 +63,9 @@ impl Bound {
     pub fn at(&self, estimate: f64) -> f64 {
         // exact <= (estimate + absolute)/(1 - relative)
         let exact = (estimate.max(0.0) + self.absolute) / (1.0 - self.relative);
-        if self.relative < 1.0 { self.absolute + self.relative * exact } else { f64::INFINITY }
+        // Where nothing is known, infinity times 0 must not become "not a number", which comparisons overlook.
+        let known = self.absolute.is_finite() && self.relative < 1.0;
+        if known { self.absolute + self.relative * exact } else { f64::INFINITY }
     }
 }
 
@@ -112,7 +114,7 @@ impl LocalSolver {
     /// A solver with T = 1 and the tolerance chosen from the prior.
     ///
     /// # Errors
-    /// A tau that is not a finite number above 0 (N7): with 0 there is no bound.
+    /// A tau that is not a finite number above 0: with 0 there is no bound.
     pub(crate) fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<LocalSolver> {
         if !(tau.is_finite() && tau > 0.0) {
             let want = "a finite number above 0 in certified precision";
@@ -279,5 +281,19 @@ impl LocalSolver {
         let n = self.graph.n();
         let spare = self.spare.lock().expect("no holder panics").pop();
         spare.unwrap_or_else(|| Scratch { pusher: Pusher::new(n), residual: vec![0.0; n] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_by_hand_and_no_bound_at_all() {
+        // Estimate 1, off by 0.1 and by a fifth of the exact: exact <= 1.1/0.8, error <= 0.1 + 0.2 · 1.375.
+        assert!((Bound { absolute: 0.1, relative: 0.2 }.at(1.0) - 0.375).abs() < 1e-15);
+        for (absolute, relative) in [(f64::INFINITY, 0.0), (f64::INFINITY, 0.5), (0.0, 1.0), (0.1, 7.0)] {
+            assert_eq!(Bound { absolute, relative }.at(1.0), f64::INFINITY);
+        }
     }
 }

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::field::DirichletField;
 use crate::ids::{ClassId, NodeId};
 use crate::models::Model;
 use crate::seed::{Purpose, Random};
@@ -234,9 +235,9 @@ fn accuracies(
     Ok((accuracy(session, truth, |node| belief.class(node)), judged))
 }
 
-/// How many of the unlabelled nodes of known class are classified right, and how many there are.
-pub fn scored(session: &Session<'_>, truth: &Truth) -> (usize, usize) {
-    counted(session, truth, |node| session.field().class(node))
+/// How many of the unlabelled nodes of known class a belief ([`Session::belief`]) classifies right, and how many there are.
+pub fn scored(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> (usize, usize) {
+    counted(session, truth, |node| belief.class(node))
 }
 
 /// The same for any classifier that gives the plane of a class for every node.
