@@ -260,7 +260,9 @@ impl Assembly<'_> {
 
     /// A_ij/2 for an entry of the list of i.
     fn half(&self, node: usize, slot: usize) -> f64 {
-        self.weighing.half(self.lists.squared(node, slot), self.lists.reach(node).expect("an entry is in a list"))
+        let reach = |node: usize| self.lists.reach(node).unwrap_or(0.0);
+        let other = self.lists.of(node)[slot] as usize;
+        self.weighing.half(self.lists.squared(node, slot), reach(node), reach(other))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::ids::NodeId;
 use crate::local::LocalSolver;
-use crate::propagate::{Column, Propagation, check_source_value};
+use crate::propagate::{Column, LOOSE, Propagation, check_source_value};
 use crate::words::words;
 
 /// How exactly labels spread over the graph.
@@ -98,6 +98,17 @@ impl Propagation for Certified {
 
     fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
         Ok(self.greens(sources, control)?.into_iter().map(|(g, _)| Arc::new(g)).collect())
+    }
+
+    fn source_value(&self) -> f64 {
+        self.source_value
+    }
+
+    fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
+        let graph = self.local.graph();
+        let by_place: Vec<f64> = graph.parts().order.iter().map(|&node| values[node as usize]).collect();
+        let spread = self.local.global().spread(graph, self.local.tau(), &by_place, LOOSE, control)?;
+        Ok(Some(graph.parts().rank.iter().map(|&place| spread[place as usize]).collect()))
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {

@@ -74,7 +74,34 @@ impl GlobalSolver {
         mut take: impl FnMut(usize, &dyn Fn(usize) -> f64),
     ) -> Result<()> {
         let b = |side: usize, place: usize| sides[side][place];
-        self.blocks(graph, tau, sides.len(), b, control, |side, solution| take(side, solution))
+        self.blocks(&Shifted { graph, tau }, sides.len(), b, Stop::default(), control, |side, solution| {
+            take(side, solution)
+        })
+    }
+
+    /// (D + τ I)(L̂ + τ I)⁻¹ values by place, to a residual relative to the values.
+    pub(crate) fn spread(
+        &self,
+        graph: &CompactGraph,
+        tau: f64,
+        values: &[f64],
+        relative: f64,
+        control: &Control,
+    ) -> Result<Vec<f64>> {
+        let parts = graph.parts();
+        let component = |place: usize| parts.component[place] as usize;
+        let mut means = vec![0.0; parts.component_sizes.len()];
+        values.iter().enumerate().for_each(|(place, value)| means[component(place)] += value);
+        means.iter_mut().zip(&*parts.component_sizes).for_each(|(mean, &size)| *mean /= size as f64);
+        let b = |_: usize, place: usize| values[place] - means[component(place)];
+        let norm = (0..values.len()).fold(0.0, |sum, place| sum + b(0, place) * b(0, place)).sqrt();
+        let stop = Stop { residual: (relative * norm).max(f64::MIN_POSITIVE), ..Stop::default() };
+        let mut spread = Vec::new();
+        self.blocks(&Shifted { graph, tau }, 1, b, stop, control, |_, solution| {
+            let value = |place: usize| (solution(place) + means[component(place)] / tau) * (parts.degrees[place] + tau);
+            spread = (0..graph.n()).map(value).collect();
+        })?;
+        Ok(spread)
     }
 
     /// The columns of G of some places: g by place, with a residual of at most 1e-9.
@@ -94,7 +121,7 @@ impl GlobalSolver {
             _ => 0.0,
         };
         let mut columns = Vec::with_capacity(sources.len());
-        self.blocks(graph, tau, sources.len(), b, control, |side, solution| {
+        self.blocks(&Shifted { graph, tau }, sources.len(), b, Stop::default(), control, |side, solution| {
             let (own, constant) = (component[sources[side]], share(sources[side]) / tau);
             let value = |place: usize| if component[place] == own { solution(place) + constant } else { 0.0 };
             columns.push((0..graph.n()).map(value).collect());
@@ -104,15 +131,13 @@ impl GlobalSolver {
 
     fn blocks(
         &self,
-        graph: &CompactGraph,
-        tau: f64,
+        operator: &Shifted<'_>,
         count: usize,
         b: impl Fn(usize, usize) -> f64 + Sync,
+        stop: Stop,
         control: &Control,
         mut take: impl FnMut(usize, &dyn Fn(usize) -> f64),
     ) -> Result<()> {
-        let operator = Shifted { graph, tau };
-        let stop = Stop::default();
         let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
         let mut first = 0;
         while first < count {
@@ -120,8 +145,8 @@ impl GlobalSolver {
             let width = if count - first > 3 { BLOCK.min(count - first) } else { 1 };
             let side = |row: usize, c: usize| if c < width { b(first + c, row) } else { 0.0 };
             rayon::scope(|_| match width {
-                1 => conjugate_gradients::<1>(&operator, side, stop, &mut workspace, control).map(drop),
-                _ => conjugate_gradients::<BLOCK>(&operator, side, stop, &mut workspace, control).map(drop),
+                1 => conjugate_gradients::<1>(operator, side, stop, &mut workspace, control).map(drop),
+                _ => conjugate_gradients::<BLOCK>(operator, side, stop, &mut workspace, control).map(drop),
             })?;
             let (solution, stride) = (workspace.solution(), if width == 1 { 1 } else { BLOCK });
             for c in 0..width {

@@ -103,6 +103,14 @@ impl DirichletField {
         self.evidence[class].copy_from_slice(plane);
     }
 
+    /// Counts the evidence for every class this many times (`balance`).
+    pub fn weigh(&mut self, weights: &[f64]) {
+        assert_eq!(weights.len(), self.n_classes(), "one weight per class");
+        for (plane, weight) in self.evidence.iter_mut().zip(weights) {
+            plane.iter_mut().for_each(|evidence| *evidence *= weight);
+        }
+    }
+
     /// Forgets the evidence for a class.
     pub fn clear(&mut self, class: usize) {
         self.evidence[class].fill(0.0);

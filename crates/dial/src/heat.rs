@@ -285,6 +285,10 @@ impl Propagation for Heat {
         Ok(self.spread(sources, control)?.into_iter().map(Arc::new).collect())
     }
 
+    fn source_value(&self) -> f64 {
+        self.source_value
+    }
+
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
         self.graph.component(source) == self.graph.component(node)
     }

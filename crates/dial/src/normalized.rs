@@ -85,6 +85,10 @@ impl Propagation for NormalizedPoisson {
         sources.iter().map(solve).collect()
     }
 
+    fn source_value(&self) -> f64 {
+        self.source_value
+    }
+
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
         self.graph.component(source) == self.graph.component(node)
     }

@@ -96,6 +96,10 @@ impl Propagation for Radial<'_> {
         sources.iter().map(column).collect()
     }
 
+    fn source_value(&self) -> f64 {
+        self.source_value
+    }
+
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
         self.value(source, node.index()) > 0.0
     }

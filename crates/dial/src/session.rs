@@ -8,9 +8,8 @@
 //! The field follows the log (see `evidence`): a state has the bits of a replay of its log. The generator of a question is
 //! numbered by the count of labelled items, so a resumed session asks what an uninterrupted one would have asked.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::acquire::Situation;
 use crate::control::Control;
@@ -21,11 +20,13 @@ use crate::field::{DirichletField, Term};
 use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::leaders::Leaders;
-use crate::local::Solving;
 use crate::policy::Chooser;
 use crate::prior;
+use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
-use crate::setting::{Ask, Options, Prediction, Question, Setting, check_sizes, prior_strength};
+use crate::setting::{Ask, Options, Question, Setting, check_sizes, prior_strength};
+
+mod reading;
 
 /// A labelling session. See the module for its rules.
 pub struct Session<'a> {
@@ -39,6 +40,8 @@ pub struct Session<'a> {
     order: Vec<NodeId>,
     /// Scores kept up label by label, where labels change the field at some nodes only.
     leaders: Option<Leaders>,
+    /// Reads the field of the moment, made when first needed.
+    reader: OnceLock<Reader>,
     scratch: Mutex<Scratch>,
 }
 
@@ -101,9 +104,9 @@ impl<'a> Session<'a> {
         let evidence = Evidence::new(Arc::clone(&setting.kernel), options.columns_kept, prior_strength);
         let open = options.askable.as_ref().map_or_else(|| vec![true; setting.kernel.n()], |open| open.to_vec());
         let (closed, labelled, order) = (Vec::new(), Vec::new(), Vec::new());
-        let (leaders, scratch) = (None, Mutex::default());
+        let (leaders, reader, scratch) = (None, OnceLock::new(), Mutex::default());
         let mut session =
-            Session { setting, options, labels, evidence, open, closed, labelled, order, leaders, scratch };
+            Session { setting, options, labels, evidence, open, closed, labelled, order, leaders, reader, scratch };
         session.follow(control)?;
         Ok(session)
     }
@@ -249,6 +252,7 @@ impl<'a> Session<'a> {
         }
         let (prior_strength, _) = self.labels.settings().expect("a session has settings");
         self.evidence.follow(&classes, &terms, prior_strength, control)?;
+        self.reader = OnceLock::new();
         let mut seen = HashSet::new();
         order.retain(|&node| seen.insert(node));
         self.order = order;
@@ -350,42 +354,5 @@ impl<'a> Session<'a> {
     /// The item ids.
     pub fn items(&self) -> &Items {
         &self.setting.items
-    }
-
-    /// What is believed about a node.
-    ///
-    /// # Panics
-    /// If the pool has no such node.
-    pub fn prediction(&self, node: NodeId) -> Prediction {
-        let field = self.field();
-        Prediction {
-            class: self.classes()[field.class(node)],
-            probabilities: field.mean(node),
-            variance: field.variance(node),
-            evidence: field.evidence(node),
-            reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
-            error: self.error(node),
-        }
-    }
-
-    /// How solves are done, in certified precision.
-    pub fn solving(&self) -> Option<Solving> {
-        Some(self.setting.kernel.local()?.solving(self.field().prior_strength()))
-    }
-
-    /// In certified precision: the proven bound on the evidence for any class at a node.
-    fn error(&self, node: NodeId) -> Option<f64> {
-        let bounds = (0..self.classes().len())
-            .map(|plane| Some(self.evidence.bound(plane)?.at(self.field().plane(plane)[node.index()])));
-        bounds.collect::<Option<Vec<f64>>>().map(|errors| errors.into_iter().fold(0.0, f64::max))
-    }
-
-    /// The belief about every node, also about those that no local solve arrived at: in certified precision the rest of
-    /// all classes is solved for once, in faithful precision this is [`Session::field`]. For predictions, not for asking.
-    ///
-    /// # Errors
-    /// What a solve may fail with.
-    pub fn belief(&self, control: &Control) -> Result<Cow<'_, DirichletField>> {
-        self.evidence.belief(control)
     }
 }

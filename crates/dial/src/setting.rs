@@ -10,6 +10,7 @@ use crate::ids::{ClassId, Items, NodeId};
 use crate::policy::{Policy, Sharpness};
 use crate::prior::{self, Prior};
 use crate::propagate::Propagation;
+use crate::reader::Reading;
 
 /// What a session works on: the pool and how labels spread over it.
 #[derive(Clone)]
@@ -33,6 +34,8 @@ pub struct Options<'a> {
     pub sharpness: Sharpness,
     /// α₀, or how to find it.
     pub prior: Prior,
+    /// How classes and probabilities are read from the field.
+    pub reading: Reading,
     /// K̂; by default max(20, 2K).
     pub expected_clusters: Option<usize>,
     /// The seed of everything random.
@@ -52,6 +55,7 @@ impl Default for Options<'_> {
             policy: Policy::default(),
             sharpness: Sharpness::default(),
             prior: Prior::default(),
+            reading: Reading::default(),
             expected_clusters: None,
             seed: 0,
             columns_kept: 256,

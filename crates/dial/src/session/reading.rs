@@ -1,0 +1,69 @@
+//! What a session believes: classes, probabilities and bounds, read from its field.
+
+use std::borrow::Cow;
+
+use super::Session;
+use crate::control::Control;
+use crate::error::Result;
+use crate::field::{DirichletField, variance};
+use crate::ids::NodeId;
+use crate::local::Solving;
+use crate::reader::{Accuracy, Reader, Reading};
+use crate::setting::Prediction;
+
+impl Session<'_> {
+    /// What is believed about a node.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
+    pub fn prediction(&self, node: NodeId) -> Prediction {
+        let (field, reader) = (self.field(), self.reader.get_or_init(|| self.reader(self.field())));
+        let alpha = reader.alpha(field, node);
+        Prediction {
+            class: self.classes()[reader.class(field, node)],
+            probabilities: reader.probabilities(field, node),
+            variance: variance(&alpha),
+            evidence: reader.evidence(field, node).iter().fold(0.0, |sum, evidence| sum + evidence),
+            reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
+            error: self.error(node),
+        }
+    }
+
+    /// Reads a belief about all nodes ([`Session::belief`]) as the options say.
+    pub fn reader(&self, belief: &DirichletField) -> Reader {
+        match self.options.reading {
+            Reading::Plain => Reader::plain(belief.n_classes()),
+            Reading::Even => Reader::even(belief, self.terms(), self.setting.kernel.source_value()),
+        }
+    }
+
+    /// The accuracy to expect on the items without a label, with its interval; `None` for a plain reading.
+    ///
+    /// # Errors
+    /// What a solve may fail with.
+    pub fn accuracy(&self, control: &Control) -> Result<Option<Accuracy>> {
+        let belief = self.belief(control)?;
+        Ok(self.reader(&belief).accuracy(&belief, &self.labelled))
+    }
+
+    /// How solves are done, in certified precision.
+    pub fn solving(&self) -> Option<Solving> {
+        Some(self.setting.kernel.local()?.solving(self.field().prior_strength()))
+    }
+
+    /// In certified precision: the proven bound on the evidence for any class at a node.
+    pub(super) fn error(&self, node: NodeId) -> Option<f64> {
+        let bounds = (0..self.classes().len())
+            .map(|plane| Some(self.evidence.bound(plane)?.at(self.field().plane(plane)[node.index()])));
+        bounds.collect::<Option<Vec<f64>>>().map(|errors| errors.into_iter().fold(0.0, f64::max))
+    }
+
+    /// The belief about every node, also about those that no local solve arrived at: in certified precision the rest of
+    /// all classes is solved for once, in faithful precision this is [`Session::field`]. For predictions, not for asking.
+    ///
+    /// # Errors
+    /// What a solve may fail with.
+    pub fn belief(&self, control: &Control) -> Result<Cow<'_, DirichletField>> {
+        self.evidence.belief(control)
+    }
+}
