@@ -1,0 +1,171 @@
+//! Coverage of the pool by balls around the labels: k-centre and ProbCover. Neither looks at classes once it has begun.
+//!
+//! ```text
+//! m(z)      = min over labels l of |z - l|²
+//! k-centre    score(x) = m(x)^½                                  the point farthest from all labels
+//! probcover   score(x) = #{z : |x - z| < δ, m(z) >= δ²}          the ball of radius δ with most points not yet covered
+//! ```
+//!
+//! **k-centre**: the greedy core-set of Sener and Savarese 2018 ("Active learning for convolutional neural networks: a
+//! core-set approach"). Before the first label, where they begin at random, the point nearest the mean comes first.
+//!
+//! **ProbCover**: Yehuda, Dekel, Hacohen, Weinshall 2022 ("Active learning through a covering lens"). Their rule for δ: a
+//! ball is pure if all of it has the pseudo-label of its centre, pseudo-labels being the clusters of k-means with as many
+//! clusters as there are classes; δ is the largest radius for which at least 0.95 of all balls are pure. With r(x) the
+//! distance from x to the nearest point of another cluster, the ball of x is pure while δ <= r(x): δ is the order statistic
+//! of the r(x) below which 0.05 n lie. They search a grid; this is exact. k-means runs with the seed of the session
+//! (`kmeans`). Equal counts are decided by a hash of seed and node, where their code takes the first: late in a run, when
+//! everything is covered, that makes it random sampling instead of the order of the file. They use self-supervised features;
+//! we use those of the pool.
+//!
+//! Scores are those of the next question: a batch takes the best few, apart in the graph, and is not greedy inside.
+//!
+//! Cost: k-centre O(n d) per label. ProbCover the distances of all pairs (at most 10,000 points, see `points`) and k-means
+//! once, then O(n²) comparisons per question: a pass over the pairs.
+
+use std::sync::{Arc, Mutex};
+
+use rayon::prelude::*;
+
+use crate::acquire::{Acquisition, Situation};
+use crate::error::Result;
+use crate::ids::NodeId;
+use crate::kmeans::Clusterings;
+use crate::points::{Distances, LANES, Points};
+use crate::seed::hash;
+use crate::states::States;
+
+/// The share of balls that must be pure.
+const PURE: f64 = 0.95;
+
+/// k-centre: the point farthest from the labels.
+#[derive(Debug)]
+pub struct KCentre {
+    points: Arc<Points>,
+    states: States<Vec<f64>>,
+}
+
+impl KCentre {
+    /// k-centre on these points.
+    pub fn new(points: Arc<Points>) -> KCentre {
+        KCentre { points, states: States::default() }
+    }
+}
+
+impl Acquisition for KCentre {
+    fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
+        let points = &self.points;
+        if now.order.is_empty() {
+            let mean = points.mean();
+            out.iter_mut().enumerate().for_each(|(i, score)| *score = -points.squared_distance(i, &mean).sqrt());
+            return Ok(());
+        }
+        let (applied, mut near) = self.states.take(now.order).unwrap_or_else(|| (0, vec![f64::INFINITY; points.n()]));
+        for label in &now.order[applied..] {
+            let place = points.row(label.index());
+            near.par_iter_mut()
+                .with_min_len(LANES)
+                .enumerate()
+                .for_each(|(i, near)| *near = near.min(points.squared_distance(i, place)));
+        }
+        out.iter_mut().zip(&near).for_each(|(score, near)| *score = near.sqrt());
+        self.states.put(now.order, near);
+        Ok(())
+    }
+}
+
+/// The squared distance of every point to the nearest label, over the spread; infinity without labels. Kept up label by
+/// label, padded with 0 as the distances are with infinity.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    states: States<Vec<f32>>,
+}
+
+impl Reach {
+    pub(crate) fn new() -> Reach {
+        Reach { states: States::default() }
+    }
+
+    /// What `work` makes of the distances to the nearest of these labels.
+    pub(crate) fn with<T>(&self, distances: &Distances, order: &[NodeId], work: impl FnOnce(&[f32]) -> T) -> T {
+        let fresh = || {
+            let mut near = vec![f32::INFINITY; distances.stride()];
+            near[distances.n()..].fill(0.0);
+            (0, near)
+        };
+        let (applied, mut near) = self.states.take(order).unwrap_or_else(fresh);
+        for label in &order[applied..] {
+            near.iter_mut().zip(distances.of(label.index())).for_each(|(near, d)| *near = near.min(*d));
+        }
+        let made = work(&near);
+        self.states.put(order, near);
+        made
+    }
+}
+
+/// Probability coverage: the ball with most points that no label's ball holds.
+#[derive(Debug)]
+pub struct ProbCover {
+    distances: Arc<Distances>,
+    clusterings: Arc<Clusterings>,
+    /// δ² for a seed and a number of classes.
+    radii: Mutex<Vec<((u64, usize), f32)>>,
+    reach: Reach,
+}
+
+impl ProbCover {
+    /// ProbCover from all pairs of points and partitions of the same points.
+    pub fn new(distances: Arc<Distances>, clusterings: Arc<Clusterings>) -> ProbCover {
+        ProbCover { distances, clusterings, radii: Mutex::default(), reach: Reach::new() }
+    }
+
+    /// δ², over the spread of the points.
+    pub fn radius(&self, seed: u64, n_classes: usize) -> f32 {
+        let key = (seed, n_classes);
+        let find = |all: &[((u64, usize), f32)]| all.iter().find(|(known, _)| *known == key).map(|(_, r)| *r);
+        if let Some(known) = find(&self.radii.lock().expect("no holder panics")) {
+            return known;
+        }
+        let radius = purest(&self.distances, &self.clusterings.clusters(seed, n_classes));
+        self.radii.lock().expect("no holder panics").push((key, radius));
+        radius
+    }
+}
+
+/// The largest δ² for which 0.95 of the balls are pure.
+fn purest(distances: &Distances, clusters: &[u32]) -> f32 {
+    let other = |i: usize| {
+        let apart = distances.of(i).iter().zip(clusters).filter(|(_, cluster)| **cluster != clusters[i]);
+        apart.map(|(d, _)| *d).fold(f32::INFINITY, f32::min)
+    };
+    let n = distances.n();
+    let mut nearest: Vec<f32> = (0..n).into_par_iter().map(other).collect();
+    let impure = (((1.0 - PURE) * n as f64) as usize).min(n - 1);
+    *nearest.select_nth_unstable_by(impure, f32::total_cmp).1
+}
+
+impl Acquisition for ProbCover {
+    fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
+        let radius = self.radius(now.seed, now.field.n_classes());
+        self.reach.with(&self.distances, now.order, |near| {
+            let open: Vec<u32> = near.iter().map(|near| u32::from(*near >= radius)).collect();
+            out.par_iter_mut().with_min_len(LANES).enumerate().for_each(|(x, score)| {
+                // Below 1, so that it decides between equal counts only.
+                let tie = hash(now.seed, x as u64) as f64 / (u64::MAX as f64 * 2.0);
+                *score = f64::from(count(self.distances.padded(x), &open, radius)) + tie;
+            });
+        });
+        Ok(())
+    }
+}
+
+/// How many open points lie within the radius.
+fn count(row: &[f32], open: &[u32], radius: f32) -> u32 {
+    let mut counts = [0; LANES];
+    for (row, open) in row.chunks_exact(LANES).zip(open.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            counts[lane] += u32::from(row[lane] < radius) & open[lane];
+        }
+    }
+    counts.iter().sum()
+}

@@ -1,0 +1,81 @@
+//! Reweighted-Laplace norm uncertainty: ask where a damped classifier hardly says anything.
+//!
+//! ```text
+//! u        = reweighted Laplace learning with τ_t added to the diagonal, off the labels:
+//!            Σ_j w_i w_j W_ij (u_c(i) - u_c(j)) + τ_t u_c(i) = 0,    u = y at the labels    (w: see `models`, reweighted)
+//! score(x) = -|u(x)|₂
+//! τ_t      = τ₀ μ^t,  τ₀ = 0.001,  μ = (1e-9/τ₀)^(1/2K),  and 0 from t = 2K on;    t = labels - K, at least 0
+//! ```
+//!
+//! Miller and Calder 2023 ("Poisson reweighted Laplacian uncertainty sampling for graph-based active learning"). With τ the
+//! scores fall to 0 exponentially away from the labels, and the smallest norm is that of an unexplored region; as τ falls
+//! the scores sum to 1 everywhere, and it is that of a torn point. They begin with one label per class, at τ₀, and let τ fall
+//! with every label, over twice the number K of clusters; their code takes the number of classes for K and, in its
+//! configuration, 0.001 for τ₀ (0.1 and 0.01 are there to choose from). So do we, K being the classes of the session, and
+//! count from the K-th label on, however the labels came. `norm@reweighted` is the case τ = 0.
+//!
+//! Systems are solved to 1e-9, theirs to 1e-5 (DESIGN.md, "Classifiers are scaled to a unit diagonal"). Where no label
+//! reaches, u = 0 while τ > 0 and 1/K after. Cost of a question: K + 1 sparse solves; nothing is kept.
+
+use std::sync::Arc;
+
+use crate::acquire::{Acquisition, Score, Situation};
+use crate::control::Control;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::graph_models::{Given, Solver};
+use crate::models::ClassScores;
+
+/// τ before it falls, and where it ends.
+const FIRST: f64 = 1e-3;
+const LAST: f64 = 1e-9;
+
+/// The norm of damped reweighted Laplace learning.
+pub struct ReweightedNorm {
+    solver: Solver,
+}
+
+impl ReweightedNorm {
+    /// The acquisition on a graph.
+    pub fn new(graph: Arc<Graph>) -> ReweightedNorm {
+        ReweightedNorm { solver: Solver::new(graph) }
+    }
+}
+
+/// τ after so many labels.
+fn damping(labels: usize, n_classes: usize) -> f64 {
+    let (t, end) = (labels.saturating_sub(n_classes), 2 * n_classes);
+    if t >= end { 0.0 } else { FIRST * libm::pow(LAST / FIRST, t as f64 / end as f64) }
+}
+
+impl Acquisition for ReweightedNorm {
+    fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
+        if now.labelled.is_empty() {
+            out.fill(0.0);
+            return Ok(());
+        }
+        let (given, control) = (Given::new(now.labels), Control::new());
+        let weights = self.solver.reweighting(&given, &control)?;
+        let planes = match damping(now.labelled.len(), now.labels.len()) {
+            0.0 => self.solver.harmonic(&given, &weights, &control)?,
+            tau => self.solver.damped(&given, &weights, tau, &control)?,
+        };
+        ClassScores { planes }.map(out, |scores| Score::Norm.of_classes(scores).expect("a score of classes"));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_damping_falls_to_nothing_over_twice_the_classes() {
+        assert_eq!(damping(1, 3), FIRST);
+        assert_eq!(damping(3, 3), FIRST);
+        assert!((damping(6, 3) / 1e-6 - 1.0).abs() < 1e-12, "half way in the exponent");
+        assert!((damping(8, 3) / damping(7, 3) - 0.1).abs() < 1e-12);
+        assert_eq!(damping(9, 3), 0.0);
+        assert_eq!(damping(100, 3), 0.0);
+    }
+}
