@@ -126,7 +126,8 @@ impl KMeans {
 
     /// Moves the centres of the marked clusters to the means of their members, and loosens the bounds by what moved.
     fn recentre(&mut self, points: &Points) {
-        let changed = std::mem::replace(&mut self.changed, vec![false; self.count()]);
+        let unchanged = vec![false; self.count()];
+        let changed = std::mem::replace(&mut self.changed, unchanged);
         let mut sums = vec![Vec::new(); self.count()];
         let mut sizes = vec![0.0; self.count()];
         for (i, place) in self.places.iter().enumerate().filter(|(_, place)| changed[place.centre as usize]) {
