@@ -106,7 +106,6 @@ impl Reach {
 /// Probability coverage: the ball with most points that no label's ball holds.
 #[derive(Debug)]
 pub struct ProbCover {
-    distances: Arc<Distances>,
     clusterings: Arc<Clusterings>,
     /// δ² for a seed and a number of classes.
     radii: Mutex<Vec<((u64, usize), f32)>>,
@@ -114,9 +113,9 @@ pub struct ProbCover {
 }
 
 impl ProbCover {
-    /// ProbCover from all pairs of points and partitions of the same points.
-    pub fn new(distances: Arc<Distances>, clusterings: Arc<Clusterings>) -> ProbCover {
-        ProbCover { distances, clusterings, radii: Mutex::default(), reach: Reach::new() }
+    /// ProbCover from all pairs of points and their partitions.
+    pub fn new(clusterings: Arc<Clusterings>) -> ProbCover {
+        ProbCover { clusterings, radii: Mutex::default(), reach: Reach::new() }
     }
 
     /// δ², over the spread of the points.
@@ -126,7 +125,7 @@ impl ProbCover {
         if let Some(known) = find(&self.radii.lock().expect("no holder panics")) {
             return known;
         }
-        let radius = purest(&self.distances, &self.clusterings.clusters(seed, n_classes));
+        let radius = purest(self.clusterings.distances(), &self.clusterings.clusters(seed, n_classes));
         self.radii.lock().expect("no holder panics").push((key, radius));
         radius
     }
@@ -147,12 +146,13 @@ fn purest(distances: &Distances, clusters: &[u32]) -> f32 {
 impl Acquisition for ProbCover {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         let radius = self.radius(now.seed, now.field.n_classes());
-        self.reach.with(&self.distances, now.order, |near| {
+        let distances = self.clusterings.distances();
+        self.reach.with(distances, now.order, |near| {
             let open: Vec<u32> = near.iter().map(|near| u32::from(*near >= radius)).collect();
             out.par_iter_mut().with_min_len(LANES).enumerate().for_each(|(x, score)| {
                 // Below 1, so that it decides between equal counts only.
                 let tie = hash(now.seed, x as u64) as f64 / (u64::MAX as f64 * 2.0);
-                *score = f64::from(count(self.distances.padded(x), &open, radius)) + tie;
+                *score = f64::from(count(distances.padded(x), &open, radius)) + tie;
             });
         });
         Ok(())

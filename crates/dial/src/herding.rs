@@ -46,28 +46,34 @@ pub struct Herding {
     distances: Arc<Distances>,
     reach: Reach,
     uncertain: bool,
+    width: f32,
 }
 
 impl Herding {
     /// MaxHerding: every point counts the same.
     pub fn max(distances: Arc<Distances>) -> Herding {
-        Herding { distances, reach: Reach::new(), uncertain: false }
+        Herding { distances, reach: Reach::new(), uncertain: false, width: WIDTH }
     }
 
     /// Uncertainty Herding: points count by the uncertainty of the Dirichlet mean.
     pub fn uncertainty(distances: Arc<Distances>) -> Herding {
-        Herding { distances, reach: Reach::new(), uncertain: true }
+        Herding { distances, reach: Reach::new(), uncertain: true, width: WIDTH }
+    }
+
+    /// Another σ²/s², a number above 0, for MaxHerding and for Uncertainty Herding before it has labels to compare.
+    pub fn with_width(self, width: f32) -> Herding {
+        Herding { width, ..self }
     }
 
     /// σ²/s² of Uncertainty Herding after these labels.
-    fn width(&self, labels: &[NodeId]) -> f32 {
+    fn adapted(&self, labels: &[NodeId]) -> f32 {
         let mut least = f32::INFINITY;
         for (place, label) in labels.iter().enumerate() {
             let row = self.distances.of(label.index());
             let others = labels[..place].iter().map(|other| row[other.index()]);
             least = others.filter(|d| *d > 0.0).fold(least, f32::min);
         }
-        if least < f32::INFINITY { least } else { WIDTH }
+        if least < f32::INFINITY { least } else { self.width }
     }
 
     /// How much every point counts, 0 in the padding.
@@ -88,7 +94,7 @@ impl Herding {
 impl Acquisition for Herding {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         let weights = self.weights(now)?;
-        let sharpness = 1.0 / if self.uncertain { self.width(now.order) } else { WIDTH };
+        let sharpness = 1.0 / if self.uncertain { self.adapted(now.order) } else { self.width };
         self.reach.with(&self.distances, now.order, |near| {
             let covered: Vec<f32> = near.iter().map(|near| falling(near * sharpness)).collect();
             let mean = 1.0 / self.distances.n() as f64;

@@ -231,9 +231,12 @@ impl<'a> Workbench<'a> {
     }
 
     /// Partitions of the pool by k-means.
-    pub fn clusterings(&self) -> Result<Arc<Clusterings>> {
-        let points = self.points()?;
-        made(&self.clusterings, || Ok(Clusterings::new(points)))
+    ///
+    /// # Errors
+    /// A pool that is too large for all pairs.
+    pub fn clusterings(&self, control: &Control) -> Result<Arc<Clusterings>> {
+        let distances = self.distances(control)?;
+        made(&self.clusterings, || Ok(Clusterings::new(distances)))
     }
 
     /// A classifier other than Dirichlet Learning.
@@ -287,8 +290,8 @@ impl<'a> Workbench<'a> {
             Method::SigmaOptFull => full(Criterion::SigmaOpt),
             Method::Land => Ok(self.land(control)?),
             Method::KCentre => Ok(Arc::new(KCentre::new(self.points()?))),
-            Method::TypiClust => Ok(Arc::new(TypiClust::new(self.distances(control)?, self.clusterings()?))),
-            Method::ProbCover => Ok(Arc::new(ProbCover::new(self.distances(control)?, self.clusterings()?))),
+            Method::TypiClust => Ok(Arc::new(TypiClust::new(self.clusterings(control)?))),
+            Method::ProbCover => Ok(Arc::new(ProbCover::new(self.clusterings(control)?))),
             Method::MaxHerding => Ok(Arc::new(Herding::max(self.distances(control)?))),
             Method::UncertaintyHerding => Ok(Arc::new(Herding::uncertainty(self.distances(control)?))),
             Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(Arc::clone(&self.graph)))),

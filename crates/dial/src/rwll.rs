@@ -33,19 +33,25 @@ const LAST: f64 = 1e-9;
 /// The norm of damped reweighted Laplace learning.
 pub struct ReweightedNorm {
     solver: Solver,
+    first: f64,
 }
 
 impl ReweightedNorm {
     /// The acquisition on a graph.
     pub fn new(graph: Arc<Graph>) -> ReweightedNorm {
-        ReweightedNorm { solver: Solver::new(graph) }
+        ReweightedNorm { solver: Solver::new(graph), first: FIRST }
+    }
+
+    /// Another τ₀, above 1e-9.
+    pub fn with_damping(self, first: f64) -> ReweightedNorm {
+        ReweightedNorm { first, ..self }
     }
 }
 
 /// τ after so many labels.
-fn damping(labels: usize, n_classes: usize) -> f64 {
+fn damping(first: f64, labels: usize, n_classes: usize) -> f64 {
     let (t, end) = (labels.saturating_sub(n_classes), 2 * n_classes);
-    if t >= end { 0.0 } else { FIRST * libm::pow(LAST / FIRST, t as f64 / end as f64) }
+    if t >= end { 0.0 } else { first * libm::pow(LAST / first, t as f64 / end as f64) }
 }
 
 impl Acquisition for ReweightedNorm {
@@ -56,7 +62,7 @@ impl Acquisition for ReweightedNorm {
         }
         let (given, control) = (Given::new(now.labels), Control::new());
         let weights = self.solver.reweighting(&given, &control)?;
-        let planes = match damping(now.labelled.len(), now.labels.len()) {
+        let planes = match damping(self.first, now.labelled.len(), now.labels.len()) {
             0.0 => self.solver.harmonic(&given, &weights, &control)?,
             tau => self.solver.damped(&given, &weights, tau, &control)?,
         };
@@ -71,11 +77,11 @@ mod tests {
 
     #[test]
     fn the_damping_falls_to_nothing_over_twice_the_classes() {
-        assert_eq!(damping(1, 3), FIRST);
-        assert_eq!(damping(3, 3), FIRST);
-        assert!((damping(6, 3) / 1e-6 - 1.0).abs() < 1e-12, "half way in the exponent");
-        assert!((damping(8, 3) / damping(7, 3) - 0.1).abs() < 1e-12);
-        assert_eq!(damping(9, 3), 0.0);
-        assert_eq!(damping(100, 3), 0.0);
+        assert_eq!(damping(FIRST, 1, 3), FIRST);
+        assert_eq!(damping(FIRST, 3, 3), FIRST);
+        assert!((damping(FIRST, 6, 3) / 1e-6 - 1.0).abs() < 1e-12, "half way in the exponent");
+        assert!((damping(FIRST, 8, 3) / damping(FIRST, 7, 3) - 0.1).abs() < 1e-12);
+        assert_eq!(damping(FIRST, 9, 3), 0.0);
+        assert_eq!(damping(FIRST, 100, 3), 0.0);
     }
 }

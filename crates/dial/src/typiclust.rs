@@ -13,10 +13,10 @@
 //!
 //! Where we differ: they cluster anew before every batch, into as many clusters as labels and batch together; a
 //! question does not know its batch, so ours is one more than the labels. And our clusters grow from those of the question
-//! before by one new centre and a few steps (`kmeans`), where theirs start afresh: a k-means++ of 100 clusters for every
+//! before by one new cluster and a few steps (`kmeans`), where theirs start afresh: a k-means++ of 100 clusters for every
 //! question would take most of the time of a run, and says the same. They use self-supervised features.
 //!
-//! Cost: all pairs of points once (at most 10,000 points); per question one new centre, and O(Σ size²) for the typicality.
+//! Cost: all pairs of points once (at most 10,000 points); per question one new cluster, and O(Σ size²) for the typicality.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -26,7 +26,6 @@ use rayon::prelude::*;
 use crate::acquire::{Acquisition, Situation};
 use crate::error::Result;
 use crate::kmeans::Clusterings;
-use crate::points::Distances;
 
 /// The most clusters.
 const CLUSTERS: usize = 500;
@@ -40,19 +39,18 @@ const SMALL: usize = 5;
 /// TypiClust.
 #[derive(Debug)]
 pub struct TypiClust {
-    distances: Arc<Distances>,
     clusterings: Arc<Clusterings>,
 }
 
 impl TypiClust {
-    /// TypiClust from all pairs of points and partitions of the same points.
-    pub fn new(distances: Arc<Distances>, clusterings: Arc<Clusterings>) -> TypiClust {
-        TypiClust { distances, clusterings }
+    /// TypiClust from all pairs of points and their partitions.
+    pub fn new(clusterings: Arc<Clusterings>) -> TypiClust {
+        TypiClust { clusterings }
     }
 
     /// The mean distance of a point to its nearest fellow members.
     fn crowding(&self, point: u32, members: &[u32]) -> f64 {
-        let row = self.distances.of(point as usize);
+        let row = self.clusterings.distances().of(point as usize);
         let others = members.iter().filter(|other| **other != point);
         let mut near: Vec<f32> = others.map(|&other| row[other as usize]).collect();
         if near.len() > NEIGHBOURS {
@@ -67,7 +65,7 @@ impl TypiClust {
 
 impl Acquisition for TypiClust {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let n = self.distances.n();
+        let n = self.clusterings.distances().n();
         let count = (now.labelled.len() + 1).min(CLUSTERS).min(n);
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
         let clusters = self.clusterings.clusters(now.seed, count);

@@ -22,7 +22,7 @@ impl Pool {
     fn new(x: &[f64], dim: usize, metric: Metric) -> Pool {
         let points = Arc::new(Points::new(Features::f64(x, x.len() / dim, dim).unwrap(), metric).unwrap());
         let distances = Arc::new(Distances::new(&points, &Control::new()).unwrap());
-        Pool { distances, clusterings: Arc::new(Clusterings::new(Arc::clone(&points))), points }
+        Pool { clusterings: Arc::new(Clusterings::new(Arc::clone(&distances))), distances, points }
     }
 
     fn n(&self) -> usize {
@@ -38,10 +38,10 @@ impl Pool {
         let (distances, clusterings) = (|| Arc::clone(&self.distances), || Arc::clone(&self.clusterings));
         [
             ("k-centre", Box::new(KCentre::new(Arc::clone(&self.points)))),
-            ("probcover", Box::new(ProbCover::new(distances(), clusterings()))),
+            ("probcover", Box::new(ProbCover::new(clusterings()))),
             ("max-herding", Box::new(Herding::max(distances()))),
             ("uncertainty-herding", Box::new(Herding::uncertainty(distances()))),
-            ("typiclust", Box::new(TypiClust::new(distances(), clusterings()))),
+            ("typiclust", Box::new(TypiClust::new(clusterings()))),
         ]
     }
 }
@@ -111,8 +111,7 @@ fn the_farthest_point_is_asked() {
 #[test]
 fn the_radius_is_the_largest_with_pure_balls_and_balls_count_what_is_open() {
     let pool = Pool::new(&clouds(&[60, 50, 30], 2, 2.0), 2, Metric::Euclidean);
-    let (probcover, field, seed) =
-        (ProbCover::new(Arc::clone(&pool.distances), Arc::clone(&pool.clusterings)), field(&pool, 3), 5);
+    let (probcover, field, seed) = (ProbCover::new(Arc::clone(&pool.clusterings)), field(&pool, 3), 5);
     let radius = probcover.radius(seed, 3);
     let (n, clusters) = (pool.n(), pool.clusterings.clusters(seed, 3));
     let pure = |radius: f32| {
@@ -168,8 +167,7 @@ fn herding_scores_are_the_coverage_that_is_won() {
 #[test]
 fn typicality_ranks_the_members_of_the_largest_cluster_without_labels() {
     let pool = Pool::new(&clouds(&[70, 40, 20, 3], 2, 5.0), 2, Metric::Euclidean);
-    let (typiclust, field) =
-        (TypiClust::new(Arc::clone(&pool.distances), Arc::clone(&pool.clusterings)), field(&pool, 2));
+    let (typiclust, field) = (TypiClust::new(Arc::clone(&pool.clusterings)), field(&pool, 2));
     for order in [nodes(&[]), nodes(&[1]), nodes(&[1, 80, 81, 120, 5, 6, 7])] {
         let got = scores(&typiclust, &field, &order, 9);
         let clusters = pool.clusterings.clusters(9, order.len() + 1);
