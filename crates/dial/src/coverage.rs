@@ -21,7 +21,7 @@
 //! Scores are those of the next question: a batch takes the best few, apart in the graph, and is not greedy inside.
 //!
 //! Cost: k-centre O(n d) per label. ProbCover the distances of all pairs (at most 10,000 points, see `points`) and k-means
-//! once, then O(n²) comparisons per question: a pass over the pairs.
+//! once, one pass over the n² pairs, and another one over all questions together: a point is covered once.
 
 use std::sync::{Arc, Mutex};
 
@@ -74,60 +74,69 @@ impl Acquisition for KCentre {
     }
 }
 
-/// The squared distance of every point to the nearest label, over the spread; infinity without labels. Kept up label by
-/// label, padded with 0 as the distances are with infinity.
-#[derive(Debug)]
-pub(crate) struct Reach {
-    states: States<Vec<f32>>,
-}
-
-impl Reach {
-    pub(crate) fn new() -> Reach {
-        Reach { states: States::default() }
-    }
-
-    /// What `work` makes of the distances to the nearest of these labels.
-    pub(crate) fn with<T>(&self, distances: &Distances, order: &[NodeId], work: impl FnOnce(&[f32]) -> T) -> T {
-        let fresh = || {
-            let mut near = vec![f32::INFINITY; distances.stride()];
-            near[distances.n()..].fill(0.0);
-            (0, near)
-        };
-        let (applied, mut near) = self.states.take(order).unwrap_or_else(fresh);
-        for label in &order[applied..] {
-            near.iter_mut().zip(distances.of(label.index())).for_each(|(near, d)| *near = near.min(*d));
-        }
-        let made = work(&near);
-        self.states.put(order, near);
-        made
-    }
-}
-
 /// Probability coverage: the ball with most points that no label's ball holds.
 #[derive(Debug)]
 pub struct ProbCover {
     clusterings: Arc<Clusterings>,
-    /// δ² for a seed and a number of classes.
-    radii: Mutex<Vec<((u64, usize), f32)>>,
-    reach: Reach,
+    /// The balls for a seed and a number of classes.
+    balls: Mutex<Vec<(Key, Arc<Balls>)>>,
+}
+
+/// A seed and a number of classes.
+type Key = (u64, usize);
+
+/// Balls of one radius: δ² over the spread, and what was covered after some labels.
+#[derive(Debug)]
+struct Balls {
+    radius: f32,
+    states: States<Cover>,
+}
+
+/// Which points are in the ball of a label, and how many of the others are in the ball of each point.
+#[derive(Debug)]
+struct Cover {
+    covered: Vec<bool>,
+    counts: Vec<u32>,
 }
 
 impl ProbCover {
     /// ProbCover from all pairs of points and their partitions.
     pub fn new(clusterings: Arc<Clusterings>) -> ProbCover {
-        ProbCover { clusterings, radii: Mutex::default(), reach: Reach::new() }
+        ProbCover { clusterings, balls: Mutex::default() }
     }
 
     /// δ², over the spread of the points.
     pub fn radius(&self, seed: u64, n_classes: usize) -> f32 {
+        self.balls(seed, n_classes).radius
+    }
+
+    fn balls(&self, seed: u64, n_classes: usize) -> Arc<Balls> {
         let key = (seed, n_classes);
-        let find = |all: &[((u64, usize), f32)]| all.iter().find(|(known, _)| *known == key).map(|(_, r)| *r);
-        if let Some(known) = find(&self.radii.lock().expect("no holder panics")) {
-            return known;
+        if let Some((_, known)) = self.balls.lock().expect("no holder panics").iter().find(|(known, _)| *known == key) {
+            return Arc::clone(known);
         }
         let radius = purest(self.clusterings.distances(), &self.clusterings.clusters(seed, n_classes));
-        self.radii.lock().expect("no holder panics").push((key, radius));
-        radius
+        let fresh = Arc::new(Balls { radius, states: States::default() });
+        self.balls.lock().expect("no holder panics").push((key, Arc::clone(&fresh)));
+        fresh
+    }
+}
+
+impl Balls {
+    fn start(&self, distances: &Distances) -> Cover {
+        let n = distances.n();
+        let counts = (0..n).into_par_iter().map(|x| count(distances.padded(x), self.radius)).collect();
+        Cover { covered: vec![false; n], counts }
+    }
+
+    /// Covers the ball of a label: its points no longer count for anybody.
+    fn add(&self, distances: &Distances, cover: &mut Cover, label: NodeId) {
+        for (z, covered) in cover.covered.iter_mut().enumerate() {
+            if distances.of(label.index())[z] < self.radius && !std::mem::replace(covered, true) {
+                let row = distances.of(z);
+                cover.counts.iter_mut().zip(row).for_each(|(count, d)| *count -= u32::from(*d < self.radius));
+            }
+        }
     }
 }
 
@@ -145,27 +154,24 @@ fn purest(distances: &Distances, clusters: &[u32]) -> f32 {
 
 impl Acquisition for ProbCover {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let radius = self.radius(now.seed, now.field.n_classes());
-        let distances = self.clusterings.distances();
-        self.reach.with(distances, now.order, |near| {
-            let open: Vec<u32> = near.iter().map(|near| u32::from(*near >= radius)).collect();
-            out.par_iter_mut().with_min_len(LANES).enumerate().for_each(|(x, score)| {
-                // Below 1, so that it decides between equal counts only.
-                let tie = hash(now.seed, x as u64) as f64 / (u64::MAX as f64 * 2.0);
-                *score = f64::from(count(distances.padded(x), &open, radius)) + tie;
-            });
-        });
+        let (distances, balls) = (self.clusterings.distances(), self.balls(now.seed, now.field.n_classes()));
+        let (applied, mut cover) = balls.states.take(now.order).unwrap_or_else(|| (0, balls.start(distances)));
+        now.order[applied..].iter().for_each(|&label| balls.add(distances, &mut cover, label));
+        for (x, (score, count)) in out.iter_mut().zip(&cover.counts).enumerate() {
+            // Below 1, so that it decides between equal counts only.
+            let tie = hash(now.seed, x as u64) as f64 / (u64::MAX as f64 * 2.0);
+            *score = f64::from(*count) + tie;
+        }
+        balls.states.put(now.order, cover);
         Ok(())
     }
 }
 
-/// How many open points lie within the radius.
-fn count(row: &[f32], open: &[u32], radius: f32) -> u32 {
+/// How many points lie within the radius.
+fn count(row: &[f32], radius: f32) -> u32 {
     let mut counts = [0; LANES];
-    for (row, open) in row.chunks_exact(LANES).zip(open.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            counts[lane] += u32::from(row[lane] < radius) & open[lane];
-        }
+    for row in row.chunks_exact(LANES) {
+        counts.iter_mut().zip(row).for_each(|(count, d)| *count += u32::from(*d < radius));
     }
     counts.iter().sum()
 }

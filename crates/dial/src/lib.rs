@@ -119,7 +119,7 @@ pub use features::{Features, Metric, Values};
 pub use field::DirichletField;
 pub use graph::{Graph, Kernel};
 pub use heat::Heat;
-pub use herding::Herding;
+pub use herding::{MaxHerding, UncertaintyHerding};
 pub use ids::{ClassId, Items, NodeId};
 pub use kmeans::Clusterings;
 pub use labels::Labels;

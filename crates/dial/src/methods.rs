@@ -14,7 +14,7 @@ use crate::coverage::{KCentre, ProbCover};
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
 use crate::graph::{Graph, Kernel};
-use crate::herding::Herding;
+use crate::herding::{MaxHerding, UncertaintyHerding};
 use crate::kmeans::Clusterings;
 use crate::land::{Land, LandOptions};
 use crate::models::{Model, ModelName, ScoreOf};
@@ -292,8 +292,8 @@ impl<'a> Workbench<'a> {
             Method::KCentre => Ok(Arc::new(KCentre::new(self.points()?))),
             Method::TypiClust => Ok(Arc::new(TypiClust::new(self.clusterings(control)?))),
             Method::ProbCover => Ok(Arc::new(ProbCover::new(self.clusterings(control)?))),
-            Method::MaxHerding => Ok(Arc::new(Herding::max(self.distances(control)?))),
-            Method::UncertaintyHerding => Ok(Arc::new(Herding::uncertainty(self.distances(control)?))),
+            Method::MaxHerding => Ok(Arc::new(MaxHerding::new(self.distances(control)?))),
+            Method::UncertaintyHerding => Ok(Arc::new(UncertaintyHerding::new(self.distances(control)?))),
             Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(Arc::clone(&self.graph)))),
         }
     }

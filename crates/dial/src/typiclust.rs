@@ -9,7 +9,7 @@
 //!
 //! Hacohen, Dekel, Weinshall 2022 ("Active learning on a budget: opposite strategies suit high and low budgets"). Labelled
 //! points are members, and are passed over when places are given. Clusters of fewer than 5 members come last, as theirs
-//! are left out. The scores go round the clusters, one point of each, as their batches do.
+//! are left out. The scores go round the first 32 clusters, one point of each, as their batches do; all other points tie.
 //!
 //! Where we differ: they cluster anew before every batch, into as many clusters as labels and batch together; a
 //! question does not know its batch, so ours is one more than the labels. And our clusters grow from those of the question
@@ -35,6 +35,9 @@ const NEIGHBOURS: usize = 20;
 
 /// Smaller clusters come last.
 const SMALL: usize = 5;
+
+/// Clusters in which points are ranked: as many as a batch has questions, at least.
+const RANKED: usize = 32;
 
 /// TypiClust.
 #[derive(Debug)]
@@ -75,14 +78,14 @@ impl Acquisition for TypiClust {
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&c| (members[c].len() < SMALL, labels[c], Reverse(members[c].len()), c));
 
-        let crowding: Vec<f64> =
-            (0..n as u32).into_par_iter().map(|i| self.crowding(i, &members[clusters[i as usize] as usize])).collect();
         out.fill(-((n * count) as f64));
-        for (place, &cluster) in order.iter().enumerate() {
-            let open = members[cluster].iter().filter(|&&point| !is_labelled(now, point));
-            let mut open: Vec<u32> = open.copied().collect();
-            open.sort_by(|&a, &b| crowding[a as usize].total_cmp(&crowding[b as usize]).then(a.cmp(&b)));
-            for (rank, point) in open.into_iter().enumerate() {
+        for (place, &cluster) in order.iter().enumerate().take(RANKED) {
+            let members = &members[cluster];
+            let open: Vec<u32> = members.iter().filter(|&&point| !is_labelled(now, point)).copied().collect();
+            let mut ranked: Vec<(f64, u32)> =
+                open.into_par_iter().map(|point| (self.crowding(point, members), point)).collect();
+            ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for (rank, (_, point)) in ranked.into_iter().enumerate() {
                 out[point as usize] = -((rank * count + place) as f64);
             }
         }
