@@ -51,18 +51,20 @@ impl TypiClust {
         TypiClust { clusterings }
     }
 
-    /// The mean distance of a point to its nearest fellow members.
-    fn crowding(&self, point: u32, members: &[u32]) -> f64 {
+    /// The mean distance of a point to its nearest fellow members. `near` is room to work in.
+    fn crowding(&self, point: u32, members: &[u32], near: &mut Vec<f32>) -> f64 {
         let row = self.clusterings.distances().of(point as usize);
-        let others = members.iter().filter(|other| **other != point);
-        let mut near: Vec<f32> = others.map(|&other| row[other as usize]).collect();
-        if near.len() > NEIGHBOURS {
-            near.select_nth_unstable_by(NEIGHBOURS, f32::total_cmp);
-            near.truncate(NEIGHBOURS);
+        near.clear();
+        near.extend(members.iter().map(|&member| row[member as usize]));
+        // The point itself is among them, at a distance of 0.
+        let count = NEIGHBOURS.min(members.len() - 1);
+        if near.len() > count + 1 {
+            near.select_nth_unstable_by(count, f32::total_cmp);
+            near.truncate(count + 1);
         }
         near.sort_unstable_by(f32::total_cmp);
         let total = near.iter().fold(0.0, |sum, squared| sum + f64::from(*squared).sqrt());
-        if near.is_empty() { 0.0 } else { total / near.len() as f64 }
+        total / count.max(1) as f64
     }
 }
 
@@ -82,8 +84,10 @@ impl Acquisition for TypiClust {
         for (place, &cluster) in order.iter().enumerate().take(RANKED) {
             let members = &members[cluster];
             let open: Vec<u32> = members.iter().filter(|&&point| !is_labelled(now, point)).copied().collect();
-            let mut ranked: Vec<(f64, u32)> =
-                open.into_par_iter().map(|point| (self.crowding(point, members), point)).collect();
+            let mut ranked: Vec<(f64, u32)> = open
+                .into_par_iter()
+                .map_init(Vec::new, |near, point| (self.crowding(point, members, near), point))
+                .collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             for (rank, (_, point)) in ranked.into_iter().enumerate() {
                 out[point as usize] = -((rank * count + place) as f64);
