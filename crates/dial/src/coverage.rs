@@ -15,8 +15,10 @@
 //! distance from x to the nearest point of another cluster, the ball of x is pure while δ <= r(x): δ is the order statistic
 //! of the r(x) below which 0.05 n lie. They search a grid; this is exact. k-means runs with the seed of the session
 //! (`kmeans`). Equal counts are decided by a hash of seed and node, where their code takes the first: late in a run, when
-//! everything is covered, that makes it random sampling instead of the order of the file. They use self-supervised features;
-//! we use those of the pool.
+//! everything is covered, that makes it random sampling instead of the order of the file. They use self-supervised features
+//! of 50,000 images; we use those of the pool, where the rule may give a δ below the distance to the nearest neighbour: on
+//! a third of MNIST-SMALL δ² is 0.24 s² for 10 clusters and the median item has its nearest neighbour at 0.34 s², so that
+//! half of the balls hold one point and the questions go to the few dense digits. That is the rule, not a fault of ours.
 //!
 //! Scores are those of the next question: a batch takes the best few, apart in the graph, and is not greedy inside.
 //!
