@@ -156,7 +156,7 @@ impl Problem {
                 break;
             }
             let mut step = downhill(&gradient, &memory);
-            step.scale(self.how_far(&at, &step, memory.is_empty()));
+            step.scale(self.how_far(&at, &step, gradient.dot(&step), memory.is_empty()));
             at.add(1.0, &step);
             let next = self.gradient(&at);
             let mut turn = next.clone();
@@ -226,9 +226,8 @@ impl Problem {
     }
 
     /// A step length at which the slope is at most a tenth of what it was; the first step is measured by the curvature.
-    fn how_far(&self, at: &Vector, step: &Vector, first: bool) -> f64 {
-        let (slope, curvature) = self.along(at, step, 0.0);
-        let mut t = if first { -slope / curvature } else { 1.0 };
+    fn how_far(&self, at: &Vector, step: &Vector, slope: f64, first: bool) -> f64 {
+        let mut t = if first { -slope / self.along(at, step, 0.0).1 } else { 1.0 };
         let (mut low, mut high) = (0.0, f64::INFINITY);
         for _ in 0..30 {
             let (here, curvature) = self.along(at, step, t);
