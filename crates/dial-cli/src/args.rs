@@ -233,7 +233,8 @@ pub struct Simulate {
 #[command(next_help_heading = "Asking")]
 pub struct AskingArgs {
     /// One or more of variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, mcvopt,
-    /// vopt-full, sigma-opt-full, land; margin to norm may read another model, as in margin@laplace
+    /// vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, uncertainty-herding, rwll-norm; margin
+    /// to norm may read another model, as in margin@laplace
     #[arg(long, value_name = "NAME[@MODEL],...", default_value = "variance", value_delimiter = ',')]
     pub acquisition: Vec<Method>,
     /// One or more of max, proportional, uniform
@@ -248,7 +249,7 @@ pub struct AskingArgs {
     /// Overestimate of the number of clusters, for the calibrated prior and the automatic lambda [default: max(20, 2K)]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub expected_clusters: Option<usize>,
-    /// The models that classify, one or more of dirichlet, laplace, poisson, reweighted, nearest, land
+    /// The models that classify, one or more of dirichlet, laplace, poisson, reweighted, nearest, land, logistic
     #[arg(long, value_name = "NAME,...", default_value = "dirichlet", value_delimiter = ',')]
     pub model: Vec<ModelName>,
     /// Eigenpairs of the graph for vopt, sigma-opt, mcvopt and land

@@ -5,6 +5,7 @@
 //! poisson      L u_c = Σ_l (y_l,c - ȳ_c) e_l,  Σ_i d_i u_c(i) = 0,  on every component with its own mean label ȳ; then
 //!              the component's mean less the mean of all labels is added; 0 where no label reaches
 //! reweighted   L w = Σ_l (e_l - 1/n) on every component, w -= min w, w += 1e-5; laplace with w_i w_j W_ij
+//! damped       laplace with τ u_c(i) added on the left: u falls off away from the labels (see `rwll`)
 //! ```
 //!
 //! Systems are scaled to a unit diagonal, R L R with R = 1/√d: that is Jacobi's preconditioner, and makes the residual of
@@ -24,10 +25,10 @@ use crate::solve::{Stop, Workspace, conjugate_gradients};
 
 /// The labelled nodes, ascending, each with its class weights scaled to sum 1.
 pub(crate) struct Given {
-    n_classes: usize,
-    nodes: Vec<NodeId>,
+    pub(crate) n_classes: usize,
+    pub(crate) nodes: Vec<NodeId>,
     /// The weights of all classes for each of the nodes.
-    shares: Vec<Vec<f64>>,
+    pub(crate) shares: Vec<Vec<f64>>,
 }
 
 impl Given {
@@ -58,6 +59,13 @@ impl Given {
         }
         mean.iter_mut().for_each(|mean| *mean /= count);
         mean
+    }
+}
+
+/// Puts the labels where they are.
+fn set_labels(given: &Given, planes: &mut [Vec<f64>]) {
+    for (node, shares) in given.nodes.iter().zip(&given.shares) {
+        planes.iter_mut().zip(shares).for_each(|(plane, share)| plane[node.index()] = *share);
     }
 }
 
@@ -115,28 +123,39 @@ impl Solver {
     /// Harmonic extension of the labels with the weights w_i w_j W_ij; 1/K where no label reaches.
     pub(crate) fn harmonic(&self, given: &Given, w: &[f64], control: &Control) -> Result<Vec<Vec<f64>>> {
         let (n, k) = (self.graph.n(), given.n_classes);
+        // The last class is what the others leave of 1.
+        let mut planes = self.extended(given, w, 0.0, k.saturating_sub(1), control)?;
+        planes.push((0..n).map(|i| planes.iter().fold(1.0, |rest, plane| rest - plane[i])).collect());
+        set_labels(given, &mut planes);
+        self.where_no_label_reaches(given, |i| planes.iter_mut().for_each(|plane| plane[i] = 1.0 / k as f64));
+        Ok(planes)
+    }
+
+    /// The same with τ > 0 added to the diagonal: scores fall towards 0 away from the labels, and sum to less than 1.
+    pub(crate) fn damped(&self, given: &Given, w: &[f64], tau: f64, control: &Control) -> Result<Vec<Vec<f64>>> {
+        let mut planes = self.extended(given, w, tau, given.n_classes, control)?;
+        set_labels(given, &mut planes);
+        Ok(planes)
+    }
+
+    /// Solves for the first `count` classes off the labels; 0 at the labels.
+    fn extended(&self, given: &Given, w: &[f64], tau: f64, count: usize, control: &Control) -> Result<Vec<Vec<f64>>> {
         let weighted = |node: usize| {
             let (neighbours, weights) = self.graph.row(NodeId(node as u32));
             neighbours.iter().zip(weights).fold(0.0, |sum, (&j, weight)| sum + w[j as usize] * weight)
         };
-        let mut root: Vec<f64> = (0..n).map(|i| weighted(i) * w[i]).collect();
+        let mut root: Vec<f64> = (0..self.graph.n()).map(|i| weighted(i) * w[i] + tau).collect();
         root.iter_mut().for_each(|degree| *degree = if *degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 });
         let unscaled = root.clone();
         for node in &given.nodes {
             root[node.index()] = 0.0;
         }
-        // The last class is what the others leave of 1.
-        let sides: Vec<Vec<f64>> = (0..k.saturating_sub(1)).map(|class| self.side(given, w, &root, class)).collect();
+        let sides: Vec<Vec<f64>> = (0..count).map(|class| self.side(given, w, &root, class)).collect();
         let operator = Grounded::new(&self.ordered.graph, self.ordered.placed(|node| root[node] * w[node]));
         let mut planes = self.solve(&operator, &sides, control)?;
         for plane in &mut planes {
             plane.iter_mut().zip(&unscaled).for_each(|(u, root)| *u *= root);
         }
-        planes.push((0..n).map(|i| planes.iter().fold(1.0, |rest, plane| rest - plane[i])).collect());
-        for (node, shares) in given.nodes.iter().zip(&given.shares) {
-            planes.iter_mut().zip(shares).for_each(|(plane, share)| plane[node.index()] = *share);
-        }
-        self.where_no_label_reaches(given, |i| planes.iter_mut().for_each(|plane| plane[i] = 1.0 / k as f64));
         Ok(planes)
     }
 

@@ -1,4 +1,4 @@
-//! The methods of the paper by name (`table:acq_funcs`), and the workbench that makes them for a pool.
+//! The methods of the paper (`table:acq_funcs`) and their later rivals by name, and the workbench that makes them for a pool.
 //!
 //! A method is written NAME or NAME@MODEL: `variance`, `margin@laplace` (the paper's Unc. (SM)), `vopt`, `land`. What
 //! several of them need and what takes long (eigenpairs, start values, a ranking) is made once, when it is first needed,
@@ -10,17 +10,23 @@ use std::sync::{Arc, Mutex};
 
 use crate::acquire::{Acquisition, Score};
 use crate::control::Control;
+use crate::coverage::{KCentre, ProbCover};
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
 use crate::graph::{Graph, Kernel};
+use crate::herding::{MaxHerding, UncertaintyHerding};
+use crate::kmeans::Clusterings;
 use crate::land::{Land, LandOptions};
 use crate::models::{Model, ModelName, ScoreOf};
 use crate::neighbours::Neighbours;
 use crate::optimal::{Criterion, ModelChange, Moments, SpectralOptimal};
 use crate::optimal_full::FullOptimal;
+use crate::points::{Distances, Points};
 use crate::propagate::Poisson;
+use crate::rwll::ReweightedNorm;
 use crate::space::ZeroVectors;
 use crate::spectral::Eigenpairs;
+use crate::typiclust::TypiClust;
 
 /// An acquisition by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,16 +45,34 @@ pub enum Method {
     SigmaOptFull,
     /// Learning by active nonlinear diffusion.
     Land,
+    /// The point farthest from the labels.
+    KCentre,
+    /// The most typical point of the largest cluster without a label.
+    TypiClust,
+    /// The ball with most points that are not covered yet.
+    ProbCover,
+    /// Coverage by kernels around the labels.
+    MaxHerding,
+    /// The same, weighted by the uncertainty of the Dirichlet mean.
+    UncertaintyHerding,
+    /// The norm of damped reweighted Laplace learning.
+    ReweightedNorm,
 }
 
 /// The methods that are not scores of a model, and their words.
-const NAMED: [(Method, &str); 6] = [
+const NAMED: [(Method, &str); 12] = [
     (Method::VOpt, "vopt"),
     (Method::SigmaOpt, "sigma-opt"),
     (Method::McVOpt, "mcvopt"),
     (Method::VOptFull, "vopt-full"),
     (Method::SigmaOptFull, "sigma-opt-full"),
     (Method::Land, "land"),
+    (Method::KCentre, "k-centre"),
+    (Method::TypiClust, "typiclust"),
+    (Method::ProbCover, "probcover"),
+    (Method::MaxHerding, "max-herding"),
+    (Method::UncertaintyHerding, "uncertainty-herding"),
+    (Method::ReweightedNorm, "rwll-norm"),
 ];
 
 impl fmt::Display for Method {
@@ -72,7 +96,8 @@ impl FromStr for Method {
         let score: Score = name.parse().map_err(|_| Error::BadSetting {
             name: "acquisition",
             want: "one of variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
-                   mcvopt, vopt-full, sigma-opt-full, land; scores may name a model, as in margin@laplace",
+                   mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, \
+                   uncertainty-herding, rwll-norm; scores may name a model, as in margin@laplace",
             got: word.to_string(),
         })?;
         let model: ModelName = model.parse()?;
@@ -84,7 +109,7 @@ impl FromStr for Method {
     }
 }
 
-/// Makes the methods and models of the paper for one pool.
+/// Makes the methods and models for one pool.
 pub struct Workbench<'a> {
     features: Features<'a>,
     metric: Metric,
@@ -94,6 +119,9 @@ pub struct Workbench<'a> {
     pairs: Made<Eigenpairs>,
     moments: Made<Moments>,
     land: Made<Land>,
+    points: Made<Points>,
+    distances: Made<Distances>,
+    clusterings: Made<Clusterings>,
     poisson: Mutex<Vec<(f64, Arc<Poisson>)>>,
     models: Mutex<Vec<(ModelName, Arc<Model<'a>>)>>,
 }
@@ -131,6 +159,9 @@ impl<'a> Workbench<'a> {
             pairs: Mutex::default(),
             moments: Mutex::default(),
             land: Mutex::default(),
+            points: Mutex::default(),
+            distances: Mutex::default(),
+            clusterings: Mutex::default(),
             poisson: Mutex::default(),
             models: Mutex::default(),
         }
@@ -185,6 +216,29 @@ impl<'a> Workbench<'a> {
         made(&self.land, || Land::new(neighbours, &self.graph, &pairs, LandOptions::default(), control))
     }
 
+    /// The rows as points of the metric.
+    pub fn points(&self) -> Result<Arc<Points>> {
+        made(&self.points, || Points::new(self.features, self.metric))
+    }
+
+    /// The distances of all pairs of points.
+    ///
+    /// # Errors
+    /// A pool that is too large for that.
+    pub fn distances(&self, control: &Control) -> Result<Arc<Distances>> {
+        let points = self.points()?;
+        made(&self.distances, || Distances::new(&points, control))
+    }
+
+    /// Partitions of the pool by k-means.
+    ///
+    /// # Errors
+    /// A pool that is too large for all pairs.
+    pub fn clusterings(&self, control: &Control) -> Result<Arc<Clusterings>> {
+        let distances = self.distances(control)?;
+        made(&self.clusterings, || Ok(Clusterings::new(distances)))
+    }
+
     /// A classifier other than Dirichlet Learning.
     ///
     /// # Errors
@@ -198,13 +252,14 @@ impl<'a> Workbench<'a> {
         let graph = Arc::clone(&self.graph);
         let fresh = Arc::new(match name {
             ModelName::Dirichlet => {
-                let want = "one of laplace, poisson, reweighted, nearest, land here";
+                let want = "one of laplace, poisson, reweighted, nearest, land, logistic here";
                 return Err(Error::BadSetting { name: "model", want, got: name.to_string() });
             }
             ModelName::Laplace => Model::laplace(graph),
             ModelName::Poisson => Model::poisson(graph),
             ModelName::Reweighted => Model::reweighted(graph),
             ModelName::Nearest => Model::nearest(self.features, self.metric)?,
+            ModelName::Logistic => Model::logistic(self.features, self.metric)?,
             ModelName::Land => {
                 let land = self.land(control)?;
                 Model::from_classes(ModelName::Land, graph.n(), Arc::new(move |labels| land.classes(labels)))
@@ -234,6 +289,12 @@ impl<'a> Workbench<'a> {
             Method::VOptFull => full(Criterion::Vopt),
             Method::SigmaOptFull => full(Criterion::SigmaOpt),
             Method::Land => Ok(self.land(control)?),
+            Method::KCentre => Ok(Arc::new(KCentre::new(self.points()?))),
+            Method::TypiClust => Ok(Arc::new(TypiClust::new(self.clusterings(control)?))),
+            Method::ProbCover => Ok(Arc::new(ProbCover::new(self.clusterings(control)?))),
+            Method::MaxHerding => Ok(Arc::new(MaxHerding::new(self.distances(control)?))),
+            Method::UncertaintyHerding => Ok(Arc::new(UncertaintyHerding::new(self.distances(control)?))),
+            Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(Arc::clone(&self.graph)))),
         }
     }
 }
@@ -244,11 +305,15 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        for word in ["variance", "margin", "margin@laplace", "norm@reweighted", "vopt", "sigma-opt-full", "land"] {
+        let words = ["variance", "margin", "margin@laplace", "norm@reweighted", "entropy@logistic"];
+        for word in words.into_iter().chain(NAMED.map(|(_, word)| word)) {
             assert_eq!(word.parse::<Method>().unwrap().to_string(), word);
         }
+        // The refusal names all there is.
+        let refusal = "nobody".parse::<Method>().unwrap_err().to_string();
+        assert!(NAMED.iter().all(|(_, word)| refusal.contains(word)), "{refusal}");
         assert_eq!("margin@dirichlet".parse::<Method>().unwrap().to_string(), "margin");
-        for word in ["vopt@laplace", "variance@laplace", "margin@nobody", "", "@"] {
+        for word in ["vopt@laplace", "k-centre@laplace", "variance@laplace", "margin@nobody", "", "@"] {
             assert!(word.parse::<Method>().is_err(), "{word}");
         }
     }

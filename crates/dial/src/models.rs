@@ -5,6 +5,7 @@
 //! poisson      L u = Σ_l (y_l - ȳ) e_l,  Σ d_i u_i = 0              Calder, Cook, Thorpe, Slepčev 2020
 //! reweighted   L w = Σ_l (e_l - 1/n), w >= 1e-5, then laplace with w_i w_j W_ij   Calder, Miller 2022
 //! nearest      u_c = d_min / d_c, distances to the nearest label of any class and of class c
+//! logistic     u = softmax(W x + b) on standardised features, see `logistic`
 //! ```
 //!
 //! The class is the largest score, ties to the smaller class. y is the list of class weights of a label, scaled to sum
@@ -25,6 +26,8 @@ use crate::field::Term;
 use crate::graph::Graph;
 use crate::graph_models::{Given, Solver};
 use crate::ids::NodeId;
+use crate::logistic::Logistic;
+use crate::points::Points;
 use crate::space::{Space, ZeroVectors};
 use crate::words::words;
 
@@ -45,6 +48,8 @@ pub enum ModelName {
     Nearest,
     /// LAND's own classifier.
     Land,
+    /// Logistic regression on the features.
+    Logistic,
 }
 
 words!(ModelName, "model", {
@@ -54,6 +59,7 @@ words!(ModelName, "model", {
     Reweighted => "reweighted",
     Nearest => "nearest",
     Land => "land",
+    Logistic => "logistic",
 });
 
 /// A function from labels to the class of every node, where it has one.
@@ -68,6 +74,7 @@ pub struct Model<'a> {
 enum Kind<'a> {
     Graph(Solver),
     Nearest(Space<'a>),
+    Logistic(Logistic),
     Classes(usize, Arc<Classes>),
 }
 
@@ -126,6 +133,13 @@ impl<'a> Model<'a> {
         Ok(Model { name: ModelName::Nearest, kind: Kind::Nearest(space) })
     }
 
+    /// Logistic regression on standardised features, the "linear probe". Under cosine the rows are scaled to length 1
+    /// first, and rows of length zero stand at the origin.
+    pub fn logistic(features: Features<'a>, metric: Metric) -> Result<Model<'a>> {
+        let points = Points::new(features, metric)?.standardised();
+        Ok(Model { name: ModelName::Logistic, kind: Kind::Logistic(Logistic::new(points)) })
+    }
+
     /// A classifier that gives classes, not scores: the class has 1, the others 0; without a class all have 1/K.
     pub fn from_classes(name: ModelName, n: usize, classes: Arc<Classes>) -> Model<'a> {
         Model { name, kind: Kind::Classes(n, classes) }
@@ -144,6 +158,7 @@ impl<'a> Model<'a> {
         let given = Given::new(labels);
         let planes = match (&self.kind, self.name) {
             (Kind::Nearest(space), _) => nearest(space, labels),
+            (Kind::Logistic(logistic), _) => logistic.scores(&given),
             (Kind::Classes(n, classes), _) => one_hot(*n, labels.len(), &classes(labels)),
             (Kind::Graph(solver), ModelName::Poisson) => solver.poisson(&given, control)?,
             (Kind::Graph(solver), ModelName::Reweighted) => {

@@ -27,6 +27,8 @@ pub enum Purpose {
     Neighbours = 8,
     /// Random signs for the normalisers of `doubt`.
     Signs = 12,
+    /// Centres of k-means.
+    Clusters = 9,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

@@ -191,12 +191,13 @@ fn the_width_of_a_radial_kernel_is_the_mean_reach() {
 #[test]
 fn every_acquisition_and_model_of_the_paper_runs() {
     let names = "vopt,sigma-opt,mcvopt,vopt-full,sigma-opt-full,land,margin@laplace,norm@reweighted,entropy@poisson,\
-                 least-confidence@nearest,margin-range@land";
-    let models = "dirichlet,laplace,poisson,reweighted,nearest,land";
+                 least-confidence@nearest,margin-range@land,k-centre,typiclust,probcover,max-herding,\
+                 uncertainty-herding,rwll-norm,margin@logistic";
+    let models = "dirichlet,laplace,poisson,reweighted,nearest,land,logistic";
     let words =
         format!("builtin:digits:120 --acquisition {names} --model {models} --queries 4 --trials 2 --eigenpairs 12");
     let rows = simulate(&Place::new(), &words);
-    assert_eq!(rows.len(), 11 * 6 * 2 * 5);
+    assert_eq!(rows.len(), 18 * 7 * 2 * 5);
     for name in names.split(',') {
         for model in models.split(',') {
             let of: Vec<&Row> = rows.iter().filter(|row| row.acquisition == name && row.model == model).collect();
