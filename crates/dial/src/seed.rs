@@ -25,6 +25,8 @@ pub enum Purpose {
     Subspace = 7,
     /// Cells and samples of the approximate neighbour search.
     Neighbours = 8,
+    /// Wrong answers of a noisy oracle in a simulation.
+    Oracle = 9,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

@@ -1,0 +1,214 @@
+//! The league and its parts as tables: for people, for machines, and pool by pool.
+
+use dial_data::write::Cell;
+use serde_json::{Value, json};
+
+use super::contestants::{AUTO, REFERENCE};
+use super::league::{Standing, can_tell, ratio};
+use super::results::{AREA, MILESTONES, PoolResult};
+use crate::report::Table;
+use crate::stats::interval;
+use crate::written::Tidy;
+
+/// The league for people.
+pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table {
+    let mut header: Vec<String> = ["", "rank", "area"].map(String::from).to_vec();
+    header.extend(MILESTONES.iter().filter(|m| **m <= queries).map(|m| format!("at {m}")));
+    header.extend(
+        ["ratio", "worst gap", "behind", "reach", "in half", "clusters", "balanced", "ECE", "Brier", "ms"]
+            .map(String::from),
+    );
+    let most = table.iter().map(|standing| standing.pools).max().unwrap_or(0);
+    let row = |standing: &Standing| {
+        let name = match standing.pools {
+            all if all == most => standing.name.clone(),
+            some => format!("{} ({some} of {most} pools)", standing.name),
+        };
+        let mut row = vec![name, plain(standing.rank, 1), percent(standing.area)];
+        let shown = MILESTONES.iter().zip(standing.at).filter(|(m, _)| **m <= queries);
+        row.extend(shown.map(|(_, accuracy)| percent(accuracy)));
+        row.push(plain(standing.ratio, 2));
+        row.push(standing.worst().map_or("-".into(), |gap| {
+            let Gap { mean, half, pool } = Gap::of(gap);
+            format!("{mean} ± {half} ({pool})")
+        }));
+        row.push(standing.behind().to_string());
+        row.push(match standing.median_reach() {
+            None => "-".into(),
+            Some(question) if question.is_infinite() => "never".into(),
+            Some(question) => plain(question, 0),
+        });
+        row.push(format!("{}/{}", standing.within_half(queries), standing.reach.len()));
+        row.extend([percent(standing.clusters), percent(standing.balanced), percent(standing.calibration)]);
+        row.extend([plain(standing.brier, 3), plain(1e3 * standing.seconds, 1)]);
+        row
+    };
+    let numeric = (0..header.len()).map(|column| column > 0).collect();
+    Table { caption: caption.into(), rows: table.iter().map(row).collect(), numeric, header }
+}
+
+/// A gap in words.
+struct Gap {
+    mean: String,
+    half: String,
+    pool: String,
+}
+
+impl Gap {
+    fn of(gap: &super::league::Gap) -> Gap {
+        Gap {
+            mean: plain(100.0 * gap.difference.mean, 1),
+            half: plain(100.0 * gap.difference.half_width, 1),
+            pool: gap.pool.clone(),
+        }
+    }
+}
+
+/// Areas in per cent, pool by pool, of the given contestants; the best of each pool is set bold.
+pub fn pool_table(caption: &str, results: &[PoolResult], names: &[&str]) -> Table {
+    let header = ["pool".to_string()].into_iter().chain(names.iter().map(|name| name.to_string())).collect();
+    let row = |pool: &PoolResult| {
+        let best = pool.entries.iter().map(|entry| entry.mean(AREA)).fold(f64::NEG_INFINITY, f64::max);
+        let cell = |name: &&str| match pool.entry(name) {
+            None => "-".to_string(),
+            Some(entry) => {
+                let area = interval(&entry.values(AREA));
+                let text = format!("{:.1} ± {:.1}", 100.0 * area.mean, 100.0 * area.half_width);
+                if area.mean == best { format!("**{text}**") } else { text }
+            }
+        };
+        [pool.name.clone()].into_iter().chain(names.iter().map(cell)).collect()
+    };
+    let numeric = (0..=names.len()).map(|column| column > 0).collect();
+    Table { caption: caption.into(), rows: results.iter().map(row).collect(), numeric, header }
+}
+
+/// The league for machines.
+pub fn tidy(stem: &str, table: &[Standing]) -> Tidy {
+    let number = |value: f64| if value.is_finite() { Cell::Number((value * 1e5).round() / 1e5) } else { Cell::Empty };
+    let row = |standing: &Standing| {
+        let worst = standing.worst();
+        let mut row = vec![Cell::Text(standing.name.clone()), Cell::Integer(standing.pools as i64)];
+        row.extend([standing.rank, standing.area].map(number));
+        row.extend(standing.at.map(number));
+        row.push(number(standing.ratio));
+        row.push(worst.map_or(Cell::Empty, |gap| Cell::Text(gap.pool.clone())));
+        row.push(number(worst.map_or(f64::NAN, |gap| gap.difference.mean)));
+        row.push(number(worst.map_or(f64::NAN, |gap| gap.difference.half_width)));
+        row.push(Cell::Integer(standing.behind() as i64));
+        row.push(number(standing.median_reach().unwrap_or(f64::NAN)));
+        row.extend([standing.clusters, standing.balanced, standing.calibration, standing.brier].map(number));
+        row.push(number(standing.seconds));
+        row
+    };
+    let header = vec![
+        "contestant",
+        "pools",
+        "rank",
+        "area",
+        "at_10",
+        "at_25",
+        "at_50",
+        "at_100",
+        "ratio",
+        "worst_pool",
+        "worst_gap",
+        "worst_gap_half_width",
+        "behind",
+        "median_reach",
+        "clusters",
+        "balanced",
+        "ece_50",
+        "brier_50",
+        "seconds",
+    ];
+    Tidy { stem: stem.into(), header, rows: table.iter().map(row).collect() }
+}
+
+/// The league as JSON.
+pub fn to_json(table: &[Standing]) -> Value {
+    let number = |value: f64| value.is_finite().then_some(value);
+    let one = |standing: &Standing| {
+        let worst = standing.worst().map(|gap| {
+            json!({ "pool": gap.pool, "best": gap.best, "mean": number(gap.difference.mean),
+                    "half_width": number(gap.difference.half_width) })
+        });
+        let reach: serde_json::Map<String, Value> =
+            standing.reach.iter().map(|(pool, question)| (pool.clone(), json!(question))).collect();
+        let at: serde_json::Map<String, Value> =
+            MILESTONES.iter().zip(standing.at).map(|(m, value)| (m.to_string(), json!(number(value)))).collect();
+        json!({
+            "contestant": standing.name, "pools": standing.pools, "rank": number(standing.rank),
+            "area": number(standing.area), "at": at, "ratio": number(standing.ratio), "worst_gap": worst,
+            "behind": standing.behind(), "reach": reach, "clusters": number(standing.clusters),
+            "balanced": number(standing.balanced), "ece_50": number(standing.calibration),
+            "brier_50": number(standing.brier), "seconds": number(standing.seconds),
+        })
+    };
+    table.iter().map(one).collect()
+}
+
+/// What must hold of a contestant, and whether it does: a row for every claim.
+pub fn claims(table: &[Standing], name: &str, queries: usize) -> Option<Table> {
+    let own = table.iter().find(|standing| standing.name == name)?;
+    let best = table.iter().map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
+    let verdict = |holds: bool| if holds { "yes" } else { "no" }.to_string();
+    let worst = own.worst().map_or("-".into(), |gap| {
+        let Gap { mean, half, pool } = Gap::of(gap);
+        format!("{} of {} pools; worst {mean} ± {half} points on {pool}", own.behind(), own.pools)
+    });
+    let late: Vec<String> = (own.reach.iter())
+        .filter(|(_, question)| question.is_none_or(|q| 2 * q > queries))
+        .map(|(pool, question)| format!("{pool} {}", question.map_or("never".into(), |q| q.to_string())))
+        .collect();
+    let reached = format!("{} of {} pools", own.within_half(queries), own.reach.len());
+    let (error, where_) = own.worst_calibration.clone().unwrap_or((f64::NAN, "-".into()));
+    let rows = vec![
+        vec!["best mean rank of all".into(), verdict(own.rank <= best), plain(own.rank, 2)],
+        vec![
+            format!("mean ratio of error areas to {REFERENCE} at most 0.70"),
+            verdict(own.ratio <= 0.70),
+            plain(own.ratio, 3),
+        ],
+        vec!["on no pool clearly more than 0.5 points below the best".into(), verdict(own.behind() == 0), worst],
+        vec![
+            format!("at most {} questions for what the reference needs {queries} for", queries / 2),
+            verdict(late.is_empty()),
+            if late.is_empty() { reached } else { format!("{reached}; later on {}", late.join(", ")) },
+        ],
+        vec![
+            "expected calibration error below 5 % after 50 questions".into(),
+            verdict(error < 0.05),
+            format!("mean {}, worst {} on {where_}", percent(own.calibration), percent(error)),
+        ],
+    ];
+    let header = ["claim", "holds", "measured"].map(String::from).to_vec();
+    Some(Table { caption: format!("What {name} is to do"), header, rows, numeric: Vec::new() })
+}
+
+/// The contestants worth a column: `auto`, the reference, then the best of the league.
+pub fn columns(table: &[Standing], most: usize) -> Vec<&str> {
+    let named = [AUTO, REFERENCE].into_iter().filter(|name| table.iter().any(|standing| standing.name == *name));
+    let others = table.iter().map(|standing| standing.name.as_str()).filter(|name| ![AUTO, REFERENCE].contains(name));
+    named.chain(others).take(most).collect()
+}
+
+/// The pools that cannot tell how many questions are saved.
+pub fn silent(results: &[PoolResult]) -> Vec<&str> {
+    results.iter().filter(|pool| !can_tell(pool)).map(|pool| pool.name.as_str()).collect()
+}
+
+/// The ratios of error areas on every pool, for figures: one row per contestant.
+pub fn ratios(results: &[PoolResult], names: &[&str]) -> Vec<Vec<f64>> {
+    let of = |name: &&str| results.iter().map(|pool| pool.entry(name).map_or(f64::NAN, |e| ratio(pool, e))).collect();
+    names.iter().map(of).collect()
+}
+
+fn percent(value: f64) -> String {
+    plain(100.0 * value, 1)
+}
+
+/// A number with so many places, or a dash.
+fn plain(value: f64, places: usize) -> String {
+    if value.is_finite() { format!("{value:.places$}").replace('-', "−") } else { "-".into() }
+}
