@@ -39,6 +39,9 @@ pub struct Arena {
     /// Seeds, from 0; more of them keep those that are there [default: 5, quick: 2]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub seeds: Option<usize>,
+    /// At most so many seeds for contestants that take long (solves for every class, full covariances) [default: as many]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub slow_seeds: Option<usize>,
     /// Questions of each match [default: 100, quick: 15]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub queries: Option<usize>,
@@ -106,10 +109,12 @@ fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
     if args.methods.is_empty() && args.page.is_none() && !waiting.is_empty() {
         output.note(&format!("note: not in this version: {}.", waiting.join(", ")));
     }
+    let seeds = args.seeds.unwrap_or(if args.quick { 2 } else { 5 });
     Ok(Settings {
         pools: chosen(args, data.as_deref())?,
         contestants,
-        seeds: args.seeds.unwrap_or(if args.quick { 2 } else { 5 }),
+        seeds,
+        slow_seeds: args.slow_seeds.unwrap_or(seeds),
         queries: args.queries.unwrap_or(if args.quick { 15 } else { 100 }),
         batch: args.batch,
         quick: args.quick,

@@ -90,6 +90,13 @@ impl Contestant {
         self.method().is_some()
     }
 
+    /// Whether a match takes several times as long as one of Dirichlet variance: solves for every class, or many.
+    pub fn slow(&self) -> bool {
+        let graph_model = |word: &str| ["laplace", "poisson", "reweighted"].iter().any(|model| word.ends_with(model));
+        let named = ["mcvopt", "vopt-full", "sigma-opt-full", "rwll-norm"].contains(&self.method.as_str());
+        named || graph_model(&self.method) || self.judge.as_deref().is_some_and(graph_model)
+    }
+
     /// The name in file names.
     pub fn stem(&self) -> String {
         self.name.replace([':', '='], "_")
@@ -182,6 +189,7 @@ mod tests {
         for bad in ["nobody", "variance:prior=0", "variance:colour=red", "margin:batch=0", "a,b", "variance:tau"] {
             assert!(bad.parse::<Contestant>().is_err(), "{bad}");
         }
-        assert_eq!("margin@laplace".parse::<Contestant>().unwrap().judge(), Some(ModelName::Laplace));
+        let laplace: Contestant = "margin@laplace".parse().unwrap();
+        assert_eq!((laplace.judge(), laplace.slow(), one.slow()), (Some(ModelName::Laplace), true, false));
     }
 }

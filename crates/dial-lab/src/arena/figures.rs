@@ -1,7 +1,7 @@
 //! The figures of the arena: learning curves of every pool, and one picture of all ratios.
 //!
 //! A figure of curves shows `auto` and the reference, those who do best on that pool, and random questions. A contestant
-//! looks the same in all figures.
+//! looks the same in all figures, where that does not make two of one figure look alike.
 
 use super::contestants::{AUTO, REFERENCE, everybody};
 use super::league::league;
@@ -11,6 +11,7 @@ use super::tables::ratios;
 use crate::chart::{Canvas, Colour, MarkerKind};
 use crate::colours::{BLUE, CLASSES, GREEN, GREY, ORANGE, PURPLE, RED};
 use crate::plot::{LineChart, Look, Series};
+use crate::stats::Band;
 use crate::written::Drawn;
 
 /// How many of the best a figure of curves shows beside `auto`, the reference and random questions.
@@ -48,18 +49,22 @@ pub fn curves_stem(pool: &str) -> String {
     format!("curves-{pool}")
 }
 
-/// Mean accuracies with their 95 % intervals.
+/// Mean accuracies with their 95 % intervals; two seeds say nothing about the spread.
 fn curves(pool: &PoolResult) -> Canvas {
-    let series = |entry: &&Entry| {
+    let shown = shown(pool);
+    let names: Vec<&str> = shown.iter().map(|entry| entry.name.as_str()).collect();
+    let series = |(entry, look): (&&Entry, Look)| {
         let x = (0..entry.curve.mean.len()).map(|query| query as f64).collect();
-        Series::new(entry.name.clone(), x, entry.curve.clone()).with_look(look(&entry.name))
+        let few = entry.runs.len() < 3;
+        let band = if few { Band::exact(entry.curve.mean.clone()) } else { entry.curve.clone() };
+        Series::new(entry.name.clone(), x, band).with_look(look)
     };
     LineChart {
         title: pool.name.clone(),
         x_label: "questions asked".into(),
         y_label: "accuracy".into(),
         percent: true,
-        series: shown(pool).iter().map(series).collect(),
+        series: shown.iter().zip(looks(&names)).map(series).collect(),
         ..LineChart::default()
     }
     .canvas()
@@ -75,20 +80,42 @@ fn shown(pool: &PoolResult) -> Vec<&Entry> {
     named(AUTO).into_iter().chain(best).chain(named(REFERENCE)).chain(named("random")).collect()
 }
 
-/// The look of a contestant, the same everywhere.
-fn look(name: &str) -> Look {
-    const COLOURS: [Colour; 5] = [BLUE, GREEN, PURPLE, ORANGE, CLASSES[6]];
-    const MARKS: [MarkerKind; 5] =
-        [MarkerKind::Circle, MarkerKind::Square, MarkerKind::Up, MarkerKind::Diamond, MarkerKind::Down];
-    match name {
+const COLOURS: [Colour; 5] = [BLUE, GREEN, PURPLE, ORANGE, CLASSES[6]];
+const MARKS: [MarkerKind; 5] =
+    [MarkerKind::Circle, MarkerKind::Square, MarkerKind::Up, MarkerKind::Diamond, MarkerKind::Down];
+
+/// The looks of contestants: each has its mark and its colour, or the next colour that nobody in the figure has.
+fn looks(names: &[&str]) -> Vec<Look> {
+    let everybody: Vec<String> = everybody().into_iter().map(|contestant| contestant.name).collect();
+    let mut taken: Vec<Colour> = Vec::new();
+    let mut look = |name: &&str| match *name {
         AUTO => Look { width: 3.0, ..Look::line(RED) },
         REFERENCE => Look { width: 2.4, ..Look::dashed(Colour::INK) },
         "random" => Look::dotted(GREY),
-        _ => {
-            let names: Vec<String> = everybody().into_iter().map(|contestant| contestant.name).collect();
-            let place = names.iter().position(|known| known == name);
+        name => {
+            let place = everybody.iter().position(|known| known == name);
             let number = place.unwrap_or_else(|| name.bytes().map(usize::from).sum());
-            Look::marked(COLOURS[number % COLOURS.len()], MARKS[(number / COLOURS.len() + number) % MARKS.len()])
+            let own = |i: usize| COLOURS[(number + i) % COLOURS.len()];
+            let colour = (0..COLOURS.len()).map(own).find(|colour| !taken.contains(colour)).unwrap_or(own(0));
+            taken.push(colour);
+            Look::marked(colour, MARKS[(number / COLOURS.len() + number) % MARKS.len()])
+        }
+    };
+    names.iter().map(&mut look).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_of_a_figure_have_different_colours() {
+        let colours: Vec<Colour> = looks(&["vopt", "vopt-full", "dirichlet-max", "margin", "land"])
+            .into_iter()
+            .map(|look| look.colour)
+            .collect();
+        for (i, colour) in colours.iter().enumerate() {
+            assert!(!colours[..i].contains(colour), "{colours:?}");
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod matches;
 mod overview;
 pub mod page;
 pub mod pools;
+mod remembered;
 pub mod results;
 pub mod tables;
 
@@ -40,6 +41,8 @@ pub struct Settings {
     pub contestants: Vec<Contestant>,
     /// Number of seeds, from 0.
     pub seeds: usize,
+    /// Number of seeds of contestants that take long.
+    pub slow_seeds: usize,
     /// Number of questions.
     pub queries: usize,
     /// Questions asked at once, where a contestant does not say so itself.
@@ -128,7 +131,11 @@ fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
         };
         let book = |contestant| Book::open(settings, pool, &fingerprint, contestant);
         let books: Vec<Book> = settings.contestants.iter().map(book).collect::<Result<_, _>>()?;
+        let plays = |place: usize, seed: usize| {
+            seed < if settings.contestants[place].slow() { settings.slow_seeds } else { settings.seeds }
+        };
         let pairs = (0..settings.seeds).flat_map(|seed| (0..books.len()).map(move |place| (place, seed)));
+        let pairs = pairs.filter(|&(place, seed)| plays(place, seed));
         let missing = pairs.filter(|&(place, seed)| settings.fresh || books[place].get(seed).is_none()).collect();
         schedules.push(Schedule { pool, books, missing });
     }

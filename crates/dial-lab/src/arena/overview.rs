@@ -58,14 +58,8 @@ fn cell(canvas: &mut Canvas, at: Point, ratio: f64, best: bool) {
     if !ratio.is_finite() {
         return;
     }
-    let places = if ratio >= 9.95 {
-        0
-    } else if ratio >= 0.995 {
-        1
-    } else {
-        2
-    };
-    let content = if (0.995..1.005).contains(&ratio) { "1".to_string() } else { format!("{ratio:.places$}") };
+    let places = if ratio >= 9.95 { 0 } else { 2 };
+    let content = format!("{ratio:.places$}");
     let middle = (at.0 + inner.0 / 2.0, at.1 + inner.1 / 2.0 + SIZE * 0.36);
     let weight = if best { Weight::Bold } else { Weight::Regular };
     canvas.text(Text { anchor: Anchor::Middle, weight, ..Text::new(content, middle, SIZE - 1.0) });
