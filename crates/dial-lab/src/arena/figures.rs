@@ -64,10 +64,19 @@ fn curves(pool: &PoolResult) -> Canvas {
         x_label: "questions asked".into(),
         y_label: "accuracy".into(),
         percent: true,
+        y_range: Some(heights(&shown)),
         series: shown.iter().zip(looks(&names)).map(series).collect(),
         ..LineChart::default()
     }
     .canvas()
+}
+
+/// From the lowest mean to the highest, to the next five points: bands may leave the figure.
+fn heights(shown: &[&Entry]) -> (f64, f64) {
+    let means = || shown.iter().flat_map(|entry| entry.curve.mean.iter().copied()).filter(|mean| mean.is_finite());
+    let low = (20.0 * means().fold(1.0, f64::min)).floor() / 20.0;
+    let high = (20.0 * means().fold(0.0, f64::max)).ceil() / 20.0;
+    (low.min(0.95), high.max(low + 0.05).min(1.0))
 }
 
 /// The contestants of a figure, the most important first.

@@ -144,7 +144,8 @@ fn player<'a>(
     let kernel = match kernels.iter().find(|(of, _)| *of == tau) {
         Some((_, kernel)) => Arc::clone(kernel),
         None => {
-            let fresh = Arc::new(Remembered::new(bench.poisson(tau)?));
+            let room = kernels.first().map_or_else(Arc::default, |(_, first)| first.room());
+            let fresh = Arc::new(Remembered::new(bench.poisson(tau)?, room));
             kernels.push((tau, Arc::clone(&fresh)));
             fresh
         }

@@ -4,27 +4,48 @@
 //! asked. So that its times are those of a match played alone, every column that is taken is charged with the time its
 //! solve took: the clock of a match is its own time plus these charges.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use dial::{Column, Control, NodeId, Propagation, Result};
 
-/// At most so many bytes of columns for each kernel.
-const ROOM: usize = 200 << 20;
+/// At most so many bytes of columns for all kernels of a pool.
+const ROOM: usize = 240 << 20;
+
+/// The bytes that columns may still take.
+pub struct Room(AtomicUsize);
+
+impl Default for Room {
+    fn default() -> Room {
+        Room(AtomicUsize::new(ROOM))
+    }
+}
+
+impl Room {
+    /// Takes so many bytes, if they are there.
+    fn take(&self, bytes: usize) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+}
 
 /// A kernel with columns that were solved for before.
 pub struct Remembered {
     kernel: Arc<dyn Propagation>,
-    /// The column of every node and the nanoseconds it took; nodes beyond the room have no place.
+    /// The column of every node and the nanoseconds it took, where there was room.
     columns: Vec<OnceLock<(Column, u64)>>,
+    room: Arc<Room>,
 }
 
 impl Remembered {
     /// Nothing remembered yet.
-    pub fn new(kernel: Arc<dyn Propagation>) -> Remembered {
-        let places = kernel.n().min(ROOM / (8 * kernel.n().max(1)));
-        Remembered { kernel, columns: (0..places).map(|_| OnceLock::new()).collect() }
+    pub fn new(kernel: Arc<dyn Propagation>, room: Arc<Room>) -> Remembered {
+        Remembered { columns: (0..kernel.n()).map(|_| OnceLock::new()).collect(), kernel, room }
+    }
+
+    /// The room it shares with others.
+    pub fn room(&self) -> Arc<Room> {
+        Arc::clone(&self.room)
     }
 
     fn solve(&self, source: NodeId, control: &Control) -> Result<(Column, u64)> {
@@ -59,16 +80,17 @@ impl Propagation for Lent {
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
         let one = |source: &NodeId| {
-            let Some(place) = self.from.columns.get(source.index()) else {
-                return Ok(self.from.kernel.columns(&[*source], control)?.remove(0));
-            };
+            let place = &self.from.columns[source.index()];
             if let Some((column, nanoseconds)) = place.get() {
                 self.owed.fetch_add(*nanoseconds, Ordering::Relaxed);
                 return Ok(Arc::clone(column));
             }
             // Outside any lock: two matches may solve for the same column, and get the same bits.
-            let solved = self.from.solve(*source, control)?;
-            Ok(Arc::clone(&place.get_or_init(|| solved).0))
+            let (column, nanoseconds) = self.from.solve(*source, control)?;
+            if self.from.room.take(8 * column.len()) {
+                place.get_or_init(|| (Arc::clone(&column), nanoseconds));
+            }
+            Ok(column)
         };
         sources.iter().map(one).collect()
     }
@@ -94,7 +116,7 @@ mod tests {
         let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
         let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control).unwrap());
         let poisson = Arc::new(Poisson::new(graph, 0.1).unwrap());
-        let remembered = Arc::new(Remembered::new(Arc::<Poisson>::clone(&poisson)));
+        let remembered = Arc::new(Remembered::new(Arc::<Poisson>::clone(&poisson), Arc::default()));
         let sources = [3, 17, 3].map(NodeId);
         let plain = poisson.columns(&sources, &control).unwrap();
         let (first, second) = (Lent::new(Arc::clone(&remembered)), Lent::new(remembered));
@@ -103,5 +125,9 @@ mod tests {
         assert_eq!(second.columns(&sources, &control).unwrap(), plain);
         assert!(second.owed().load(Ordering::Relaxed) > 0);
         assert_eq!(second.n(), 60);
+        let full = Arc::new(Room(AtomicUsize::new(8 * 60)));
+        let small = Lent::new(Arc::new(Remembered::new(poisson, Arc::clone(&full))));
+        assert_eq!(small.columns(&sources, &control).unwrap(), plain);
+        assert_eq!(small.from.columns.iter().filter(|place| place.get().is_some()).count(), 1, "no room for two");
     }
 }
