@@ -183,7 +183,7 @@ fn report(folder: &Path, [tuned, aside]: [Vec<PoolResult>; 2], files: &[PathBuf]
         let caption = format!("{name}: {}", results.len());
         let queries = page::queries(results);
         text += &in_words(&league_table(&caption, standings, queries));
-        text += &claims(standings, AUTO, queries).map_or(String::new(), |table| in_words(&table));
+        text += &claims(results, standings, AUTO, queries).map_or(String::new(), |table| in_words(&table));
     }
     text += &format!("Played in {seconds:.0} s. Look at  {}\n", folder.join("league.md").display());
     let json = json!({

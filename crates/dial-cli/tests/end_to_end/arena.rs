@@ -105,6 +105,24 @@ fn contestants_and_seeds_are_added_to_those_that_are_there() {
 }
 
 #[test]
+fn slow_contestants_may_play_fewer_seeds_and_changed_ones_again() {
+    let place = Place::new();
+    let words = "--quick --quiet --pools moons --queries 5 --out out --methods random,margin@laplace --seeds 3";
+    arena(&place, &format!("{words} --slow-seeds 1")).ok();
+    // The header, three seeds of random, one of margin@laplace in either classifier.
+    assert_eq!(untimed(&place, "out/results/moons.csv").len(), 1 + 3 + 2);
+    let all = cells(&place, "out");
+    let before = fs::read(&all[0]).unwrap();
+    fs::write(&all[0], String::from_utf8(before.clone()).unwrap().replace("\n5,", "\n5,9")).unwrap();
+    arena(&place, &format!("{words} --slow-seeds 1 --fresh")).ok();
+    let labelled = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.lines().map(|line| line.split(',').nth(1).unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(labelled(&fs::read(&all[0]).unwrap()), labelled(&before), "the match was played again");
+}
+
+#[test]
 fn the_page_keeps_its_prose() {
     let place = Place::new();
     arena(&place, &format!("--quick --quiet --pools moons --methods {FOUR} --queries 8 --out docs/accuracy")).ok();

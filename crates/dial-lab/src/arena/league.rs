@@ -10,7 +10,8 @@
 //!
 //! A pool can tell how many questions are saved if answers are never wrong and the reference still learns late: its
 //! accuracy rises by at least half a point over the second half of its questions. Means are over the pools a contestant
-//! has played; one that has not played all is not to be compared with the others.
+//! has played; one that has not played all is not to be compared with the others. Contestants that differ from another
+//! only in asking batches (`auto:batch=5`) have their row, but take nobody's place and are nobody's best.
 
 use super::contestants::REFERENCE;
 use super::pools;
@@ -153,7 +154,8 @@ fn average(values: impl Iterator<Item = f64>) -> f64 {
 /// The place of a contestant on a pool by mean area; equals share the mean of their places.
 pub fn rank(pool: &PoolResult, entry: &Entry) -> f64 {
     let own = entry.mean(AREA);
-    let areas: Vec<f64> = pool.entries.iter().map(|entry| entry.mean(AREA)).collect();
+    let areas: Vec<f64> =
+        pool.entries.iter().filter(|other| !in_batches(other) || *other == entry).map(|e| e.mean(AREA)).collect();
     let above = areas.iter().filter(|area| **area > own).count();
     let equal = areas.iter().filter(|area| **area == own).count();
     above as f64 + (equal as f64 + 1.0) / 2.0
@@ -165,8 +167,37 @@ pub fn ratio(pool: &PoolResult, entry: &Entry) -> f64 {
     if reference > 0.0 { (1.0 - entry.mean(AREA)) / reference } else { f64::NAN }
 }
 
+/// Whether a contestant is another one that asks batches.
+fn in_batches(entry: &Entry) -> bool {
+    entry.name.contains(BATCHES)
+}
+
+/// What follows the name of a contestant that asks batches.
+const BATCHES: &str = ":batch=";
+
+/// The contestants that are `name` asking batches, with their difference in area to `name` on the pool where it is
+/// smallest: the number of questions at once, and the gap.
+pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
+    let prefix = format!("{name}{BATCHES}");
+    let mut found: Vec<(String, Gap)> = Vec::new();
+    for pool in results {
+        let Some(single) = pool.entry(name) else { continue };
+        for entry in pool.entries.iter().filter(|entry| entry.name.starts_with(&prefix)) {
+            let difference = interval(&entry.paired(single, AREA));
+            let gap = Gap { pool: pool.name.clone(), best: name.to_string(), difference };
+            let size = entry.name[prefix.len()..].to_string();
+            match found.iter_mut().find(|(known, _)| *known == size) {
+                Some((_, worst)) if worst.difference.mean <= gap.difference.mean => {}
+                Some((_, worst)) => *worst = gap,
+                None => found.push((size, gap)),
+            }
+        }
+    }
+    found
+}
+
 fn gap(pool: &PoolResult, entry: &Entry) -> Option<Gap> {
-    let best = pool.entries.iter().max_by(|a, b| a.mean(AREA).total_cmp(&b.mean(AREA)))?;
+    let best = pool.entries.iter().filter(|e| !in_batches(e)).max_by(|a, b| a.mean(AREA).total_cmp(&b.mean(AREA)))?;
     Some(Gap { pool: pool.name.clone(), best: best.name.clone(), difference: interval(&entry.paired(best, AREA)) })
 }
 
@@ -265,6 +296,23 @@ mod tests {
         assert_eq!(find("b").reach, [("one".to_string(), None), ("two".to_string(), Some(4))]);
         assert_eq!((find("a").median_reach(), find("b").median_reach()), (Some(4.0), Some(f64::INFINITY)));
         assert_eq!((find("a").within_half(8), find("a").within_half(7)), (2, 0));
+    }
+
+    #[test]
+    fn batches_take_nobodys_place() {
+        let mut pools = two_pools();
+        let before = league(&pools);
+        pools[0].entries.push(entry("a:batch=5", &[0.95, 0.95, 0.95], 1.0));
+        pools[1].entries.push(entry("a:batch=5", &[0.39, 0.39, 0.39], 0.6));
+        let table = league(&pools);
+        for standing in &before {
+            let now = table.iter().find(|other| other.name == standing.name).unwrap();
+            assert_eq!((now.rank, now.behind()), (standing.rank, standing.behind()));
+        }
+        // 0.03 better on one, 0.01 worse on two.
+        let found = batches(&pools, "a");
+        assert_eq!((found.len(), found[0].0.as_str(), found[0].1.pool.as_str()), (1, "5", "two"));
+        assert!((found[0].1.difference.mean + 0.01).abs() < 1e-12);
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn filled(page: &str, tuned: &[PoolResult], aside: &[PoolResult], prefix: &str) 
             "played" => played(tuned, aside, asked),
             "claims" => [("tuning pools", tuned), ("pools kept aside", aside)]
                 .into_iter()
-                .filter_map(|(on, results)| claims(&league(results), AUTO, asked).map(|table| (on, table)))
+                .filter_map(|(on, results)| claims(results, &league(results), AUTO, asked).map(|table| (on, table)))
                 .map(|(on, table)| captioned(&Table { caption: format!("{}, on the {on}.", table.caption), ..table }))
                 .collect::<Vec<_>>()
                 .join("\n"),

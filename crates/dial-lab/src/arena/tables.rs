@@ -4,7 +4,7 @@ use dial_data::write::Cell;
 use serde_json::{Value, json};
 
 use super::contestants::{AUTO, REFERENCE};
-use super::league::{Standing, can_tell, ratio};
+use super::league::{Standing, batches, can_tell, ratio};
 use super::results::{AREA, MILESTONES, PoolResult};
 use crate::report::Table;
 use crate::stats::interval;
@@ -149,7 +149,7 @@ pub fn to_json(table: &[Standing]) -> Value {
 }
 
 /// What must hold of a contestant, and whether it does: a row for every claim.
-pub fn claims(table: &[Standing], name: &str, queries: usize) -> Option<Table> {
+pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: usize) -> Option<Table> {
     let own = table.iter().find(|standing| standing.name == name)?;
     let best = table.iter().map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
     let verdict = |holds: bool| if holds { "yes" } else { "no" }.to_string();
@@ -163,7 +163,7 @@ pub fn claims(table: &[Standing], name: &str, queries: usize) -> Option<Table> {
         .collect();
     let reached = format!("{} of {} pools", own.within_half(queries), own.reach.len());
     let (error, where_) = own.worst_calibration.clone().unwrap_or((f64::NAN, "-".into()));
-    let rows = vec![
+    let mut rows = vec![
         vec!["best mean rank of all".into(), verdict(own.rank <= best), plain(own.rank, 2)],
         vec![
             format!("mean ratio of error areas to {REFERENCE} at most 0.70"),
@@ -182,6 +182,14 @@ pub fn claims(table: &[Standing], name: &str, queries: usize) -> Option<Table> {
             format!("mean {}, worst {} on {where_}", percent(own.calibration), percent(error)),
         ],
     ];
+    for (size, gap) in batches(results, name) {
+        let Gap { mean, half, pool } = Gap::of(&gap);
+        rows.push(vec![
+            format!("batches of {size} at most 1 point of area below one at a time"),
+            verdict(gap.difference.mean >= -0.01),
+            format!("worst {mean} ± {half} points on {pool}"),
+        ]);
+    }
     let header = ["claim", "holds", "measured"].map(String::from).to_vec();
     Some(Table { caption: format!("What {name} is to do"), header, rows, numeric: Vec::new() })
 }
