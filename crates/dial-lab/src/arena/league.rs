@@ -154,8 +154,12 @@ fn average(values: impl Iterator<Item = f64>) -> f64 {
 /// The place of a contestant on a pool by mean area; equals share the mean of their places.
 pub fn rank(pool: &PoolResult, entry: &Entry) -> f64 {
     let own = entry.mean(AREA);
-    let areas: Vec<f64> =
-        pool.entries.iter().filter(|other| !in_batches(other) || *other == entry).map(|e| e.mean(AREA)).collect();
+    let areas: Vec<f64> = pool
+        .entries
+        .iter()
+        .filter(|other| !in_batches(other) || other.name == entry.name)
+        .map(|e| e.mean(AREA))
+        .collect();
     let above = areas.iter().filter(|area| **area > own).count();
     let equal = areas.iter().filter(|area| **area == own).count();
     above as f64 + (equal as f64 + 1.0) / 2.0
@@ -309,6 +313,8 @@ mod tests {
             let now = table.iter().find(|other| other.name == standing.name).unwrap();
             assert_eq!((now.rank, now.behind()), (standing.rank, standing.behind()));
         }
+        // Its own place is where it would stand: first on one, last of four on two.
+        assert_eq!(table.iter().find(|standing| standing.name == "a:batch=5").map(|s| s.rank), Some(2.5));
         // 0.03 better on one, 0.01 worse on two.
         let found = batches(&pools, "a");
         assert_eq!((found.len(), found[0].0.as_str(), found[0].1.pool.as_str()), (1, "5", "two"));

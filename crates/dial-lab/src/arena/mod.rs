@@ -8,6 +8,7 @@
 //! goes on where it stopped; [`results`] boils them down to small files; [`league`] compares.
 
 pub mod contestants;
+pub mod facts;
 pub mod figures;
 mod generated;
 pub mod league;
@@ -28,6 +29,7 @@ use serde_json::json;
 use crate::cells::{Cells, create};
 use crate::trouble::Trouble;
 use contestants::Contestant;
+use facts::Facts;
 use matches::Book;
 use pools::ArenaPool;
 use results::PoolResult;
@@ -103,6 +105,7 @@ pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
     for Schedule { pool, books, missing } in &schedules {
         if !missing.is_empty() {
             let ready = pool.open(settings.data.as_deref(), settings.quick)?;
+            Facts::add(vec![Facts::of(pool, &ready)], &settings.results())?;
             matches::play(settings, pool, &ready, books, missing, control)?;
         }
         let named = settings.contestants.iter().zip(books);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use dial_data::write::write_whole;
 
 use super::contestants::{AUTO, REFERENCE};
+use super::facts::{Facts, facts_table};
 use super::figures::curves_stem;
 use super::league::{Standing, league};
 use super::results::PoolResult;
@@ -48,7 +49,7 @@ pub fn queries(results: &[PoolResult]) -> usize {
 /// Writes `league.md` into the folder of the results.
 pub fn write_league(folder: &Path, tuned: &[PoolResult], aside: &[PoolResult]) -> Result<PathBuf, Trouble> {
     let file = folder.join("league.md");
-    let text = filled(&template(), tuned, aside, "");
+    let text = filled(&template(), &Facts::read(&folder.join("results")), [tuned, aside], "");
     write_whole(&file, |out| out.write_all(text.as_bytes()))?;
     Ok(file)
 }
@@ -69,7 +70,7 @@ pub fn write_page(page: &Path, folder: &Path, tuned: &[PoolResult], aside: &[Poo
     let beside = page.parent().unwrap_or(Path::new(""));
     let link = folder.strip_prefix(beside).unwrap_or(folder).display().to_string();
     let prefix = if link.is_empty() { link } else { format!("{link}/") };
-    let text = filled(&before, tuned, aside, &prefix);
+    let text = filled(&before, &Facts::read(&folder.join("results")), [tuned, aside], &prefix);
     write_whole(page, |out| out.write_all(text.as_bytes()))?;
     Ok(())
 }
@@ -81,12 +82,13 @@ fn template() -> String {
 }
 
 /// The page with its generated parts filled in.
-fn filled(page: &str, tuned: &[PoolResult], aside: &[PoolResult], prefix: &str) -> String {
+fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefix: &str) -> String {
     let (league_of, asked) = (league(tuned), queries(tuned));
     let mut text = page.to_string();
     for (name, _) in PARTS {
         let part = match name {
             "played" => played(tuned, aside, asked),
+            "claims" if league_of.iter().all(|standing| standing.name != AUTO) => format!("`{AUTO}` has not played.\n"),
             "claims" => [("tuning pools", tuned), ("pools kept aside", aside)]
                 .into_iter()
                 .filter_map(|(on, results)| claims(results, &league(results), AUTO, asked).map(|table| (on, table)))
@@ -96,7 +98,10 @@ fn filled(page: &str, tuned: &[PoolResult], aside: &[PoolResult], prefix: &str) 
             "league" => format!("{}\n{READING}\n", league_part("All tuning pools.", &league_of, asked)),
             "kept-aside" if aside.is_empty() => "Not played.\n".into(),
             "kept-aside" => league_part("The pools kept aside.", &league(aside), queries(aside)),
-            "pools" => pools_part(tuned, aside, &league_of),
+            "pools" => {
+                let known = if facts.is_empty() { String::new() } else { captioned(&facts_table(facts)) + "\n" };
+                known + &pools_part(tuned, aside, &league_of)
+            }
             "overview" => overviews(aside, prefix),
             _ => tuned.iter().chain(aside).map(|pool| curves(pool, prefix)).collect::<Vec<_>>().join("\n"),
         };

@@ -226,7 +226,7 @@ fn number(cell: &str) -> f64 {
 }
 
 /// Header and rows of a table of ours, which has no quotes; none if a row is not whole.
-fn read_table(file: &Path) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+pub(super) fn read_table(file: &Path) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let text = std::fs::read_to_string(file).ok()?;
     let mut lines = text.lines().map(|line| line.split(',').map(String::from).collect::<Vec<_>>());
     let header = lines.next()?;
