@@ -4,7 +4,7 @@
 //! pools x contestants x seeds -> matches (cells on disk) -> results (CSV per pool) -> league table, figures, page
 //! ```
 //!
-//! [`pools`] says on what is played and [`contestants`] by whom; [`matches`] plays and keeps cells, so that a killed run
+//! [`pools`] says on what is played and [`contestants`] by whom; [`mod@matches`] plays and keeps cells, so that a killed run
 //! goes on where it stopped; [`results`] boils them down to small files; [`league`] compares.
 
 pub mod contestants;
