@@ -55,7 +55,8 @@ fn everybody_plays_in_small_without_data() {
     let reference = &league[names.iter().position(|name| *name == "dirichlet-proportional").unwrap()];
     assert!((reference["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-12);
     assert!(reference["ece_50"].as_f64().is_some() && reference["balanced"].as_f64().unwrap() > 0.0);
-    for file in ["league.csv", "league.md", "overview.svg", "curves-moons.png", "results/scene.csv"] {
+    for file in ["league.csv", "differences.csv", "league.md", "overview.svg", "curves-moons.png", "results/scene.csv"]
+    {
         assert!(place.path(&format!("dial-arena-quick/{file}")).is_file(), "{file}");
     }
 }

@@ -200,7 +200,8 @@ pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
     found
 }
 
-fn gap(pool: &PoolResult, entry: &Entry) -> Option<Gap> {
+/// The difference in area to the best contestant of a pool, paired by seed.
+pub fn gap(pool: &PoolResult, entry: &Entry) -> Option<Gap> {
     let best = pool.entries.iter().filter(|e| !in_batches(e)).max_by(|a, b| a.mean(AREA).total_cmp(&b.mean(AREA)))?;
     Some(Gap { pool: pool.name.clone(), best: best.name.clone(), difference: interval(&entry.paired(best, AREA)) })
 }
@@ -221,7 +222,7 @@ pub fn can_tell(pool: &PoolResult) -> bool {
 }
 
 /// The first question at which the mean curve of a contestant is where that of the reference ends.
-fn reach(pool: &PoolResult, entry: &Entry) -> Option<usize> {
+pub fn reach(pool: &PoolResult, entry: &Entry) -> Option<usize> {
     let target = *pool.entry(REFERENCE)?.curve.mean.last()?;
     entry.curve.mean.iter().position(|accuracy| *accuracy >= target)
 }

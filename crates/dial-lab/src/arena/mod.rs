@@ -164,6 +164,8 @@ pub fn publish(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
             files.push(tables::tidy(stem, &league::league(results)).write(folder)?);
         }
     }
+    let both: Vec<&PoolResult> = tuned.iter().chain(&aside).collect();
+    files.push(tables::differences(&both).write(folder)?);
     for drawn in figures::all(&tuned, &aside) {
         files.extend(drawn.write(folder)?);
     }

@@ -4,10 +4,10 @@ use dial_data::write::Cell;
 use serde_json::{Value, json};
 
 use super::contestants::{AUTO, REFERENCE};
-use super::league::{Standing, batches, can_tell, ratio};
-use super::results::{AREA, MILESTONES, PoolResult};
+use super::league::{Standing, batches, can_tell, gap, rank, ratio, reach};
+use super::results::{AREA, Entry, MILESTONES, PoolResult};
 use crate::report::Table;
-use crate::stats::interval;
+use crate::stats::{Interval, interval};
 use crate::written::Tidy;
 
 /// The league for people.
@@ -125,6 +125,43 @@ pub fn tidy(stem: &str, table: &[Standing]) -> Tidy {
     Tidy { stem: stem.into(), header, rows: table.iter().map(row).collect() }
 }
 
+/// Every contestant on every pool for machines, with its differences in area to the best there and to the reference.
+pub fn differences(results: &[&PoolResult]) -> Tidy {
+    let number = |value: f64| if value.is_finite() { Cell::Number((value * 1e5).round() / 1e5) } else { Cell::Empty };
+    let row = |pool: &PoolResult, entry: &Entry| {
+        let best = gap(pool, entry);
+        let to_best = best.as_ref().map(|gap| gap.difference);
+        let to_reference = pool.entry(REFERENCE).map(|reference| interval(&entry.paired(reference, AREA)));
+        let both = |difference: Option<Interval>| {
+            [difference.map_or(f64::NAN, |d| d.mean), difference.map_or(f64::NAN, |d| d.half_width)].map(number)
+        };
+        let mut row = vec![Cell::Text(pool.name.clone()), Cell::Text(entry.name.clone())];
+        row.push(Cell::Integer(entry.runs.len() as i64));
+        row.extend([entry.mean(AREA), rank(pool, entry), ratio(pool, entry)].map(number));
+        row.push(best.map_or(Cell::Empty, |gap| Cell::Text(gap.best)));
+        row.extend(both(to_best));
+        row.extend(both(to_reference));
+        row.push(reach(pool, entry).map_or(Cell::Empty, |question| Cell::Integer(question as i64)));
+        row
+    };
+    let rows = results.iter().flat_map(|pool| pool.entries.iter().map(move |entry| row(pool, entry))).collect();
+    let header = vec![
+        "pool",
+        "contestant",
+        "seeds",
+        "area",
+        "rank",
+        "ratio",
+        "best",
+        "to_best",
+        "to_best_half_width",
+        "to_reference",
+        "to_reference_half_width",
+        "reach",
+    ];
+    Tidy { stem: "differences".into(), header, rows }
+}
+
 /// The league as JSON.
 pub fn to_json(table: &[Standing]) -> Value {
     let number = |value: f64| value.is_finite().then_some(value);
@@ -219,4 +256,60 @@ fn percent(value: f64) -> String {
 /// A number with so many places, or a dash.
 fn plain(value: f64, places: usize) -> String {
     if value.is_finite() { format!("{value:.places$}").replace('-', "−") } else { "-".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::results::{MEASURES, Run};
+    use super::*;
+    use crate::stats::Band;
+
+    fn entry(name: &str, areas: [f64; 3]) -> Entry {
+        let run = |(seed, area)| {
+            let mut values = [f64::NAN; MEASURES.len()];
+            values[AREA] = area;
+            Run { seed, values }
+        };
+        let curve = Band::exact(vec![0.0, areas[0] / 2.0, areas[0]]);
+        Entry { name: name.into(), runs: areas.into_iter().enumerate().map(run).collect(), curve }
+    }
+
+    #[test]
+    fn differences_by_hand() {
+        let pool = PoolResult {
+            name: "p".into(),
+            entries: vec![entry(REFERENCE, [0.5, 0.6, 0.7]), entry("a", [0.6, 0.7, 0.8])],
+        };
+        let tidy = differences(&[&pool]);
+        // a is 0.1 ahead under every seed, so that the interval has no width; the reference is as far behind.
+        let text = |row: &[Cell]| row.iter().map(|cell| format!("{cell:?}")).collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            text(&tidy.rows[0]),
+            r#"Text("p") Text("dirichlet-proportional") Integer(3) Number(0.6) Number(2.0) Number(1.0) Text("a") Number(-0.1) Number(0.0) Number(0.0) Number(0.0) Integer(2)"#
+        );
+        assert_eq!(
+            text(&tidy.rows[1]),
+            r#"Text("p") Text("a") Integer(3) Number(0.7) Number(1.0) Number(0.75) Text("a") Number(0.0) Number(0.0) Number(0.1) Number(0.0) Integer(2)"#
+        );
+    }
+
+    #[test]
+    fn claims_say_what_was_measured() {
+        let pool = PoolResult {
+            name: "p".into(),
+            entries: vec![
+                entry(REFERENCE, [0.5, 0.6, 0.7]),
+                entry(AUTO, [0.8, 0.85, 0.9]),
+                entry("auto:batch=5", [0.7; 3]),
+            ],
+        };
+        let results = [pool];
+        let table = claims(&results, &super::super::league::league(&results), AUTO, 2).unwrap();
+        // Ratio 0.15/0.4; the reference ends at 0.5, auto has 0.4 after one question and 0.8 after two; batches lose 0.15.
+        let holds: Vec<&str> = table.rows.iter().map(|row| row[1].as_str()).collect();
+        assert_eq!(holds, ["yes", "yes", "yes", "no", "no", "no"], "no calibration was measured");
+        assert_eq!((table.rows[1][2].as_str(), table.rows[3][2].as_str()), ("0.375", "0 of 1 pools; later on p 2"));
+        assert!(table.rows[5][2].starts_with("worst −15.0"));
+        assert!(claims(&results, &super::super::league::league(&results), "nobody", 2).is_none());
+    }
 }
