@@ -7,10 +7,12 @@ use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Precision, Prior, Search, Sharpness};
 
+pub use crate::arena::Arena;
 pub use crate::bench::Bench;
 pub use crate::generate::Generate;
-pub use crate::reproduce::What;
-pub use crate::words::{InitialName, Neighbourhood, PropagationName, Size, Tau, ZeroRows};
+pub use crate::reproduce::Reproduce;
+pub use crate::words::{InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
+pub use dial_lab::tau::Tau;
 
 const TOUR: &str = "\
 A whole use:
@@ -52,6 +54,8 @@ pub enum Verb {
     Simulate(Box<Simulate>),
     /// The paper's experiments and figures, with a report
     Reproduce(Reproduce),
+    /// Many pools, methods and seeds: a league table of accuracy per label
+    Arena(Box<Arena>),
     /// Build the similarity graph and save it
     Graph(Graph),
     /// Write a synthetic pool of any size
@@ -285,45 +289,6 @@ pub struct AskingArgs {
     pub plot: Vec<PathBuf>,
 }
 
-/// `dial reproduce`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dial reproduce all --quick                     everything in small, no data needed
-  dial reproduce mnist-small --data DIR          one experiment in full
-  dial reproduce hsi --spare-class-0 --out hsi0  as the authors' scripts ran it
-
-DIR holds the features the paper used (features/mnistsmall.npz and others); where a file is missing the message says \
-which one, who publishes the data and the SHA-256. Nothing is downloaded. A killed run goes on where it stopped when \
-the same command is given again.")]
-pub struct Reproduce {
-    /// variance, alignment, propagation-2d, uncertainty-1d, hsi, mnist-small, fashionmnist-small, mnist, fashionmnist,
-    /// timing, ssl, or all
-    #[arg(value_name = "WHAT", required = true)]
-    pub what: Vec<What>,
-    /// A small version of everything in seconds, on generated pools
-    #[arg(long)]
-    pub quick: bool,
-    /// Folder of the data [default: the environment variable DIAL_DATA]
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Folder for figures, tables and the report [default: dial-reproduction, quick: dial-reproduction-quick]
-    #[arg(long, value_name = "FOLDER")]
-    pub out: Option<PathBuf>,
-    /// Trials, which differ by their seed only [default: 10, quick: 2]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    pub trials: Option<usize>,
-    /// Questions of the curve experiments [default: 100, quick: 15]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    pub queries: Option<usize>,
-    /// Seed of the first trial; trial t has seed S + t
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub seed: u64,
-    /// Hyperspectral pools: never ask class 0, as it happened in the authors' scripts
-    #[arg(long)]
-    pub spare_class_0: bool,
-}
-
 /// `dial graph`.
 #[derive(Debug, Args)]
 #[command(
@@ -393,6 +358,6 @@ fn threads(text: &str) -> Result<usize, String> {
     positive(text).and_then(|n| if n <= 1024 { Ok(n) } else { Err("use at most 1024".into()) })
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "use a whole number of at least 1".into())
 }

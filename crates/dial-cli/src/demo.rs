@@ -63,7 +63,7 @@ fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo) -> Result<Sessio
         seed: args.seed,
         ..Options::default()
     };
-    let plan = Plan { initial: Initial::None, queries: args.queries, batch: 1, judges: Vec::new(), score_every: 1 };
+    let plan = Plan { initial: Initial::None, queries: args.queries, ..Plan::default() };
     Ok(trial(setting, &options, truth, &plan, &|| 0.0, &dial::Control::new())?.1)
 }
 

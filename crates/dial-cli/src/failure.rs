@@ -74,8 +74,8 @@ impl From<dial_data::Error> for Failure {
     }
 }
 
-impl From<dial_lab::reproduce::Trouble> for Failure {
-    fn from(trouble: dial_lab::reproduce::Trouble) -> Failure {
+impl From<dial_lab::Trouble> for Failure {
+    fn from(trouble: dial_lab::Trouble) -> Failure {
         Failure { code: trouble.code, kind: trouble.kind, detail: trouble.detail }
     }
 }

@@ -3,6 +3,7 @@
 //! `args` is what was typed, `prepare` what it means (a pool, its graph, a kernel), and each verb has a module that runs
 //! it and says what came out. Mathematics lives in `dial`, formats in `dial-data`, pictures in `dial-lab`.
 
+mod arena;
 pub mod args;
 mod bench;
 mod demo;
@@ -49,6 +50,7 @@ fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
         Verb::Demo(args) => demo::run(args, output),
         Verb::Simulate(args) => simulate::run(args, output),
         Verb::Reproduce(args) => reproduce::run(args, output),
+        Verb::Arena(args) => arena::run(args, output),
         Verb::Generate(args) => generate::run(args, output),
         Verb::Graph(args) => graph::run(args, output),
         Verb::Doctor(args) => doctor::run(args, output),

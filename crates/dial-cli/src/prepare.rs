@@ -225,10 +225,7 @@ fn zero_row_by_id(pool: &Pool, error: dial::Error) -> Failure {
 impl<'a> Built<'a> {
     /// τ as a number.
     pub fn tau(&self, tau: Tau) -> f64 {
-        match tau {
-            Tau::Number(tau) => tau,
-            Tau::TimesDegree(factor) => factor * self.mean_degree(),
-        }
+        tau.value(self.mean_degree())
     }
 
     /// The graph in node ids and f64.

@@ -3,14 +3,54 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::Args;
 use dial_lab::reproduce::pools::Origin;
 use dial_lab::reproduce::{Experiment, Finding, Outcome, Settings, check, folder, run as run_experiment};
 use serde_json::{Value, json};
 
-use crate::args::Reproduce;
+use crate::args::positive;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::outputs;
+
+/// `dial reproduce`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dial reproduce all --quick                     everything in small, no data needed
+  dial reproduce mnist-small --data DIR          one experiment in full
+  dial reproduce hsi --spare-class-0 --out hsi0  as the authors' scripts ran it
+
+DIR holds the features the paper used (features/mnistsmall.npz and others); where a file is missing the message says \
+which one, who publishes the data and the SHA-256. Nothing is downloaded. A killed run goes on where it stopped when \
+the same command is given again.")]
+pub struct Reproduce {
+    /// variance, alignment, propagation-2d, uncertainty-1d, hsi, mnist-small, fashionmnist-small, mnist, fashionmnist,
+    /// timing, ssl, or all
+    #[arg(value_name = "WHAT", required = true)]
+    pub what: Vec<What>,
+    /// A small version of everything in seconds, on generated pools
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder of the data [default: the environment variable DIAL_DATA]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Folder for figures, tables and the report [default: dial-reproduction, quick: dial-reproduction-quick]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Trials, which differ by their seed only [default: 10, quick: 2]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub trials: Option<usize>,
+    /// Questions of the curve experiments [default: 100, quick: 15]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub queries: Option<usize>,
+    /// Seed of the first trial; trial t has seed S + t
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Hyperspectral pools: never ask class 0, as it happened in the authors' scripts
+    #[arg(long)]
+    pub spare_class_0: bool,
+}
 
 /// What was typed after `dial reproduce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -206,7 +206,7 @@ fn run_method<'a>(
         Some(_) => setting.items.len().div_ceil(SCORED),
         None => 1,
     });
-    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges, score_every };
+    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges, score_every, ..Plan::default() };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
     control.start(&format!("asking by {method}, {policy}"), asking.trials * asking.queries);

@@ -49,28 +49,6 @@ impl FromStr for PropagationName {
     }
 }
 
-/// τ as typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tau {
-    /// A number.
-    Number(f64),
-    /// A number times the mean degree.
-    TimesDegree(f64),
-}
-
-impl FromStr for Tau {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Tau, String> {
-        let number =
-            |text: &str| text.parse::<f64>().map_err(|_| "use a number, or a number followed by xdegree".into());
-        match word.strip_suffix("xdegree") {
-            Some(factor) => number(factor).map(Tau::TimesDegree),
-            None => number(word).map(Tau::Number),
-        }
-    }
-}
-
 /// A number of bytes as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);

@@ -47,6 +47,7 @@ fn every_flag_is_in_the_guide() {
         &["demo"][..],
         &["simulate"],
         &["reproduce"],
+        &["arena"],
         &["graph"],
         &["generate", "clusters"],
         &["doctor"],

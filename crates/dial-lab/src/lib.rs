@@ -14,15 +14,23 @@
 //! assert!(svg.starts_with("<svg"));
 //! ```
 
+pub mod arena;
+pub mod cells;
 pub mod chart;
 pub mod colours;
 mod escape;
+pub mod markdown;
 pub mod picture;
 pub mod plot;
 pub mod report;
 pub mod reproduce;
 pub mod sheet;
 pub mod stats;
+pub mod tau;
 pub mod ticks;
+mod trouble;
+mod written;
 
 pub use escape::escape;
+pub use trouble::Trouble;
+pub use written::{Drawn, Tidy};

@@ -107,6 +107,7 @@ mod leaders;
 pub mod policy;
 pub mod setting;
 pub mod session;
+pub mod measures;
 pub mod simulate;
 
 pub use acquire::{Acquisition, OfAlpha, Score, Situation};

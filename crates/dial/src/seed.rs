@@ -25,10 +25,12 @@ pub enum Purpose {
     Subspace = 7,
     /// Cells and samples of the approximate neighbour search.
     Neighbours = 8,
-    /// Random signs for the normalisers of `doubt`.
-    Signs = 12,
     /// Centres of k-means.
     Clusters = 9,
+    /// Wrong answers of a noisy oracle in a simulation.
+    Oracle = 10,
+    /// Random signs for the normalisers of `doubt`.
+    Signs = 11,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

@@ -7,6 +7,10 @@
 //! Recorded after every question: the accuracy on the unlabelled nodes and the number of clusters met. Nodes whose truth
 //! is unknown stay in the graph but are neither asked nor scored. Trials differ by their seed only and run in parallel;
 //! their records do not depend on the number of threads.
+//!
+//! Answers may be wrong: with noise q the answer for a node is, with probability q, one of the other classes, drawn once
+//! for each node and seed, so that all methods meet the same errors. Initial labels are right, and accuracy is always
+//! measured against the truth.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +21,11 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::field::DirichletField;
 use crate::ids::{ClassId, NodeId};
+use crate::measures::{Measures, Tally};
 use crate::models::Model;
 use crate::seed::{Purpose, Random};
 use crate::session::Session;
-use crate::setting::{Options, Setting};
+use crate::setting::{Options, Question, Setting};
 
 /// The known labels.
 #[derive(Clone, Debug)]
@@ -58,12 +63,24 @@ pub struct Plan<'a> {
     pub judges: Vec<Arc<Model<'a>>>,
     /// Accuracies are measured after every so many questions and at the end; in between the last ones are repeated.
     pub score_every: usize,
+    /// Whether [`Measures`] are taken beside accuracy.
+    pub measures: bool,
+    /// The probability that an answer is wrong, from 0 to 1.
+    pub noise: f64,
 }
 
 impl Default for Plan<'_> {
     /// The paper's protocol: one initial label per class, 100 questions one at a time.
     fn default() -> Self {
-        Plan { initial: Initial::OnePerClass, queries: 100, batch: 1, judges: Vec::new(), score_every: 1 }
+        Plan {
+            initial: Initial::OnePerClass,
+            queries: 100,
+            batch: 1,
+            judges: Vec::new(),
+            score_every: 1,
+            measures: false,
+            noise: 0.0,
+        }
     }
 }
 
@@ -74,7 +91,7 @@ pub struct Record {
     pub query: usize,
     /// The node asked.
     pub node: Option<NodeId>,
-    /// Its class.
+    /// The class that was told.
     pub class: Option<ClassId>,
     /// Whether it was asked in a batch beside a graph neighbour, for want of others.
     pub crowded: bool,
@@ -84,6 +101,8 @@ pub struct Record {
     pub accuracy: f64,
     /// The same for each of the judges.
     pub judged: Vec<f64>,
+    /// Balance and calibration over the same nodes, where the plan wants them.
+    pub measures: Option<Measures>,
     /// Number of clusters with a labelled node.
     pub clusters_found: usize,
     /// Seconds for asking and telling, by the caller's clock.
@@ -110,18 +129,24 @@ pub fn trial<'a>(
         let text = format!("{} classes and {clusters} clusters for {n} nodes. Give one of each.", truth.classes.len());
         return Err(Error::Conflict(text));
     }
+    if !(0.0..=1.0).contains(&plan.noise) {
+        return Err(Error::BadSetting { name: "noise", want: "from 0 to 1", got: plan.noise.to_string() });
+    }
     let allowed = |node: usize| options.askable.as_ref().is_none_or(|askable| askable.get(node) == Some(&true));
     let known: Vec<bool> = truth.classes.iter().enumerate().map(|(i, class)| class.is_some() && allowed(i)).collect();
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
+    let seed = options.seed;
     let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };
     // Trials share the caller's progress, which counts questions; calibrating a prior is not one.
     let mut session = Session::new(setting.clone(), options, &truth.names, &control.quiet())?;
     let start = clock();
     for &node in &initial {
-        tell(&mut session, truth, node, control)?;
+        let class = truth.classes[node.index()].expect("initial nodes are of known class");
+        tell(&mut session, node, class, control)?;
     }
-    let (accuracy, judged) = accuracies(&session, truth, &plan.judges, control)?;
-    let mut records = vec![Record { accuracy, judged, ..record(&session, truth, None, clock() - start) }];
+    let seconds = clock() - start;
+    let scores = score(&session, truth, plan, control)?;
+    let mut records = vec![record(&session, truth, None, scores, seconds)];
     while records.len() <= plan.queries {
         control.check()?;
         let mut start = clock();
@@ -131,17 +156,18 @@ pub fn trial<'a>(
             asked => asked?,
         };
         let apart = asked.questions.len() - asked.crowded;
-        for (place, question) in asked.questions.into_iter().enumerate() {
-            tell(&mut session, truth, question.node, control)?;
-            let seconds = clock() - start;
-            let (accuracy, judged) = match records.len() {
-                query if query % plan.score_every.max(1) == 0 || query == plan.queries => {
-                    accuracies(&session, truth, &plan.judges, control)?
-                }
-                query => (records[query - 1].accuracy, records[query - 1].judged.clone()),
+        for (place, Question { node, .. }) in asked.questions.into_iter().enumerate() {
+            let class = answer(truth, node, plan.noise, seed);
+            tell(&mut session, node, class, control)?;
+            let (seconds, query) = (clock() - start, records.len());
+            let scores = if query % plan.score_every.max(1) == 0 || query == plan.queries {
+                score(&session, truth, plan, control)?
+            } else {
+                let Record { accuracy, judged, measures, .. } = records[query - 1].clone();
+                (accuracy, judged, measures)
             };
-            let next = record(&session, truth, Some(question.node), seconds);
-            records.push(Record { query: records.len(), crowded: place >= apart, accuracy, judged, ..next });
+            let next = record(&session, truth, Some((node, class)), scores, seconds);
+            records.push(Record { query, crowded: place >= apart, ..next });
             control.advance(1)?;
             start = clock();
         }
@@ -166,8 +192,18 @@ pub fn trials<'a>(
     (0..count).into_par_iter().map(run).collect()
 }
 
-fn tell(session: &mut Session<'_>, truth: &Truth, node: NodeId, control: &Control) -> Result<()> {
+/// What the oracle answers for a node: its class or, with probability `noise`, one of the others.
+fn answer(truth: &Truth, node: NodeId, noise: f64, seed: u64) -> ClassId {
     let class = truth.classes[node.index()].expect("only nodes of known class are asked");
+    let mut random = Random::new(seed, Purpose::Oracle, u64::from(node.0));
+    if random.uniform() >= noise {
+        return class;
+    }
+    let others = truth.names.len() - 1;
+    ClassId(((class.index() + 1 + random.below(others)) % truth.names.len()) as u16)
+}
+
+fn tell(session: &mut Session<'_>, node: NodeId, class: ClassId, control: &Control) -> Result<()> {
     let item = session.items().id(node);
     session.tell(&item, class, control)?;
     Ok(())
@@ -202,37 +238,61 @@ fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<Node
     }
 }
 
-/// What there is to say after a question, apart from accuracies.
-fn record(session: &Session<'_>, truth: &Truth, node: Option<NodeId>, seconds: f64) -> Record {
+/// Accuracy of the belief, accuracies of the judges, measures.
+type Scores = (f64, Vec<f64>, Option<Measures>);
+
+/// What there is to say after a question.
+fn record(
+    session: &Session<'_>,
+    truth: &Truth,
+    told: Option<(NodeId, ClassId)>,
+    (accuracy, judged, measures): Scores,
+    seconds: f64,
+) -> Record {
     let labelled = session.labelled();
     let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
     Record {
         query: 0,
         crowded: false,
-        node,
-        class: node.and_then(|node| truth.classes[node.index()]),
+        node: told.map(|(node, _)| node),
+        class: told.map(|(_, class)| class),
         labelled: labelled.len(),
-        accuracy: 0.0,
-        judged: Vec::new(),
+        accuracy,
+        judged,
+        measures,
         clusters_found: met.len(),
         seconds,
     }
 }
 
-/// The accuracies of the belief and of the judges.
-fn accuracies(
-    session: &Session<'_>,
-    truth: &Truth,
-    judges: &[Arc<Model<'_>>],
-    control: &Control,
-) -> Result<(f64, Vec<f64>)> {
+/// How good the belief and the judges are.
+fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, control: &Control) -> Result<Scores> {
     let belief = session.belief(&control.quiet())?;
     let judge = |model: &Arc<Model<'_>>| {
         let scores = model.scores(session.terms(), &control.quiet())?;
         Ok(accuracy(session, truth, |node| scores.class(node)))
     };
-    let judged = judges.iter().map(judge).collect::<Result<_>>()?;
-    Ok((accuracy(session, truth, |node| belief.class(node)), judged))
+    let judged = plan.judges.iter().map(judge).collect::<Result<_>>()?;
+    let measures = plan.measures.then(|| measures(session, &belief, truth));
+    Ok((accuracy(session, truth, |node| belief.class(node)), judged, measures))
+}
+
+/// The measures of a belief on the unlabelled nodes of known class.
+fn measures(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> Measures {
+    let mut tally = Tally::new(belief.n_classes());
+    let mut alpha = Vec::new();
+    for (node, class) in unlabelled(session, truth) {
+        belief.alpha_into(node, &mut alpha);
+        let plane = session.classes().binary_search(&class).expect("all classes of the truth are in the session");
+        tally.add(&alpha, belief.class(node), plane);
+    }
+    tally.measures()
+}
+
+/// The unlabelled nodes of known class.
+fn unlabelled<'a>(session: &'a Session<'_>, truth: &'a Truth) -> impl Iterator<Item = (NodeId, ClassId)> + 'a {
+    let known = (0..).map(NodeId).zip(&truth.classes).filter_map(|(node, class)| Some((node, (*class)?)));
+    known.filter(move |(node, _)| session.labelled().binary_search(node).is_err())
 }
 
 /// How many of the unlabelled nodes of known class a belief ([`Session::belief`]) classifies right, and how many there are.
@@ -242,14 +302,9 @@ pub fn scored(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> 
 
 /// The same for any classifier that gives the plane of a class for every node.
 fn counted(session: &Session<'_>, truth: &Truth, plane: impl Fn(NodeId) -> usize) -> (usize, usize) {
-    let (mut right, mut all) = (0, 0);
-    for (node, class) in (0..).map(NodeId).zip(&truth.classes) {
-        if let (Some(class), Err(_)) = (class, session.labelled().binary_search(&node)) {
-            all += 1;
-            right += usize::from(session.classes()[plane(node)] == *class);
-        }
-    }
-    (right, all)
+    unlabelled(session, truth).fold((0, 0), |(right, all), (node, class)| {
+        (right + usize::from(session.classes()[plane(node)] == class), all + 1)
+    })
 }
 
 fn accuracy(session: &Session<'_>, truth: &Truth, plane: impl Fn(NodeId) -> usize) -> f64 {

@@ -173,3 +173,54 @@ fn cancelling_ends_a_simulation() {
     let stopped = trials(&setting, &Options::default(), &truth, &Plan::default(), 3, &|| 0.0, &control);
     assert_eq!(stopped, Err(Error::Cancelled));
 }
+
+#[test]
+fn a_noisy_oracle_errs_as_often_as_it_should_and_alike_for_all_methods() {
+    let (setting, truth) = pool(300);
+    let told = |noise: f64, score, seed| {
+        let plan = Plan { noise, ..plan(Initial::OnePerClass, 200, 200) };
+        let records = run(&setting, &options(score, Policy::Max, seed), &truth, &plan);
+        records.iter().filter_map(|record| record.node.zip(record.class)).collect::<Vec<_>>()
+    };
+    let wrong = |told: &[(NodeId, ClassId)]| {
+        told.iter().filter(|(node, class)| truth.classes[node.index()] != Some(*class)).count()
+    };
+    assert_eq!(wrong(&told(0.0, Score::Random, 1)), 0);
+    assert_eq!(wrong(&told(1.0, Score::Random, 1)), 200);
+    // 2000 answers of noise 0.1: mean 200, standard deviation sqrt(2000 · 0.1 · 0.9) = 13.4; five of them are 67.
+    let errors: usize = (0..10).map(|seed| wrong(&told(0.1, Score::Random, seed))).sum();
+    assert!((133..=267).contains(&errors), "{errors} of 2000 answers are wrong");
+    let (one, other) = (told(0.3, Score::Random, 4), told(0.3, Score::Margin, 4));
+    let common = one.iter().filter_map(|(node, class)| Some((class, other.iter().find(|(n, _)| n == node)?.1)));
+    let common: Vec<_> = common.collect();
+    assert!(common.len() > 50 && common.iter().all(|(a, b)| **a == *b), "a node has one answer under one seed");
+    let refused =
+        trial(&setting, &Options::default(), &truth, &Plan { noise: 1.5, ..Plan::default() }, &|| 0.0, &Control::new());
+    assert!(matches!(refused.err(), Some(Error::BadSetting { name: "noise", .. })));
+}
+
+#[test]
+fn measures_are_taken_where_asked_and_agree_with_slow_ones() {
+    let (setting, truth) = pool(120);
+    let plan = Plan { measures: true, ..plan(Initial::OnePerClass, 3, 1) };
+    let options = options(Score::Variance, Policy::Max, 2);
+    let (records, session) = trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
+    let free: Vec<NodeId> = (0..120).map(NodeId).filter(|node| !session.labelled().contains(node)).collect();
+    let class = |node: NodeId| truth.classes[node.index()].unwrap().index();
+    let (mut brier, mut recalls) = (0.0, 0.0);
+    for c in 0..3 {
+        let own: Vec<NodeId> = free.iter().copied().filter(|&node| class(node) == c).collect();
+        let right = own.iter().filter(|&&node| session.prediction(node).class.index() == c).count();
+        recalls += right as f64 / own.len() as f64;
+    }
+    for &node in &free {
+        for (c, p) in session.prediction(node).probabilities.iter().enumerate() {
+            brier += (p - if c == class(node) { 1.0 } else { 0.0 }) * (p - if c == class(node) { 1.0 } else { 0.0 });
+        }
+    }
+    let last = records.last().unwrap().measures.unwrap();
+    assert!((last.balanced_accuracy - recalls / 3.0).abs() < 1e-12);
+    assert!((last.brier - brier / free.len() as f64).abs() < 1e-12);
+    assert!((0.0..=1.0).contains(&last.calibration_error));
+    assert!(run(&setting, &options, &truth, &Plan::default()).iter().all(|record| record.measures.is_none()));
+}

@@ -45,7 +45,7 @@ fn codes() -> BTreeSet<String> {
         codes.extend(found);
     }
     let command = fs::read_dir(crates.join("dial-cli/src")).unwrap().map(|entry| entry.unwrap().path());
-    for path in command.chain([crates.join("dial-lab/src/reproduce/trouble.rs")]) {
+    for path in command.chain([crates.join("dial-lab/src/trouble.rs")]) {
         let text = source(&path);
         codes.extend(literals(&text));
         for kind in ["note[", "warn["] {

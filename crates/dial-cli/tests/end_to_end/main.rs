@@ -4,6 +4,7 @@
 
 #[path = "../../../dial-data/tests/corpus/mod.rs"]
 mod corpus;
+mod arena;
 mod bad_files;
 mod bench;
 mod codes;

@@ -10,18 +10,18 @@ use std::time::Instant;
 
 use dial::land::Ranking;
 use dial::methods::Workbench;
-use dial::simulate::{Initial, Plan, Record, Truth, trial};
+use dial::simulate::{Plan, Record, Truth, trial};
 use dial::{Acquisition, Control, Items, Options, Prior, Setting};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::Settings;
-use super::cells::Cells;
 use super::lines::{Line, Source, lines};
 use super::pools::{Dataset, Loaded, load};
-use super::trouble::Trouble;
+use crate::cells::Cells;
 use crate::chart::Canvas;
 use crate::plot::scene_map;
+use crate::trouble::Trouble;
 
 /// What a curve experiment does with one pool.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -241,13 +241,7 @@ impl<'a> Runner<'_, 'a> {
                 Some(model) => vec![self.bench.model(model, control)?],
                 None => Vec::new(),
             };
-            let plan = Plan {
-                initial: Initial::OnePerClass,
-                queries: self.protocol.queries,
-                batch: 1,
-                judges,
-                score_every: 1,
-            };
+            let plan = Plan { queries: self.protocol.queries, judges, ..Plan::default() };
             control.start(&format!("{}, {}", line.name, self.loaded.name), missing.len() * self.protocol.queries);
             let run = |&t: &usize| -> Result<Vec<Vec<f64>>, Trouble> {
                 let rows = self.trial(line, t, Arc::clone(&acquisition), &plan, control)?;

@@ -11,14 +11,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dial_data::write::{write_csv, write_whole};
+use dial_data::write::write_whole;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cells::create;
 use super::standing::Standing;
 use super::{Experiment, Finding, Outcome, Settings, Trouble, page};
-use crate::chart::{to_png, to_svg};
+use crate::cells::create;
 use crate::report::Table;
 
 /// What the report says about an experiment.
@@ -61,16 +60,10 @@ pub fn write(
     create(&folder)?;
     let mut files = Vec::new();
     for figure in &outcome.figures {
-        for (ending, bytes) in [("svg", to_svg(&figure.canvas).into_bytes()), ("png", to_png(&figure.canvas, 2.0))] {
-            let file = folder.join(format!("{}.{ending}", figure.stem));
-            write_whole(&file, |out| out.write_all(&bytes))?;
-            files.push(file);
-        }
+        files.extend(figure.write(&folder)?);
     }
     for table in &outcome.tables {
-        let file = folder.join(format!("{}.csv", table.stem));
-        write_csv(&file, &table.header, table.rows.iter().cloned())?;
-        files.push(file);
+        files.push(table.write(&folder)?);
     }
     let same = |old: &Section| experiment.keeps_cells() && old.quick == settings.quick && old.seed == settings.seed;
     let before = read(&settings.folder, experiment).filter(same);

@@ -8,11 +8,11 @@ use super::curves::{ACCURACY, CLASS, CLUSTERS, Curve, JUDGED, LABELLED, NODE, SE
 use super::lines::Source;
 use super::pools::Dataset;
 use super::standing::{OWN, Standing, standings, table};
-use super::trouble::Trouble;
 use super::{Drawn, Outcome, Settings, Tidy};
 use crate::plot::{LineChart, Series, side_by_side};
 use crate::report::Table;
 use crate::stats::{Band, band};
+use crate::trouble::Trouble;
 
 /// The hyperspectral experiments: Salinas-A and Pavia (`fig:hsi-plots`, `fig:salinas-gt`).
 pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {

@@ -1,13 +1,12 @@
 //! The paper's experiments and figures, from one call each: run, draw, tabulate, and say what the run shows.
 //!
 //! [`run`] makes an [`Outcome`]; [`folder`] writes it down and keeps one report over everything written so far. Curve
-//! experiments and classifiers keep their finished pieces in [`cells`], so that a killed run goes on where it stopped.
+//! experiments and classifiers keep their finished pieces in [`crate::cells`], so that a killed run goes on where it stopped.
 
 pub mod alignment;
 pub mod moons;
 pub mod one_d;
 pub mod svm;
-pub mod cells;
 pub mod claims;
 pub mod curves;
 mod dense;
@@ -19,7 +18,6 @@ pub mod pools;
 pub mod ssl;
 pub mod standing;
 pub mod timing;
-mod trouble;
 pub mod variance;
 
 use std::fmt;
@@ -27,15 +25,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use dial::Control;
-use dial_data::write::Cell;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::chart::Canvas;
 use crate::report::Table;
+pub use crate::trouble::Trouble;
+pub use crate::written::{Drawn, Tidy};
 use pools::{Dataset, Origin};
 use standing::Standing;
-pub use trouble::Trouble;
 
 /// How to run an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,28 +205,6 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// What repeats the run, beside the settings of the command.
     pub settings: Vec<Value>,
-}
-
-/// A figure with the name of its file.
-#[derive(Clone, Debug)]
-pub struct Drawn {
-    /// The name of the file without its ending.
-    pub stem: String,
-    /// What there is to see.
-    pub caption: String,
-    /// The drawing.
-    pub canvas: Canvas,
-}
-
-/// A tidy table, written as `stem.csv`.
-#[derive(Clone, Debug)]
-pub struct Tidy {
-    /// The name of the file without its ending.
-    pub stem: String,
-    /// Names of the columns.
-    pub header: Vec<&'static str>,
-    /// The rows.
-    pub rows: Vec<Vec<Cell>>,
 }
 
 /// A claim of the paper and what a run says about it, in plain words.

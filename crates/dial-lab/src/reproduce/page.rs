@@ -2,6 +2,7 @@
 
 use super::folder::Section;
 use super::{Finding, claims};
+use crate::markdown::{duration, markdown_table};
 use crate::report::{Figure, Part, Report, Table, render};
 
 const TITLE: &str = "Dirichlet Active Learning, reproduced";
@@ -101,25 +102,6 @@ fn notes(section: &Section) -> Vec<String> {
     section.notes.iter().map(|note| format!("Note: {note}.")).collect()
 }
 
-/// Seconds in words.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 10.0 => format!("{s:.1} s"),
-        s if s < 120.0 => format!("{s:.0} s"),
-        s => format!("{:.0} min", s / 60.0),
-    }
-}
-
 fn first_words(caption: &str) -> String {
     caption.split([':', '.', ';', '(']).next().unwrap_or("figure").trim().replace(['[', ']'], "")
-}
-
-fn markdown_table(table: &Table) -> String {
-    let cell = |text: &String| text.replace('|', "\\|").replace('\n', " ");
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let rule = (0..table.header.len()).map(|c| if table.numeric.get(c) == Some(&true) { "---:" } else { "---" });
-    let mut text = line(table.header.iter().map(cell).collect());
-    text += &line(rule.map(String::from).collect());
-    text += &table.rows.iter().map(|row| line(row.iter().map(cell).collect())).collect::<String>();
-    text
 }

@@ -10,7 +10,7 @@ use dial::simulate::Truth;
 use dial::{ErrorKind, Metric, NodeId};
 use dial_data::{ArrayData, Pool, ReadOptions};
 
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// A pool of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,11 @@ impl Dataset {
     /// Whether its items are spectra, compared by cosine and classified as they are.
     pub fn hyperspectral(self) -> bool {
         matches!(self, Dataset::SalinasA | Dataset::Pavia)
+    }
+
+    /// Its file in the folder of data.
+    pub fn file(self) -> &'static str {
+        self.source().file
     }
 
     fn source(self) -> Source {

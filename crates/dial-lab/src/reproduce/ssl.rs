@@ -14,12 +14,12 @@ use dial_data::write::Cell;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::cells::Cells;
 use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU};
 use super::learning::{banded, means};
 use super::pools::{Dataset, load};
 use super::standing::percent;
 use super::{Drawn, Finding, Outcome, Settings, Tidy, Trouble, Verdict};
+use crate::cells::Cells;
 use crate::plot::{LineChart, Series, side_by_side};
 use crate::report::Table;
 use crate::stats::interval;

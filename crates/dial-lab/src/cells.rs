@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use dial_data::write::{Cell, write_csv, write_whole};
 use serde_json::Value;
 
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// A folder of cells made with one group of settings.
 pub struct Cells {

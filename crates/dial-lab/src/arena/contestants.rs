@@ -1,0 +1,195 @@
+//! Who takes part in the arena: methods of asking with all their settings.
+//!
+//! A contestant has a name of the list below, or is written as its settings, `METHOD[:KEY=VALUE]...`, such as
+//! `variance:prior=0.0001:tau=0.1xdegree` or `auto:batch=5`, and is then called by what was written. All are judged in
+//! Dirichlet Learning with their own τ and prior; those that come with a classifier are judged in that one as well. A
+//! method the library does not know yet is listed and waits.
+
+use std::str::FromStr;
+
+use dial::methods::Method;
+use dial::models::ModelName;
+use dial::{Policy, Prior};
+use serde_json::{Value, json};
+
+use crate::tau::Tau;
+
+/// The contestant that all ratios refer to: the paper's best single setting.
+pub const REFERENCE: &str = "dirichlet-proportional";
+
+/// The contestant whose claims are checked.
+pub const AUTO: &str = "auto";
+
+/// A way of asking with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contestant {
+    /// The name in tables and file names.
+    pub name: String,
+    /// What is asked, as `--acquisition` takes it.
+    pub method: String,
+    /// How it is chosen.
+    pub policy: Policy,
+    /// α₀.
+    pub prior: Prior,
+    /// τ.
+    pub tau: Tau,
+    /// The classifier it comes with, as `--model` takes it.
+    pub judge: Option<String>,
+    /// Questions asked at once; that of the arena where absent.
+    pub batch: Option<usize>,
+}
+
+/// The name, the method and what deviates from the maximum policy, prior 1, τ = 0.1 and no judge.
+const LISTED: [&str; 22] = [
+    "dirichlet-proportional=variance:policy=proportional:prior=calibrated",
+    "dirichlet-max=variance",
+    "dirichlet-max-calibrated=variance:prior=calibrated",
+    "margin=margin:prior=calibrated",
+    "entropy=entropy:prior=calibrated",
+    "margin@laplace=margin@laplace:judge=laplace",
+    "vopt=vopt",
+    "sigma-opt=sigma-opt",
+    "mcvopt=mcvopt",
+    "vopt-full=vopt-full",
+    "sigma-opt-full=sigma-opt-full",
+    "land=land:judge=land",
+    "random=random",
+    "k-centre=k-centre",
+    "typiclust=typiclust",
+    "probcover=probcover",
+    "max-herding=max-herding",
+    "uncertainty-herding=uncertainty-herding",
+    "margin@logistic=margin@logistic:judge=logistic",
+    "entropy@logistic=entropy@logistic:judge=logistic",
+    "rwll-norm=rwll-norm:judge=reweighted",
+    "auto=auto:prior=auto",
+];
+
+/// Everybody, in the order of the tables; some may not be [`Contestant::ready`].
+pub fn everybody() -> Vec<Contestant> {
+    let one = |line: &&str| {
+        let (name, settings) = line.split_once('=').expect("a name and settings");
+        Contestant { name: name.into(), ..read(settings).expect("the list is well formed") }
+    };
+    LISTED.iter().map(one).collect()
+}
+
+impl Contestant {
+    /// The method, if the library has it.
+    pub fn method(&self) -> Option<Method> {
+        self.method.parse().ok()
+    }
+
+    /// The classifier it comes with, if there is one and the library has it.
+    pub fn judge(&self) -> Option<ModelName> {
+        self.judge.as_ref()?.parse().ok()
+    }
+
+    /// Whether the library has its method.
+    pub fn ready(&self) -> bool {
+        self.method().is_some()
+    }
+
+    /// Whether a match takes several times as long as one of Dirichlet variance: solves for every class, or many.
+    pub fn slow(&self) -> bool {
+        let graph_model = |word: &str| ["laplace", "poisson", "reweighted"].iter().any(|model| word.ends_with(model));
+        let named = ["mcvopt", "vopt-full", "sigma-opt-full", "rwll-norm"].contains(&self.method.as_str());
+        named || graph_model(&self.method) || self.judge.as_deref().is_some_and(graph_model)
+    }
+
+    /// The name in file names.
+    pub fn stem(&self) -> String {
+        self.name.replace([':', '='], "_")
+    }
+
+    /// The settings, to be stored with its cells.
+    pub fn settings(&self, batch: usize) -> Value {
+        json!({
+            "method": self.method,
+            "policy": self.policy.to_string(),
+            "prior": self.prior.to_string(),
+            "tau": self.tau.to_string(),
+            "judge": self.judge().map(|model| model.to_string()),
+            "batch": self.batch.unwrap_or(batch),
+        })
+    }
+}
+
+impl FromStr for Contestant {
+    type Err = String;
+
+    /// A name of the list, or settings.
+    fn from_str(word: &str) -> Result<Contestant, String> {
+        let listed = everybody();
+        let found = match listed.iter().find(|contestant| contestant.name == word) {
+            Some(found) => found.clone(),
+            None => read(word)?,
+        };
+        if found.ready() {
+            return Ok(found);
+        }
+        let names: Vec<&str> = listed.iter().filter(|one| one.ready()).map(|one| one.name.as_str()).collect();
+        Err(format!("use some of {}, or METHOD:prior=P:tau=T:policy=NAME:judge=MODEL:batch=N", names.join(", ")))
+    }
+}
+
+/// Reads settings as they are written; the method need not exist.
+fn read(word: &str) -> Result<Contestant, String> {
+    if let Some(bad) = word.chars().find(|c| !(c.is_ascii_alphanumeric() || "-.@:=".contains(*c))) {
+        return Err(format!("{word:?}: no {bad:?} in the name of a contestant"));
+    }
+    let mut parts = word.split(':');
+    let mut read = Contestant {
+        name: word.to_string(),
+        method: parts.next().unwrap_or_default().to_string(),
+        policy: Policy::Max,
+        prior: Prior::Constant(1.0),
+        tau: Tau::Number(0.1),
+        judge: None,
+        batch: None,
+    };
+    for part in parts {
+        let wrong = |why: String| format!("{word:?}: {part:?}: {why}");
+        match part.split_once('=') {
+            Some(("policy", value)) => read.policy = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
+            Some(("prior", value)) => read.prior = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
+            Some(("tau", value)) => read.tau = value.parse().map_err(wrong)?,
+            Some(("judge", value)) => read.judge = Some(value.to_string()),
+            Some(("batch", value)) => {
+                let batch = value.parse().ok().filter(|n| *n > 0);
+                read.batch = Some(batch.ok_or_else(|| wrong("use a whole number of at least 1".into()))?);
+            }
+            _ => return Err(wrong("use policy=, prior=, tau=, judge= or batch=".into())),
+        }
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_the_reference_and_names_that_differ() {
+        let everybody = everybody();
+        let reference = everybody.iter().find(|one| one.name == REFERENCE).unwrap();
+        assert_eq!((reference.policy, reference.prior), (Policy::Proportional, Prior::Calibrated));
+        assert!(reference.ready() && everybody.iter().any(|one| one.name == AUTO));
+        for one in &everybody {
+            assert_eq!(everybody.iter().filter(|other| other.name == one.name).count(), 1, "{}", one.name);
+        }
+    }
+
+    #[test]
+    fn settings_are_read_or_refused() {
+        let one: Contestant = "variance:prior=0.0001:tau=0.1xdegree:batch=5".parse().unwrap();
+        assert_eq!((one.prior, one.tau, one.batch), (Prior::Constant(1e-4), Tau::TimesDegree(0.1), Some(5)));
+        assert_eq!(one.name, "variance:prior=0.0001:tau=0.1xdegree:batch=5");
+        assert_eq!((one.settings(1)["batch"].as_u64(), one.stem().contains(':')), (Some(5), false));
+        for bad in ["nobody", "variance:prior=0", "variance:colour=red", "margin:batch=0", "a,b", "variance:tau"] {
+            assert!(bad.parse::<Contestant>().is_err(), "{bad}");
+        }
+        let laplace: Contestant = "margin@laplace".parse().unwrap();
+        assert_eq!((laplace.judge(), laplace.slow(), one.slow()), (Some(ModelName::Laplace), true, false));
+    }
+}

@@ -1,0 +1,299 @@
+//! What remains of the matches: one CSV per pool with a row per contestant and seed, one with the mean curves.
+//!
+//! ```text
+//! area           mean accuracy over all questions, the initial state among them
+//! at_10 ...      accuracy after so many questions
+//! clusters       share of the clusters met, mean over all questions
+//! balanced       class-balanced accuracy, mean over all questions
+//! ece_50, brier_50   expected calibration error and Brier score after 50 questions (after the last, if there are fewer)
+//! seconds        mean time for asking and telling
+//! reach          the first question at which the accuracy is what the reference has in the end, under the same seed
+//! ```
+//!
+//! These files are small enough to be kept under version control; tables and figures are made from them alone.
+
+use std::path::Path;
+
+use dial_data::write::{Cell, write_csv};
+
+use super::contestants::REFERENCE;
+use super::matches::{ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, JUDGED, Rows, SECONDS};
+use crate::stats::{Band, band, first_reaching};
+use crate::trouble::Trouble;
+
+/// The questions after which accuracies are told.
+pub const MILESTONES: [usize; 4] = [10, 25, 50, 100];
+
+/// The question after which calibration is told.
+const CALIBRATED_AT: usize = 50;
+
+/// What follows the name of a contestant that is judged in its own classifier.
+pub const OWN: &str = " (own classifier)";
+
+/// What is measured, in the order of [`Run::values`].
+pub const MEASURES: [&str; 11] =
+    ["area", "at_10", "at_25", "at_50", "at_100", "clusters", "balanced", "ece_50", "brier_50", "seconds", "reach"];
+/// Places in [`MEASURES`].
+pub const AREA: usize = 0;
+/// The accuracy at the first milestone; the others follow.
+pub const FIRST_MILESTONE: usize = 1;
+/// Clusters met.
+pub const CLUSTERS_MET: usize = 5;
+/// Class-balanced accuracy.
+pub const BALANCE: usize = 6;
+/// Calibration error.
+pub const ECE: usize = 7;
+/// Brier score.
+pub const BRIER_SCORE: usize = 8;
+/// Seconds a question.
+pub const TIME: usize = 9;
+/// Question at which the reference is reached.
+pub const REACH: usize = 10;
+
+/// One match in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its seed.
+    pub seed: usize,
+    /// The [`MEASURES`]; what there is not, is NaN.
+    pub values: [f64; MEASURES.len()],
+}
+
+/// One contestant on one pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Its matches.
+    pub runs: Vec<Run>,
+    /// Its mean accuracy after every question, with the 95 % interval.
+    pub curve: Band,
+}
+
+/// One pool with everybody on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoolResult {
+    /// The pool.
+    pub name: String,
+    /// The contestants.
+    pub entries: Vec<Entry>,
+}
+
+impl Entry {
+    /// A contestant from the records of its seeds; `column` is the classifier it is judged in, `targets` what the
+    /// reference has in the end.
+    pub fn new(name: String, matches: &[Rows], column: usize, targets: &[f64]) -> Entry {
+        let target = |seed: usize| targets.get(seed).copied().unwrap_or(f64::NAN);
+        let run = |(seed, rows): (usize, &Rows)| Run { seed, values: values(rows, column, target(seed)) };
+        let curves: Vec<Vec<f64>> = matches.iter().map(|rows| rows.iter().map(|row| row[column]).collect()).collect();
+        Entry { name, runs: matches.iter().enumerate().map(run).collect(), curve: band(&curves) }
+    }
+
+    /// The values of a measure, seed by seed.
+    pub fn values(&self, measure: usize) -> Vec<f64> {
+        self.runs.iter().map(|run| run.values[measure]).collect()
+    }
+
+    /// Its mean of a measure.
+    pub fn mean(&self, measure: usize) -> f64 {
+        crate::stats::interval(&self.values(measure)).mean
+    }
+
+    /// Differences of a measure to another contestant, over the seeds that both have.
+    pub fn paired(&self, other: &Entry, measure: usize) -> Vec<f64> {
+        let same = |run: &Run| other.runs.iter().find(|theirs| theirs.seed == run.seed);
+        self.runs.iter().filter_map(|run| Some(run.values[measure] - same(run)?.values[measure])).collect()
+    }
+}
+
+fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
+    let own = column == JUDGED;
+    let mean = |column: usize| crate::stats::interval(&rows.iter().map(|row| row[column]).collect::<Vec<_>>()).mean;
+    let field = |value: f64| if own { f64::NAN } else { value };
+    let at = |query: usize, column: usize| rows.get(query).map_or(f64::NAN, |row| row[column]);
+    let late = CALIBRATED_AT.min(rows.len().saturating_sub(1));
+    let seconds: Vec<f64> = rows.iter().skip(1).map(|row| row[SECONDS]).collect();
+    let queries: Vec<f64> = rows.iter().map(|row| row[0]).collect();
+    let curve: Vec<f64> = rows.iter().map(|row| row[column]).collect();
+    let reach = if target.is_nan() { None } else { first_reaching(&queries, &curve, target) };
+    [
+        mean(column),
+        at(MILESTONES[0], column),
+        at(MILESTONES[1], column),
+        at(MILESTONES[2], column),
+        at(MILESTONES[3], column),
+        mean(CLUSTERS),
+        field(mean(BALANCED)),
+        field(at(late, CALIBRATION)),
+        field(at(late, BRIER)),
+        crate::stats::interval(&seconds).mean,
+        reach.unwrap_or(f64::NAN),
+    ]
+}
+
+/// The entries of a pool from the records of its contestants: the name, whether it has a classifier of its own, and the
+/// records of its seeds.
+pub fn entries(played: &[(String, bool, Vec<Rows>)]) -> Vec<Entry> {
+    let end = |rows: &Rows| rows.last().map_or(f64::NAN, |row| row[ACCURACY]);
+    let reference = played.iter().find(|(name, ..)| name == REFERENCE);
+    let targets: Vec<f64> = reference.map(|(.., matches)| matches.iter().map(end).collect()).unwrap_or_default();
+    let mut entries = Vec::new();
+    for (name, judged, matches) in played {
+        entries.push(Entry::new(name.clone(), matches, ACCURACY, &targets));
+        if *judged {
+            entries.push(Entry::new(format!("{name}{OWN}"), matches, JUDGED, &targets));
+        }
+    }
+    entries
+}
+
+impl PoolResult {
+    /// A contestant by name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The same with the contestants of an earlier result who did not take part now.
+    pub fn with_others(mut self, earlier: Option<PoolResult>) -> PoolResult {
+        let others = earlier.map(|earlier| earlier.entries).unwrap_or_default();
+        let new: Vec<Entry> = others.into_iter().filter(|entry| self.entry(&entry.name).is_none()).collect();
+        self.entries.extend(new);
+        self
+    }
+
+    /// Writes both files of the pool.
+    pub fn write(&self, folder: &Path) -> Result<(), Trouble> {
+        let number = |value: f64, places: f64| match value.is_finite() {
+            true => Cell::Number((value * places).round() / places),
+            false => Cell::Empty,
+        };
+        let row = |entry: &Entry, run: &Run| {
+            let values = run.values.iter().map(|value| number(*value, 1e5));
+            [Cell::Text(entry.name.clone()), Cell::Integer(run.seed as i64)].into_iter().chain(values).collect()
+        };
+        let rows = self.entries.iter().flat_map(|entry| entry.runs.iter().map(move |run| row(entry, run)));
+        let header = [&["contestant", "seed"][..], &MEASURES].concat();
+        write_csv(&folder.join(format!("{}.csv", self.name)), &header, rows)?;
+
+        let names: Vec<String> = (self.entries.iter())
+            .flat_map(|entry| [entry.name.clone(), format!("{}{HALF_WIDTH}", entry.name)])
+            .collect();
+        let header: Vec<&str> = ["query"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let length = self.entries.iter().map(|entry| entry.curve.mean.len()).max().unwrap_or(0);
+        let row = |query: usize| {
+            let at = |values: &[f64]| values.get(query).copied().unwrap_or(f64::NAN);
+            let both = |entry: &Entry| {
+                let mean = at(&entry.curve.mean);
+                [number(mean, 1e4), number(at(&entry.curve.high) - mean, 1e4)]
+            };
+            [Cell::Integer(query as i64)].into_iter().chain(self.entries.iter().flat_map(both)).collect()
+        };
+        Ok(write_csv(&folder.join(format!("{}-curves.csv", self.name)), &header, (0..length).map(row))?)
+    }
+
+    /// Reads both files of a pool, if they are there and whole.
+    pub fn read(folder: &Path, name: &str) -> Option<PoolResult> {
+        let (header, rows) = read_table(&folder.join(format!("{name}.csv")))?;
+        (header.len() == 2 + MEASURES.len() && header[2..].iter().eq(MEASURES.iter())).then_some(())?;
+        let (names, curves) = read_table(&folder.join(format!("{name}-curves.csv")))?;
+        let column = |name: &str| -> Vec<f64> {
+            let place = names.iter().position(|found| found == name);
+            place.map(|place| curves.iter().map(|row| number(&row[place])).collect()).unwrap_or_default()
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        for row in rows {
+            let values: Vec<f64> = row[2..].iter().map(|cell| number(cell)).collect();
+            let run = Run { seed: row[1].parse().ok()?, values: values.try_into().ok()? };
+            match entries.iter_mut().find(|entry| entry.name == row[0]) {
+                Some(entry) => entry.runs.push(run),
+                None => {
+                    let (mean, half) = (column(&row[0]), column(&format!("{}{HALF_WIDTH}", row[0])));
+                    let edge = |sign: f64| mean.iter().zip(&half).map(|(m, h)| m + sign * h).collect();
+                    let curve = Band { low: edge(-1.0), high: edge(1.0), mean };
+                    entries.push(Entry { name: row[0].clone(), runs: vec![run], curve });
+                }
+            }
+        }
+        Some(PoolResult { name: name.to_string(), entries })
+    }
+}
+
+/// What follows the name of a contestant in the column of half-widths.
+const HALF_WIDTH: &str = " ±";
+
+fn number(cell: &str) -> f64 {
+    cell.parse().unwrap_or(f64::NAN)
+}
+
+/// Header and rows of a table of ours, which has no quotes; none if a row is not whole.
+pub(super) fn read_table(file: &Path) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let mut lines = text.lines().map(|line| line.split(',').map(String::from).collect::<Vec<_>>());
+    let header = lines.next()?;
+    let rows: Vec<Vec<String>> = lines.collect();
+    rows.iter().all(|row| row.len() == header.len()).then_some((header, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matches::HEADER;
+    use super::*;
+
+    /// A match of three questions: accuracies, the rest made up from them.
+    fn rows(accuracies: [f64; 4]) -> Rows {
+        let row = |(query, accuracy): (usize, &f64)| {
+            let mut row = vec![0.25; HEADER.len()];
+            (row[0], row[ACCURACY], row[JUDGED]) = (query as f64, *accuracy, accuracy / 2.0);
+            (row[CALIBRATION], row[SECONDS]) = (0.1 * query as f64, query as f64);
+            row
+        };
+        accuracies.iter().enumerate().map(row).collect()
+    }
+
+    fn played() -> Vec<(String, bool, Vec<Rows>)> {
+        vec![
+            (REFERENCE.into(), false, vec![rows([0.2, 0.4, 0.6, 0.8]), rows([0.4, 0.4, 0.4, 0.4])]),
+            ("own".into(), true, vec![rows([0.2, 0.8, 0.9, 1.0]), rows([0.1, 0.2, 0.3, 0.3])]),
+        ]
+    }
+
+    #[test]
+    fn numbers_of_a_match_by_hand() {
+        let entries = entries(&played());
+        assert_eq!(
+            entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(),
+            [REFERENCE, "own", "own (own classifier)"]
+        );
+        let [first, second] = [&entries[1].runs[0].values, &entries[1].runs[1].values];
+        // (0.2 + 0.8 + 0.9 + 1)/4; the reference ends at 0.8, which is there at question 1, and at 0.4, which never is.
+        assert!((first[AREA] - 0.725).abs() < 1e-12);
+        assert_eq!((first[REACH], second[REACH].is_nan()), (1.0, true));
+        // Seconds 1, 2 and 3 of the questions, not those of the start; calibration after the last of three questions.
+        assert_eq!((first[TIME], first[CLUSTERS_MET], first[FIRST_MILESTONE].is_nan()), (2.0, 0.25, true));
+        assert!((first[ECE] - 0.3).abs() < 1e-12);
+        let own = &entries[2].runs[0].values;
+        assert!((own[AREA] - 0.3625).abs() < 1e-12 && own[ECE].is_nan() && own[BALANCE].is_nan());
+        assert_eq!(entries[1].curve.mean[2], 0.6);
+        let differences = entries[1].paired(&entries[0], AREA);
+        assert!((differences[0] - 0.225).abs() < 1e-12 && (differences[1] + 0.175).abs() < 1e-12);
+    }
+
+    #[test]
+    fn files_read_back_and_absent_contestants_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = PoolResult { name: "p".into(), entries: entries(&played()) };
+        whole.write(folder.path()).unwrap();
+        let back = PoolResult::read(folder.path(), "p").unwrap();
+        assert_eq!(back.entries.len(), 3);
+        for (ours, theirs) in whole.entries.iter().zip(&back.entries) {
+            assert_eq!((&ours.name, ours.runs.len(), ours.curve.mean.len()), (&theirs.name, 2, 4));
+            assert!((ours.mean(AREA) - theirs.mean(AREA)).abs() < 1e-5);
+            assert!(ours.curve.high.iter().zip(&theirs.curve.high).all(|(a, b)| (a - b).abs() < 2e-4));
+        }
+        let again = PoolResult { name: "p".into(), entries: entries(&played()[..1]) };
+        let merged = again.with_others(Some(back));
+        assert_eq!((merged.entries.len(), merged.entries[0].name.as_str()), (3, REFERENCE));
+        std::fs::write(folder.path().join("p.csv"), "contestant,seed\nx\n").unwrap();
+        assert!(PoolResult::read(folder.path(), "p").is_none() && PoolResult::read(folder.path(), "q").is_none());
+    }
+}
