@@ -52,6 +52,11 @@ pub trait Acquisition: Send + Sync {
     /// Writes the score of every node; larger means ask sooner. Must not depend on anything but the situation.
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()>;
 
+    /// The prior strength that suits it, where none is asked for.
+    fn prior(&self) -> Option<f64> {
+        None
+    }
+
     /// The score of a node from its α alone, for acquisitions that look at nothing else: the same bits as
     /// [`Acquisition::scores`] gives. Lets a session score again only the nodes that a label has changed.
     fn score_at(&self, _alpha: &[f64]) -> Option<f64> {

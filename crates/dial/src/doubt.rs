@@ -85,7 +85,17 @@ fn doubt(alpha: &[f64]) -> f64 {
     (1.0 - margin).max(0.0) / (total + 1.0)
 }
 
+/// What `auto` goes with: a prior that vanishes beside any evidence, and τ as a multiple of the mean degree. Both were
+/// measured; anything from 1e-5 to 1e-3 and from 0.02 to 0.05 is nearly as good.
+pub const PRIOR: f64 = 1e-4;
+/// τ over the mean degree.
+pub const TAU_PER_DEGREE: f64 = 0.03;
+
 impl Acquisition for Doubt<'_> {
+    fn prior(&self) -> Option<f64> {
+        Some(PRIOR)
+    }
+
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         let (weights, prior) = (balance::weights(now.field, balance::HALF), now.field.prior_strength());
         now.field.map(out, |alpha| {

@@ -6,8 +6,10 @@
 //! Brier score         1/n Σ_x Σ_c (p_c(x) - [c is the class of x])²      from 0 (certain and right) to 2
 //! ```
 //!
-//! p is the mean of the Dirichlet distribution, α_c / β. Calibration is that of the predicted class (Guo, Pleiss, Sun,
+//! p is what the reading of the field states (`reader`). Calibration is that of the predicted class (Guo, Pleiss, Sun,
 //! Weinberger 2017); a bin without items does not count.
+
+use crate::reader::Accuracy;
 
 /// Number of bins of the calibration error.
 pub const BINS: usize = 15;
@@ -21,6 +23,8 @@ pub struct Measures {
     pub calibration_error: f64,
     /// The mean squared distance between probabilities and truth.
     pub brier: f64,
+    /// The accuracy that was to be expected, where the reading says so.
+    pub expected: Option<Accuracy>,
 }
 
 /// Counts items of known class one by one.
@@ -39,7 +43,7 @@ impl Tally {
         Tally { classes: vec![(0, 0); n_classes], bins: [(0, 0, 0.0); BINS], squares: 0.0 }
     }
 
-    /// Counts an item: its α, the class it was taken for, and its class.
+    /// Counts an item: its probabilities (of any scale), the class it was taken for, and its class.
     ///
     /// # Panics
     /// If there is no such class.
@@ -68,6 +72,7 @@ impl Tally {
             balanced_accuracy: present.iter().sum::<f64>() / present.len() as f64,
             calibration_error: gaps.fold(0.0, |sum, gap| sum + gap) / all as f64,
             brier: self.squares / all as f64,
+            expected: None,
         }
     }
 }
@@ -83,7 +88,7 @@ mod tests {
         tally.add(&[3.0, 1.0, 0.0], 0, 1); // wrong, stated 3/4, squares 9/16 + 9/16
         tally.add(&[0.0, 5.0, 0.0], 1, 1); // right, stated 1, squares 0
         tally.add(&[1.0, 0.0, 1.0], 0, 0); // right, stated 1/2, squares 1/4 + 1/4
-        let Measures { balanced_accuracy, calibration_error, brier } = tally.measures();
+        let Measures { balanced_accuracy, calibration_error, brier, .. } = tally.measures();
         // Classes 0 and 1 occur: 2/2 and 1/2.
         assert_eq!(balanced_accuracy, 0.75);
         // Bins: 3/4 holds 2 items, 1 right, stated 3/2: gap 1/2; 1/2 holds one right: gap 1/2; 1 holds one right: gap 0.

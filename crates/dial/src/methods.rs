@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use crate::acquire::{Acquisition, Score};
 use crate::control::Control;
 use crate::coverage::{KCentre, ProbCover};
+use crate::doubt::Doubt;
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
 use crate::graph::{Graph, Kernel};
@@ -22,7 +23,7 @@ use crate::neighbours::Neighbours;
 use crate::optimal::{Criterion, ModelChange, Moments, SpectralOptimal};
 use crate::optimal_full::FullOptimal;
 use crate::points::{Distances, Points};
-use crate::propagate::Poisson;
+use crate::propagate::{Poisson, Propagation};
 use crate::rwll::ReweightedNorm;
 use crate::space::ZeroVectors;
 use crate::spectral::Eigenpairs;
@@ -31,6 +32,8 @@ use crate::typiclust::TypiClust;
 /// An acquisition by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
+    /// Doubt times the root of coverage: the default of the command.
+    Auto,
     /// A score of the class scores of a model.
     Score(Score, ModelName),
     /// Variance optimality from the lowest eigenpairs.
@@ -60,7 +63,8 @@ pub enum Method {
 }
 
 /// The methods that are not scores of a model, and their words.
-const NAMED: [(Method, &str); 12] = [
+const NAMED: [(Method, &str); 13] = [
+    (Method::Auto, "auto"),
     (Method::VOpt, "vopt"),
     (Method::SigmaOpt, "sigma-opt"),
     (Method::McVOpt, "mcvopt"),
@@ -95,7 +99,7 @@ impl FromStr for Method {
         let (name, model) = word.split_once('@').unwrap_or((word, ModelName::Dirichlet.word()));
         let score: Score = name.parse().map_err(|_| Error::BadSetting {
             name: "acquisition",
-            want: "one of variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
+            want: "one of auto, variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
                    mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, \
                    uncertainty-herding, rwll-norm; scores may name a model, as in margin@laplace",
             got: word.to_string(),
@@ -167,16 +171,17 @@ impl<'a> Workbench<'a> {
         }
     }
 
-    /// A workbench for a pool, with its graph of k self-tuning neighbours.
+    /// A workbench for a pool, with its graph of k neighbours.
     pub fn build(
         features: Features<'a>,
         k: usize,
         metric: Metric,
+        kernel: Kernel,
         eigenpairs: usize,
         control: &Control,
     ) -> Result<Workbench<'a>> {
         let neighbours = Arc::new(Neighbours::exact(features, k, metric, ZeroVectors::Error, control)?);
-        let graph = Arc::new(Graph::new(&neighbours, Kernel::SelfTuning, control)?);
+        let graph = Arc::new(Graph::new(&neighbours, kernel, control)?);
         Ok(Workbench::new(features, metric, Some(neighbours), graph, eigenpairs))
     }
 
@@ -269,8 +274,13 @@ impl<'a> Workbench<'a> {
         Ok(fresh)
     }
 
-    /// A method as an acquisition.
-    pub fn acquisition(&self, method: Method, control: &Control) -> Result<Arc<dyn Acquisition + 'a>> {
+    /// A method as an acquisition, for labels that this kernel spreads.
+    pub fn acquisition(
+        &self,
+        method: Method,
+        kernel: &Arc<dyn Propagation + 'a>,
+        control: &Control,
+    ) -> Result<Arc<dyn Acquisition + 'a>> {
         let spectral = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
             Ok(Arc::new(SpectralOptimal::new(self.pairs(control)?, criterion)))
         };
@@ -278,6 +288,7 @@ impl<'a> Workbench<'a> {
             Ok(Arc::new(FullOptimal::new(&self.graph, self.moments(control)?, criterion)))
         };
         match method {
+            Method::Auto => Ok(Arc::new(Doubt::new(Arc::clone(kernel), control)?)),
             Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
             Method::Score(score, model) => Ok(Arc::new(ScoreOf::new(score, self.model(model, control)?)?)),
             Method::VOpt => spectral(Criterion::Vopt),

@@ -18,7 +18,7 @@ use crate::seed::{Purpose, Random};
 /// How the prior strength is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Prior {
-    /// 1 with the maximum policy, calibrated with the proportional one.
+    /// What the acquisition wants; else 1 with the maximum policy and calibrated with the proportional one.
     #[default]
     Auto,
     /// As in the paper, from the columns of K.

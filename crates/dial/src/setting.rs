@@ -126,8 +126,11 @@ pub(crate) fn prior_strength(
     control: &Control,
 ) -> Result<f64> {
     let prior = match (options.prior, options.policy) {
-        (Prior::Auto, Policy::Proportional) => Prior::Calibrated,
-        (Prior::Auto, _) => Prior::Constant(1.0),
+        (Prior::Auto, policy) => match (options.acquisition.prior(), policy) {
+            (Some(strength), _) => Prior::Constant(strength),
+            (None, Policy::Proportional) => Prior::Calibrated,
+            (None, _) => Prior::Constant(1.0),
+        },
         (chosen, _) => chosen,
     };
     let kernel = &*setting.kernel;

@@ -23,6 +23,7 @@ use crate::field::DirichletField;
 use crate::ids::{ClassId, NodeId};
 use crate::measures::{Measures, Tally};
 use crate::models::Model;
+use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
 use crate::session::Session;
 use crate::setting::{Options, Question, Setting};
@@ -273,20 +274,19 @@ fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, control: &Contro
         Ok(accuracy(session, truth, |node| scores.class(node)))
     };
     let judged = plan.judges.iter().map(judge).collect::<Result<_>>()?;
-    let measures = plan.measures.then(|| measures(session, &belief, truth));
-    Ok((accuracy(session, truth, |node| belief.class(node)), judged, measures))
+    let reader = session.reader(&belief);
+    let measures = plan.measures.then(|| measures(session, &belief, &reader, truth));
+    Ok((accuracy(session, truth, |node| reader.class(&belief, node)), judged, measures))
 }
 
 /// The measures of a belief on the unlabelled nodes of known class.
-fn measures(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> Measures {
+fn measures(session: &Session<'_>, belief: &DirichletField, reader: &Reader, truth: &Truth) -> Measures {
     let mut tally = Tally::new(belief.n_classes());
-    let mut alpha = Vec::new();
     for (node, class) in unlabelled(session, truth) {
-        belief.alpha_into(node, &mut alpha);
         let plane = session.classes().binary_search(&class).expect("all classes of the truth are in the session");
-        tally.add(&alpha, belief.class(node), plane);
+        tally.add(&reader.probabilities(belief, node), reader.class(belief, node), plane);
     }
-    tally.measures()
+    Measures { expected: reader.accuracy(belief, session.labelled()), ..tally.measures() }
 }
 
 /// The unlabelled nodes of known class.
@@ -297,7 +297,8 @@ fn unlabelled<'a>(session: &'a Session<'_>, truth: &'a Truth) -> impl Iterator<I
 
 /// How many of the unlabelled nodes of known class a belief ([`Session::belief`]) classifies right, and how many there are.
 pub fn scored(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> (usize, usize) {
-    counted(session, truth, |node| belief.class(node))
+    let reader = session.reader(belief);
+    counted(session, truth, |node| reader.class(belief, node))
 }
 
 /// The same for any classifier that gives the plane of a class for every node.

@@ -244,7 +244,7 @@ fn what_was_asked_before_and_the_number_of_threads_do_not_matter() {
 fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
     let x = clouds(&[40, 30, 20], 2, 2.0);
     let features = Features::f64(&x, 90, 2).unwrap();
-    let bench = Workbench::build(features, 5, Metric::Euclidean, 5, &Control::new()).unwrap();
+    let bench = Workbench::build(features, 5, Metric::Euclidean, Kernel::SelfTuning, 5, &Control::new()).unwrap();
     let field = DirichletField::new(90, 2, 1.0);
     let labels = [vec![(NodeId(3), 1.0)], vec![(NodeId(50), 1.0)]];
     let order = nodes(&[50, 3]);
@@ -262,7 +262,7 @@ fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
     }
     let many: Vec<f64> = (0..10_001).map(f64::from).collect();
     let bench =
-        Workbench::build(Features::f64(&many, 10_001, 1).unwrap(), 2, Metric::Euclidean, 1, &Control::new()).unwrap();
+        Workbench::build(Features::f64(&many, 10_001, 1).unwrap(), 2, Metric::Euclidean, Kernel::SelfTuning, 1, &Control::new()).unwrap();
     for word in ["typiclust", "probcover", "max-herding", "uncertainty-herding"] {
         let refused = bench.acquisition(word.parse().unwrap(), &Control::new()).err().unwrap();
         assert_eq!(refused.code(), "U1", "{word}");
