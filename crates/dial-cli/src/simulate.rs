@@ -175,7 +175,7 @@ fn run_method<'a>(
     let options = Options {
         acquisition: match method {
             Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
-            method => bench().acquisition(method, &control)?,
+            method => bench().acquisition(method, &setting.kernel, &control)?,
         },
         policy,
         sharpness: asking.lambda,

@@ -64,8 +64,9 @@ pub struct Plan<'a> {
     pub judges: Vec<Arc<Model<'a>>>,
     /// Accuracies are measured after every so many questions and at the end; in between the last ones are repeated.
     pub score_every: usize,
-    /// Whether [`Measures`] are taken beside accuracy.
-    pub measures: bool,
+    /// [`Measures`] are taken beside accuracy after every so many questions and at the end; 0: never. In between the
+    /// last ones are repeated.
+    pub measure_every: usize,
     /// The probability that an answer is wrong, from 0 to 1.
     pub noise: f64,
 }
@@ -79,7 +80,7 @@ impl Default for Plan<'_> {
             batch: 1,
             judges: Vec::new(),
             score_every: 1,
-            measures: false,
+            measure_every: 0,
             noise: 0.0,
         }
     }
@@ -146,7 +147,7 @@ pub fn trial<'a>(
         tell(&mut session, node, class, control)?;
     }
     let seconds = clock() - start;
-    let scores = score(&session, truth, plan, control)?;
+    let scores = score(&session, truth, plan, true, control)?;
     let mut records = vec![record(&session, truth, None, scores, seconds)];
     while records.len() <= plan.queries {
         control.check()?;
@@ -161,12 +162,13 @@ pub fn trial<'a>(
             let class = answer(truth, node, plan.noise, seed);
             tell(&mut session, node, class, control)?;
             let (seconds, query) = (clock() - start, records.len());
-            let scores = if query % plan.score_every.max(1) == 0 || query == plan.queries {
-                score(&session, truth, plan, control)?
-            } else {
-                let Record { accuracy, judged, measures, .. } = records[query - 1].clone();
-                (accuracy, judged, measures)
+            let Record { accuracy, judged, measures, .. } = &records[query - 1];
+            let due = |every: usize| query % every.max(1) == 0 || query == plan.queries;
+            let scores = match due(plan.score_every) {
+                true => score(&session, truth, plan, due(plan.measure_every), control)?,
+                false => (*accuracy, judged.clone(), *measures),
             };
+            let scores = (scores.0, scores.1, scores.2.or(*measures));
             let next = record(&session, truth, Some((node, class)), scores, seconds);
             records.push(Record { query, crowded: place >= apart, ..next });
             control.advance(1)?;
@@ -267,7 +269,7 @@ fn record(
 }
 
 /// How good the belief and the judges are.
-fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, control: &Control) -> Result<Scores> {
+fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, measured: bool, control: &Control) -> Result<Scores> {
     let belief = session.belief(&control.quiet())?;
     let judge = |model: &Arc<Model<'_>>| {
         let scores = model.scores(session.terms(), &control.quiet())?;
@@ -275,7 +277,7 @@ fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, control: &Contro
     };
     let judged = plan.judges.iter().map(judge).collect::<Result<_>>()?;
     let reader = session.reader(&belief);
-    let measures = plan.measures.then(|| measures(session, &belief, &reader, truth));
+    let measures = (measured && plan.measure_every > 0).then(|| measures(session, &belief, &reader, truth));
     Ok((accuracy(session, truth, |node| reader.class(&belief, node)), judged, measures))
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dial::methods::{Method, Workbench};
 use dial::seed::{Purpose, Random};
 use dial::{
-    Acquisition, Clusterings, Control, DirichletField, Distances, Features, KCentre, MaxHerding, Metric, NodeId,
-    Points, ProbCover, Situation, TypiClust, UncertaintyHerding,
+    Acquisition, Clusterings, Control, DirichletField, Distances, Features, KCentre, Kernel, MaxHerding, Metric,
+    NodeId, Points, ProbCover, Propagation, Situation, TypiClust, UncertaintyHerding,
 };
 
 /// Everything the methods are made from.
@@ -240,6 +240,10 @@ fn what_was_asked_before_and_the_number_of_threads_do_not_matter() {
     assert_eq!(run(2, &[2, 0, 6, 3, 6]), straight);
 }
 
+fn kernel<'a>(bench: &Workbench<'a>) -> Arc<dyn Propagation + 'a> {
+    bench.poisson(0.1).unwrap()
+}
+
 #[test]
 fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
     let x = clouds(&[40, 30, 20], 2, 2.0);
@@ -250,22 +254,36 @@ fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
     let order = nodes(&[50, 3]);
     let now =
         Situation { labelled: &nodes(&[3, 50]), order: &order, labels: &labels, ..Situation::at_start(&field, 0) };
-    for word in
-        ["k-centre", "typiclust", "probcover", "max-herding", "uncertainty-herding", "rwll-norm", "margin@logistic"]
-    {
+    for word in [
+        "k-centre",
+        "typiclust",
+        "probcover",
+        "max-herding",
+        "uncertainty-herding",
+        "rwll-norm",
+        "margin@logistic",
+        "auto",
+    ] {
         let method: Method = word.parse().unwrap();
-        let acquisition = bench.acquisition(method, &Control::new()).unwrap();
+        let acquisition = bench.acquisition(method, &kernel(&bench), &Control::new()).unwrap();
         let mut out = vec![f64::NAN; 90];
         acquisition.scores(&now, &mut out).unwrap();
         assert!(out.iter().all(|score| score.is_finite()), "{word}");
         assert!(out.iter().any(|score| *score != out[0]), "{word}");
     }
     let many: Vec<f64> = (0..10_001).map(f64::from).collect();
-    let bench =
-        Workbench::build(Features::f64(&many, 10_001, 1).unwrap(), 2, Metric::Euclidean, Kernel::SelfTuning, 1, &Control::new()).unwrap();
+    let bench = Workbench::build(
+        Features::f64(&many, 10_001, 1).unwrap(),
+        2,
+        Metric::Euclidean,
+        Kernel::SelfTuning,
+        1,
+        &Control::new(),
+    )
+    .unwrap();
     for word in ["typiclust", "probcover", "max-herding", "uncertainty-herding"] {
-        let refused = bench.acquisition(word.parse().unwrap(), &Control::new()).err().unwrap();
+        let refused = bench.acquisition(word.parse().unwrap(), &kernel(&bench), &Control::new()).err().unwrap();
         assert_eq!(refused.code(), "U1", "{word}");
     }
-    assert!(bench.acquisition("k-centre".parse().unwrap(), &Control::new()).is_ok());
+    assert!(bench.acquisition("k-centre".parse().unwrap(), &kernel(&bench), &Control::new()).is_ok());
 }

@@ -202,7 +202,7 @@ fn a_noisy_oracle_errs_as_often_as_it_should_and_alike_for_all_methods() {
 #[test]
 fn measures_are_taken_where_asked_and_agree_with_slow_ones() {
     let (setting, truth) = pool(120);
-    let plan = Plan { measures: true, ..plan(Initial::OnePerClass, 3, 1) };
+    let plan = Plan { measure_every: 1, ..plan(Initial::OnePerClass, 3, 1) };
     let options = options(Score::Variance, Policy::Max, 2);
     let (records, session) = trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
     let free: Vec<NodeId> = (0..120).map(NodeId).filter(|node| !session.labelled().contains(node)).collect();

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Policy, Prior};
+use dial::{Kernel, Policy, Prior, Reading};
 use serde_json::{Value, json};
 
 use crate::tau::Tau;
@@ -33,6 +33,10 @@ pub struct Contestant {
     pub prior: Prior,
     /// τ.
     pub tau: Tau,
+    /// How edges are weighed.
+    pub kernel: Kernel,
+    /// How classes and probabilities are read from the field.
+    pub reading: Reading,
     /// The classifier it comes with, as `--model` takes it.
     pub judge: Option<String>,
     /// Questions asked at once; that of the arena where absent.
@@ -62,7 +66,7 @@ const LISTED: [&str; 22] = [
     "margin@logistic=margin@logistic:judge=logistic",
     "entropy@logistic=entropy@logistic:judge=logistic",
     "rwll-norm=rwll-norm:judge=reweighted",
-    "auto=auto:prior=auto",
+    "auto=auto:prior=auto:tau=0.03xdegree:kernel=symmetric:reading=even",
 ];
 
 /// Everybody, in the order of the tables; some may not be [`Contestant::ready`].
@@ -109,6 +113,8 @@ impl Contestant {
             "policy": self.policy.to_string(),
             "prior": self.prior.to_string(),
             "tau": self.tau.to_string(),
+            "kernel": self.kernel.to_string(),
+            "reading": self.reading.to_string(),
             "judge": self.judge().map(|model| model.to_string()),
             "batch": self.batch.unwrap_or(batch),
         })
@@ -129,7 +135,10 @@ impl FromStr for Contestant {
             return Ok(found);
         }
         let names: Vec<&str> = listed.iter().filter(|one| one.ready()).map(|one| one.name.as_str()).collect();
-        Err(format!("use some of {}, or METHOD:prior=P:tau=T:policy=NAME:judge=MODEL:batch=N", names.join(", ")))
+        Err(format!(
+            "use some of {}, or METHOD:prior=P:tau=T:kernel=NAME:reading=NAME:policy=NAME:judge=MODEL:batch=N",
+            names.join(", ")
+        ))
     }
 }
 
@@ -145,6 +154,8 @@ fn read(word: &str) -> Result<Contestant, String> {
         policy: Policy::Max,
         prior: Prior::Constant(1.0),
         tau: Tau::Number(0.1),
+        kernel: Kernel::SelfTuning,
+        reading: Reading::Plain,
         judge: None,
         batch: None,
     };
@@ -153,13 +164,15 @@ fn read(word: &str) -> Result<Contestant, String> {
         match part.split_once('=') {
             Some(("policy", value)) => read.policy = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
             Some(("prior", value)) => read.prior = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
+            Some(("kernel", value)) => read.kernel = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
+            Some(("reading", value)) => read.reading = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
             Some(("tau", value)) => read.tau = value.parse().map_err(wrong)?,
             Some(("judge", value)) => read.judge = Some(value.to_string()),
             Some(("batch", value)) => {
                 let batch = value.parse().ok().filter(|n| *n > 0);
                 read.batch = Some(batch.ok_or_else(|| wrong("use a whole number of at least 1".into()))?);
             }
-            _ => return Err(wrong("use policy=, prior=, tau=, judge= or batch=".into())),
+            _ => return Err(wrong("use policy=, prior=, tau=, kernel=, reading=, judge= or batch=".into())),
         }
     }
     Ok(read)

@@ -12,7 +12,7 @@ use std::time::Instant;
 use dial::methods::Workbench;
 use dial::models::Model;
 use dial::simulate::{Plan, Record, trial};
-use dial::{Acquisition, Control, Graph, Items, Options, Setting};
+use dial::{Acquisition, Control, Graph, Items, Kernel, Options, Propagation, Setting};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -25,8 +25,20 @@ use crate::reproduce::curves::{EIGENPAIRS, NEIGHBOURS};
 use crate::trouble::Trouble;
 
 /// What is kept of every question.
-pub const HEADER: [&str; 9] =
-    ["query", "labelled", "accuracy", "judged", "clusters", "balanced", "calibration", "brier", "seconds"];
+pub const HEADER: [&str; 12] = [
+    "query",
+    "labelled",
+    "accuracy",
+    "judged",
+    "clusters",
+    "balanced",
+    "calibration",
+    "brier",
+    "expected",
+    "low",
+    "high",
+    "seconds",
+];
 /// Places in [`HEADER`]: accuracy in Dirichlet Learning.
 pub const ACCURACY: usize = 2;
 /// Accuracy in the contestant's own classifier.
@@ -39,8 +51,10 @@ pub const BALANCED: usize = 5;
 pub const CALIBRATION: usize = 6;
 /// Brier score.
 pub const BRIER: usize = 7;
+/// The accuracy to expect, and the ends of its interval.
+pub const EXPECTED: usize = 8;
 /// Seconds for asking and telling.
-pub const SECONDS: usize = 8;
+pub const SECONDS: usize = 11;
 
 /// The records of a match, one row per question.
 pub type Rows = Vec<Vec<f64>>;
@@ -116,12 +130,20 @@ pub fn play(
 ) -> Result<(), Trouble> {
     let quiet = control.quiet();
     let k = NEIGHBOURS.min(ready.pool.matrix.n.saturating_sub(1));
-    let bench = Workbench::build(ready.pool.matrix.features()?, k, ready.metric, EIGENPAIRS, &quiet)?;
-    let mut kernels = Vec::new();
+    let features = ready.pool.matrix.features()?;
+    let build = |kernel: Kernel| Workbench::build(features, k, ready.metric, kernel, EIGENPAIRS, &quiet);
+    let mut benches: Vec<(Kernel, Workbench<'_>, Vec<(f64, Arc<Remembered>)>)> = Vec::new();
+    for contestant in &settings.contestants {
+        if benches.iter().all(|(kernel, ..)| *kernel != contestant.kernel) {
+            benches.push((contestant.kernel, build(contestant.kernel)?, Vec::new()));
+        }
+    }
     let players: Vec<Option<Player<'_>>> = (settings.contestants.iter().enumerate())
         .map(|(place, contestant)| {
             let plays = missing.iter().any(|(one, _)| *one == place);
-            plays.then(|| player(contestant, &bench, &mut kernels, &quiet)).transpose()
+            let (_, bench, kernels) =
+                benches.iter_mut().find(|(kernel, ..)| *kernel == contestant.kernel).expect("every kernel has a bench");
+            plays.then(|| player(contestant, bench, kernels, &quiet)).transpose()
         })
         .collect::<Result<_, _>>()?;
     let one = |&(place, seed): &(usize, usize)| -> Result<(), Trouble> {
@@ -152,7 +174,7 @@ fn player<'a>(
     };
     Ok(Player {
         contestant: contestant.clone(),
-        acquisition: bench.acquisition(method, control)?,
+        acquisition: bench.acquisition(method, &(bench.poisson(tau)? as Arc<dyn Propagation + 'a>), control)?,
         kernel,
         graph: Arc::clone(bench.graph()),
         judges: contestant.judge().map(|model| bench.model(model, control)).transpose()?.into_iter().collect(),
@@ -171,6 +193,7 @@ fn one_match(
         acquisition: Arc::clone(&player.acquisition),
         policy: player.contestant.policy,
         prior: player.contestant.prior,
+        reading: player.contestant.reading,
         expected_clusters: ready.expected_clusters,
         seed: seed as u64,
         columns_kept: 0,
@@ -180,7 +203,7 @@ fn one_match(
         queries: settings.queries,
         batch: player.contestant.batch.unwrap_or(settings.batch),
         judges: player.judges.clone(),
-        measures: true,
+        measure_every: 5,
         noise: pool.noise,
         ..Plan::default()
     };
@@ -210,6 +233,9 @@ fn row(record: &Record, clusters: usize) -> Vec<f64> {
         measure(|m| m.balanced_accuracy),
         measure(|m| m.calibration_error),
         measure(|m| m.brier),
+        measure(|m| m.expected.map_or(f64::NAN, |expected| expected.mean)),
+        measure(|m| m.expected.map_or(f64::NAN, |expected| expected.low)),
+        measure(|m| m.expected.map_or(f64::NAN, |expected| expected.high)),
         record.seconds,
     ]
 }

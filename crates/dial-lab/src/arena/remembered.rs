@@ -99,6 +99,14 @@ impl Propagation for Lent {
         self.from.kernel.raw_columns(sources, control)
     }
 
+    fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
+        self.from.kernel.spread(values, control)
+    }
+
+    fn source_value(&self) -> f64 {
+        self.from.kernel.source_value()
+    }
+
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
         self.from.kernel.reaches(source, node)
     }

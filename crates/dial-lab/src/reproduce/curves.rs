@@ -11,7 +11,7 @@ use std::time::Instant;
 use dial::land::Ranking;
 use dial::methods::Workbench;
 use dial::simulate::{Plan, Record, Truth, trial};
-use dial::{Acquisition, Control, Items, Options, Prior, Setting};
+use dial::{Acquisition, Control, Items, Kernel, Options, Prior, Propagation, Setting};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -174,7 +174,14 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
         "method_version": dial::METHOD_VERSION,
     });
     let cells = Cells::open(settings.folder.join("cells").join(dataset.stem()), &stored)?;
-    let bench = Workbench::build(loaded.pool.matrix.features()?, NEIGHBOURS, loaded.metric, EIGENPAIRS, control)?;
+    let bench = Workbench::build(
+        loaded.pool.matrix.features()?,
+        NEIGHBOURS,
+        loaded.metric,
+        Kernel::SelfTuning,
+        EIGENPAIRS,
+        control,
+    )?;
     let runner = Runner { protocol, settings, truth: &truth, loaded: &loaded, bench: &bench, cells: &cells };
     let wanted =
         lines(dataset).into_iter().filter(|line| line.source != Source::AuthorsLand || loaded.ranking.is_some());
@@ -263,7 +270,10 @@ impl<'a> Runner<'_, 'a> {
 
     fn acquisition(&self, line: Line, control: &Control) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
         match (line.source, &self.loaded.ranking) {
-            (Source::Method(method), _) => Ok(self.bench.acquisition(method, control)?),
+            (Source::Method(method), _) => {
+                let kernel: Arc<dyn Propagation + 'a> = self.bench.poisson(TAU)?;
+                Ok(self.bench.acquisition(method, &kernel, control)?)
+            }
             (Source::AuthorsLand, Some((ranking, _))) => Ok(Arc::new(Ranking::new(self.truth.classes.len(), ranking)?)),
             (Source::AuthorsLand, None) => unreachable!("lines without data are left out"),
         }

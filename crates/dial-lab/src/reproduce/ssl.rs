@@ -9,7 +9,7 @@ use dial::methods::Workbench;
 use dial::models::ModelName;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
-use dial::{Control, DirichletField, NodeId, Propagation};
+use dial::{Control, DirichletField, Kernel, NodeId, Propagation};
 use dial_data::write::Cell;
 use rayon::prelude::*;
 use serde_json::json;
@@ -81,7 +81,14 @@ fn on_pool(
     });
     let cells = Cells::open(settings.folder.join("cells").join("ssl").join(dataset.stem()), &stored)?;
     outcome.settings.push(stored);
-    let bench = Workbench::build(loaded.pool.matrix.features()?, NEIGHBOURS, loaded.metric, EIGENPAIRS, control)?;
+    let bench = Workbench::build(
+        loaded.pool.matrix.features()?,
+        NEIGHBOURS,
+        loaded.metric,
+        Kernel::SelfTuning,
+        EIGENPAIRS,
+        control,
+    )?;
     let mut all = Vec::new();
     for (model, name) in MODELS {
         control.start(&format!("{}: {name}", loaded.name), settings.trials * MOST);

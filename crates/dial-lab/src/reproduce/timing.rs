@@ -22,7 +22,9 @@ use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::optimal::ModelChange;
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Control, Items, Metric, NodeId, Options, Policy, Prior, Score, Session, Setting};
+use dial::{
+    Acquisition, Control, Items, Kernel, Metric, NodeId, Options, Policy, Prior, Propagation, Score, Session, Setting,
+};
 use serde_json::json;
 
 use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU};
@@ -122,7 +124,14 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         control.start(&format!("timing with {n} items"), CONTENDERS.len());
         let part = subset(&loaded, n, settings.seed);
         let features = part.matrix.features()?;
-        let bench = Workbench::build(features, NEIGHBOURS, Metric::Euclidean, EIGENPAIRS, &control.quiet())?;
+        let bench = Workbench::build(
+            features,
+            NEIGHBOURS,
+            Metric::Euclidean,
+            Kernel::SelfTuning,
+            EIGENPAIRS,
+            &control.quiet(),
+        )?;
         let starts = Starts::measure(&bench, n, &control.quiet())?;
         for contender in CONTENDERS.into_iter().filter(|contender| n <= contender.largest()) {
             costs.push(measure(contender, &part, &bench, &starts, settings, &control.quiet())?);
@@ -251,16 +260,18 @@ fn acquisition<'a>(
     bench: &Workbench<'a>,
     control: &Control,
 ) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
+    let kernel: Arc<dyn Propagation + 'a> = bench.poisson(TAU)?;
+    let named = |method| bench.acquisition(method, &kernel, control);
     Ok(match contender {
         Contender::Random => Arc::new(Score::Random),
         Contender::Uncertainty => Arc::new(Score::Margin),
         Contender::Variance(_) => Arc::new(Score::Variance),
-        Contender::VOpt => bench.acquisition(Method::VOpt, control)?,
-        Contender::SigmaOpt => bench.acquisition(Method::SigmaOpt, control)?,
-        Contender::VOptFull => bench.acquisition(Method::VOptFull, control)?,
-        Contender::SigmaOptFull => bench.acquisition(Method::SigmaOptFull, control)?,
+        Contender::VOpt => named(Method::VOpt)?,
+        Contender::SigmaOpt => named(Method::SigmaOpt)?,
+        Contender::VOptFull => named(Method::VOptFull)?,
+        Contender::SigmaOptFull => named(Method::SigmaOptFull)?,
         Contender::VOptDense => Arc::new(DenseOptimal::new(bench.graph(), control)?),
-        Contender::Land => bench.acquisition(Method::Land, control)?,
+        Contender::Land => named(Method::Land)?,
         // The margins are read from the field at hand, so that no solve is timed twice.
         Contender::McVOpt => Arc::new(ModelChange::new(bench.pairs(control)?, Arc::new(Score::Margin))),
     })
