@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Kernel, Metric, Policy, Precision, Prior, Search, Sharpness};
+use dial::{Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness};
 
 pub use crate::arena::Arena;
 pub use crate::bench::Bench;
@@ -104,7 +104,7 @@ impl Demo {
 }
 
 /// Where the items come from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Pool")]
 pub struct PoolArgs {
     /// A file, or builtin:NAME
@@ -147,7 +147,7 @@ pub struct PoolArgs {
 }
 
 /// How the graph is made.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
     /// Nearest neighbours of each item, itself not counted; auto is 20, or fewer in a tiny pool
@@ -156,9 +156,9 @@ pub struct GraphArgs {
     /// euclidean or cosine
     #[arg(long, value_name = "METRIC", default_value = "euclidean")]
     pub metric: Metric,
-    /// self-tuning, gaussian or uniform
-    #[arg(long, value_name = "KERNEL", default_value = "self-tuning")]
-    pub kernel: Kernel,
+    /// self-tuning (the paper's), symmetric, gaussian or uniform [default: symmetric when asking by auto, else self-tuning]
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<Kernel>,
     /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub search: Search,
@@ -168,7 +168,7 @@ pub struct GraphArgs {
 }
 
 /// A graph that is there already.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct SavedArgs {
     /// Use the graph in this file, saved with dial graph --out x.dialgraph, instead of building it
@@ -177,15 +177,16 @@ pub struct SavedArgs {
 }
 
 /// How labels spread.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Propagation")]
 pub struct KernelArgs {
     /// poisson or heat (on the graph), rbf or compact (on the features)
     #[arg(long, value_name = "NAME", default_value = "poisson")]
     pub propagation: PropagationName,
-    /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree)
-    #[arg(long, value_name = "TAU", default_value = "0.1", allow_hyphen_values = true)]
-    pub tau: Tau,
+    /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree) [default: 0.03xdegree when asking by
+    /// auto, else 0.1]
+    #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
+    pub tau: Option<Tau>,
     /// Time that heat spreads for
     #[arg(long, value_name = "TIME", default_value_t = 3.0, allow_hyphen_values = true)]
     pub heat_time: f64,
@@ -205,7 +206,7 @@ pub struct KernelArgs {
 }
 
 /// `dial simulate`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Example, the paper's protocol on its MNIST-SMALL pool:
   dial simulate mnistsmall.npz --mod 3 --acquisition variance,random \\
@@ -233,13 +234,13 @@ pub struct Simulate {
 }
 
 /// How a simulation asks.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Asking")]
 pub struct AskingArgs {
-    /// One or more of variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, mcvopt,
+    /// One or more of auto (no settings needed, the best we know), variance (the paper's), margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, mcvopt,
     /// vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, uncertainty-herding, rwll-norm; margin
-    /// to norm may read another model, as in margin@laplace
-    #[arg(long, value_name = "NAME[@MODEL],...", default_value = "variance", value_delimiter = ',')]
+    /// to norm may read another model, as in margin@laplace [default: auto; variance without Poisson propagation]
+    #[arg(long, value_name = "NAME[@MODEL],...", value_delimiter = ',')]
     pub acquisition: Vec<Method>,
     /// One or more of max, proportional, uniform
     #[arg(long, value_name = "NAME,...", default_value = "max", value_delimiter = ',')]
@@ -247,9 +248,13 @@ pub struct AskingArgs {
     /// Sharpness of the proportional policy: auto, a number (0 to inf) or schedule:L0,P
     #[arg(long, value_name = "L", default_value = "auto", allow_hyphen_values = true)]
     pub lambda: Sharpness,
-    /// Prior strength: auto (1 with max, calibrated with proportional), calibrated, calibrated-raw or a number
+    /// Prior strength: auto (0.0001 when asking by auto, else 1 with max and calibrated with proportional), calibrated, calibrated-raw or a number
     #[arg(long, value_name = "P", default_value = "auto", allow_hyphen_values = true)]
     pub prior: Prior,
+    /// How classes are read from the field: plain (the paper's) or even (classes evened out, probabilities calibrated)
+    /// [default: even when asking by auto, else plain]
+    #[arg(long, value_name = "NAME")]
+    pub reading: Option<Reading>,
     /// Overestimate of the number of clusters, for the calibrated prior and the automatic lambda [default: max(20, 2K)]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub expected_clusters: Option<usize>,

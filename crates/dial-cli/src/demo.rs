@@ -7,7 +7,7 @@ use std::time::Instant;
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
-use dial::{NodeId, Options, Policy, Prediction, Score, Session, Setting};
+use dial::{Accuracy, Doubt, NodeId, Options, Policy, Prediction, Reading, Score, Session, Setting};
 use dial_data::{Pool, write::write_whole};
 use dial_lab::chart::{to_png, to_svg};
 use dial_lab::picture::{GreyPicture, sparkline};
@@ -26,7 +26,7 @@ use crate::summary;
 /// Runs the command.
 pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     let started = Instant::now();
-    let plan = args.simulation();
+    let plan = simulate::settled(&args.simulation());
     outputs::check_folder(&args.out)?;
     if args.out.is_dir() {
         let files = files(args);
@@ -40,29 +40,25 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         output.print(&format!("{}: {items} items, {classes} classes, no labels shown to the machine.\n", pool.name));
     }
     let setting = built.setting(&plan.kernel, output)?;
+    let score = |score| Method::Score(score, ModelName::Dirichlet);
     let methods = [
-        (Score::Variance, Policy::Proportional),
-        (Score::Variance, Policy::Max),
-        (Score::Margin, Policy::Max),
-        (Score::Random, Policy::Max),
+        (Method::Auto, Policy::Max),
+        (score(Score::Variance), Policy::Proportional),
+        (score(Score::Margin), Policy::Max),
+        (score(Score::Random), Policy::Max),
     ];
-    let methods = methods.map(|(score, policy)| (Method::Score(score, ModelName::Dirichlet), policy));
     let bench = || built.workbench(plan.graph.metric, plan.asking.eigenpairs);
     let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
-    let session = label(&setting, &truth, args)?;
+    let session = label(&setting, &truth, args, plan.asking.reading.unwrap_or_default())?;
     let files = write(&pool, &truth, &runs, &session, args)?;
     say(&pool, &truth, &runs, &session, &files, started, output);
     Ok(())
 }
 
 /// One labelling session, as a person would have had it.
-fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo) -> Result<Session<'a>, Failure> {
-    let options = Options {
-        acquisition: Arc::new(Score::Variance),
-        policy: Policy::Proportional,
-        seed: args.seed,
-        ..Options::default()
-    };
+fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo, reading: Reading) -> Result<Session<'a>, Failure> {
+    let doubt = Doubt::new(Arc::clone(&setting.kernel), &dial::Control::new())?;
+    let options = Options { acquisition: Arc::new(doubt), reading, seed: args.seed, ..Options::default() };
     let plan = Plan { initial: Initial::None, queries: args.queries, ..Plan::default() };
     Ok(trial(setting, &options, truth, &plan, &|| 0.0, &dial::Control::new())?.1)
 }
@@ -109,8 +105,9 @@ fn say(
         1 => format!("In the only trial of {}: ", runs[0].name()),
         many => format!("In the first trial of {} (the table shows means over {many} trials): ", runs[0].name()),
     };
+    let expected = expected(session).map_or(String::new(), |text| format!(" Without looking, DiAL expects {text}."));
     let text = format!(
-        "\n{}\n{first}after {} {:.1} % of the other {all} items{known} are classified right.\n\n\
+        "\n{}\n{first}after {} {:.1} % of the other {all} items{known} are classified right.{expected}\n\n\
          Look at  {}\n\nWhat to type next:\n{}\n({:.1} s)\n",
         summary::table(runs, summary::n_clusters(truth)),
         count(labelled, "answer", "answers"),
@@ -130,13 +127,19 @@ fn say(
     output.result(&text, &json);
 }
 
+/// The accuracy to expect, in words; the labels that were not shown have no part in it.
+fn expected(session: &Session<'_>) -> Option<String> {
+    let Accuracy { mean, low, high } = session.accuracy(&dial::Control::new()).ok()??;
+    Some(format!("{:.1} % ({:.1} to {:.1} %)", 100.0 * mean, 100.0 * low, 100.0 * high))
+}
+
 fn next_steps() -> Vec<Step> {
     let step = |what: &str, command: &str| Step { what: what.into(), command: command.into() };
     vec![
         step("is a pool of yours fit for labelling?", "dial doctor features.npz"),
         step(
             "which way of asking learns fastest, where labels are known",
-            "dial simulate builtin:blobs --acquisition variance,margin,random --plot curves.svg",
+            "dial simulate builtin:blobs --acquisition auto,variance,random --plot curves.svg",
         ),
         step("how far one label speaks for the others", "dial propagate builtin:moons --source 12"),
         step("everything else", "dial --help"),
@@ -151,8 +154,8 @@ fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args:
         parts: Vec::new(),
         title: format!("DiAL on {}", pool.name),
         lead: format!(
-            "{} items were labelled from the answers to {}. Each question was drawn with a preference \
-             for items of large Dirichlet variance: those about which there is little evidence, or torn evidence. \
+            "{} items were labelled from the answers to {}. Each question was the item whose answer would settle \
+             most: little or torn evidence about it, and much doubt around it. \
              {:.1} % of the {all} other items whose label is known are classified right. This is the first trial \
              (seed {}); figure and table show means over {}.",
             truth.classes.len(),
@@ -166,6 +169,7 @@ fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args:
             ("Classes".into(), truth.names.len().to_string()),
             ("Labels given".into(), labelled.to_string()),
             ("Accuracy, first trial".into(), format!("{:.1} %", 100.0 * accuracy)),
+            ("Accuracy, expected".into(), expected(session).unwrap_or_default()),
             ("Trials".into(), args.trials.to_string()),
             ("Seed".into(), args.seed.to_string()),
         ],
@@ -200,7 +204,9 @@ fn method_table(runs: &[Run], truth: &Truth) -> Table {
 fn confusion(truth: &Truth, session: &Session<'_>) -> Confusion {
     let mut counts = vec![vec![0; truth.names.len()]; truth.names.len()];
     for (node, class) in unlabelled(truth, session) {
-        counts[class][session.field().class(node)] += 1;
+        let believed = session.prediction(node).class;
+        let plane = session.classes().binary_search(&believed).expect("a class of the session");
+        counts[class][plane] += 1;
     }
     Confusion { classes: truth.names.clone(), counts }
 }
@@ -213,7 +219,10 @@ fn unlabelled<'t>(truth: &'t Truth, session: &'t Session<'_>) -> impl Iterator<I
 /// Pictures of the items the machine is most and least sure of, and of those it was taught.
 fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> {
     let mut nodes: Vec<NodeId> = unlabelled(truth, session).map(|(node, _)| node).collect();
-    nodes.sort_by(|&a, &b| session.field().variance(a).total_cmp(&session.field().variance(b)).then(a.cmp(&b)));
+    let surest = |node: NodeId| session.prediction(node).probabilities.into_iter().fold(0.0, f64::max);
+    let mut sure: Vec<(f64, NodeId)> = nodes.iter().map(|&node| (surest(node), node)).collect();
+    sure.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    nodes = sure.into_iter().map(|(_, node)| node).collect();
     let believed = |&node: &NodeId| {
         let Prediction { class, probabilities, .. } = session.prediction(node);
         let name = &truth.names[class.index()];
@@ -230,14 +239,13 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
     vec![
         gallery(
             "Most certain",
-            "Least variance among the items nobody was asked about, with the believed class and its probability p. The \
-             prior counts in p as if every class had been observed before: with a strong prior even a sure item has p \
-             well below 1.",
+            "The items nobody was asked about whose class is surest, with the believed class and its probability p, which \
+             is calibrated on the answers.",
             nodes.iter().take(12).map(believed).collect(),
         ),
         gallery(
             "Least certain",
-            "Most variance: what would be asked next.",
+            "Where the machine is most likely to be wrong.",
             nodes.iter().rev().take(12).map(believed).collect(),
         ),
         gallery(

@@ -34,7 +34,7 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
     }
     exam.memory(Shape::of(&pool, args.graph.k.number(pool.matrix.n)), work);
     if args.kernel.propagation == PropagationName::Poisson {
-        exam.tau(&built, built.tau(args.kernel.tau));
+        exam.tau(&built, built.tau(prepare::tau(&args.kernel)));
     }
     if let Some(truth) = &pool.truth {
         exam.labels(truth, &built);

@@ -73,6 +73,11 @@ fn drop_zero_rows(pool: &mut Pool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// τ as typed, or the paper's.
+pub fn tau(args: &KernelArgs) -> Tau {
+    args.tau.unwrap_or(Tau::Number(0.1))
+}
+
 /// Refuses settings of the propagation that do not go together, before anything is read.
 pub fn check_kernel(args: &KernelArgs) -> Result<(), Failure> {
     let refuse = |text: &str| Err(Failure::settings(text.into()));
@@ -80,7 +85,7 @@ pub fn check_kernel(args: &KernelArgs) -> Result<(), Failure> {
         (Precision::Certified, _) if args.propagation != PropagationName::Poisson => {
             refuse("--precision certified is for --propagation poisson. Leave one of them out.")
         }
-        (Precision::Certified, _) if args.tau == Tau::Number(0.0) => {
+        (Precision::Certified, _) if args.tau == Some(Tau::Number(0.0)) => {
             refuse("--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.")
         }
         (Precision::Faithful, Some(_)) => {
@@ -111,7 +116,7 @@ pub struct Built<'a> {
 pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Built<'a>, Failure> {
     let features = pool.matrix.features()?;
     let neighbours = search(pool, args, zero_rows, output)?.neighbours;
-    let graph = Arc::new(Graph::new(&neighbours, args.kernel, &output.control())?);
+    let graph = Arc::new(Graph::new(&neighbours, args.kernel.unwrap_or_default(), &output.control())?);
     let items = items(pool)?;
     graph_notes(&graph, features, output);
     let wide = OnceLock::from(graph);
@@ -282,7 +287,7 @@ impl<'a> Built<'a> {
                 Arc::new(heat.with_source_value(args.source_value)?)
             }
             PropagationName::Poisson => {
-                let tau = self.tau(args.tau);
+                let tau = self.tau(tau(args));
                 if let Some(warning) = self.faint(tau) {
                     output.note(&warning);
                 }

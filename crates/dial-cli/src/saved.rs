@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use dial::{CompactGraph, Effort, Kernel, Lists, Metric, Neighbours, Rows, Search, ZeroVectors};
+use dial::{CompactGraph, Effort, Lists, Metric, Neighbours, Rows, Search, ZeroVectors};
 use dial_data::{Fingerprint, GraphFile, Pool, Recipe, RowFile, RowReader, write_graph};
 use serde_json::json;
 
@@ -30,10 +30,11 @@ pub fn save(
     output: &Output,
 ) -> Result<CompactGraph, Failure> {
     let Searched { neighbours, order, search } = prepare::search(pool, args, zero_rows, output)?;
-    let graph = CompactGraph::assemble(&Lists::from(&neighbours), args.kernel, order, &output.control())?;
+    let graph =
+        CompactGraph::assemble(&Lists::from(&neighbours), args.kernel.unwrap_or_default(), order, &output.control())?;
     let recipe = Recipe {
         k: neighbours.k(),
-        kernel: args.kernel,
+        kernel: args.kernel.unwrap_or_default(),
         metric: args.metric,
         search: search.to_string(),
         seed: prepare::SEARCH_SEED,
@@ -79,11 +80,16 @@ pub fn save_rows(
         Err(error) => return Err(reader.explain(error).into()),
     };
     prepare::recall_note(&found, effort, output);
-    let graph = CompactGraph::assemble(&Lists::from(&found.neighbours), args.kernel, Some(found.order), &control)?;
+    let graph = CompactGraph::assemble(
+        &Lists::from(&found.neighbours),
+        args.kernel.unwrap_or_default(),
+        Some(found.order),
+        &control,
+    )?;
     drop(found.neighbours);
     let recipe = Recipe {
         k,
-        kernel: args.kernel,
+        kernel: args.kernel.unwrap_or_default(),
         metric: args.metric,
         search: Search::Approximate.to_string(),
         seed: prepare::SEARCH_SEED,
@@ -134,10 +140,10 @@ fn agree(path: &Path, recipe: &Recipe, args: &GraphArgs) -> Result<(), Failure> 
     if args.metric != Metric::default() && args.metric != recipe.metric {
         return differs("metric", args.metric.to_string(), recipe.metric.to_string());
     }
-    if args.kernel != Kernel::default() && args.kernel != recipe.kernel {
-        return differs("kernel", args.kernel.to_string(), recipe.kernel.to_string());
+    match args.kernel {
+        Some(kernel) if kernel != recipe.kernel => differs("kernel", kernel.to_string(), recipe.kernel.to_string()),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn words(recipe: &Recipe) -> String {

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::doubt::TAU_PER_DEGREE;
 use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Items, NodeId, Options, Policy, Precision, Prior, Score, Setting};
+use dial::{Items, Kernel, NodeId, Options, Policy, Precision, Prior, Reading, Score, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
-use crate::args::{AskingArgs, InitialName, Simulate};
+use crate::args::{AskingArgs, InitialName, PropagationName, Simulate, Tau};
 use crate::failure::Failure;
 use crate::memory::{self, Work};
 use crate::output::{Output, count};
@@ -37,7 +38,7 @@ impl Run {
     /// The name of the method in figures and tables.
     pub fn name(&self) -> String {
         let asked = match (self.method, self.policy) {
-            (Method::Score(Score::Random, _), Policy::Max) => "random".to_string(),
+            (method @ (Method::Auto | Method::Score(Score::Random, _)), Policy::Max) => method.to_string(),
             (method, policy) => format!("{method}, {policy}"),
         };
         match self.model {
@@ -49,6 +50,7 @@ impl Run {
 
 /// Runs the command.
 pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
+    let args = &settled(args);
     args.asking.plot.iter().try_for_each(|file| summary::check_figure(file))?;
     if output.json && args.asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-") {
         return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
@@ -94,6 +96,27 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     report(&pool.name, &runs, &truth, asking, output);
     Ok(())
+}
+
+/// The settings with what was not typed: that of `auto` where it asks, that of the paper elsewhere.
+pub fn settled(typed: &Simulate) -> Simulate {
+    let mut args = typed.clone();
+    if args.asking.acquisition.is_empty() {
+        let poisson = args.kernel.propagation == PropagationName::Poisson && args.kernel.tau != Some(Tau::Number(0.0));
+        let score = Method::Score(Score::Variance, ModelName::Dirichlet);
+        args.asking.acquisition = vec![if poisson { Method::Auto } else { score }];
+    }
+    let auto = args.asking.acquisition.contains(&Method::Auto);
+    let (kernel, tau, reading) = match auto {
+        true => (Kernel::Symmetric, Tau::TimesDegree(TAU_PER_DEGREE), Reading::Even),
+        false => (Kernel::SelfTuning, Tau::Number(0.1), Reading::Plain),
+    };
+    if args.saved.saved.is_none() {
+        args.graph.kernel.get_or_insert(kernel);
+    }
+    args.kernel.tau.get_or_insert(tau);
+    args.asking.reading.get_or_insert(reading);
+    args
 }
 
 /// What the memory is for: trials run at once, and each holds three values an item and class (evidence, its residual or
@@ -180,12 +203,14 @@ fn run_method<'a>(
         policy,
         sharpness: asking.lambda,
         prior: asking.prior,
+        reading: asking.reading.unwrap_or_default(),
         expected_clusters: asking.expected_clusters,
         seed: asking.seed,
         ..Options::default()
     };
     let prior = match (asking.prior, policy) {
         (Prior::Constant(strength), _) => Some(strength),
+        (Prior::Auto, _) if options.acquisition.prior().is_some() => options.acquisition.prior(),
         (Prior::Auto, Policy::Max | Policy::Uniform) => Some(1.0),
         _ => None,
     };

@@ -66,15 +66,16 @@ fn the_tour_of_pictures() {
         assert!(seen.contains(name), "no {name} among {seen:?}");
     }
     // One trial is told, all are in the table, whose numbers stand to the right and on one line.
-    let told = "In the first trial of variance, proportional (the table shows means over 2 trials): after 3 answers ";
+    let told = "In the first trial of auto (the table shows means over 2 trials): after 3 answers ";
     assert!(
-        ran.out.contains(told) && ran.out.contains(" % of the other 1997 items are classified right."),
+        ran.out.contains(told)
+            && ran.out.contains(" % of the other 1997 items are classified right. Without looking, DiAL expects "),
         "{}",
         ran.out
     );
     assert!(page.contains("of the 1997 other items whose label is known") && page.contains("This is the first trial"));
     assert!(page.contains("<td class=\"n\"><bdi>") && page.contains("\u{a0}±\u{a0}"));
-    assert!(page.contains("with a strong prior even a sure item has p well below 1"));
+    assert!(page.contains("calibrated on the answers") && page.contains("Accuracy, expected"));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>DiAL on digits</title>"));
 }
 
@@ -99,7 +100,7 @@ fn a_pool_of_numbers_in_a_folder_by_name() {
     let records = rows(&text(&place, "tour/runs.csv"));
     check_records(&records);
     // The session of the report is the first trial of its method.
-    let drawn = records.iter().find(|row| row.policy == "proportional" && row.trial == 0 && row.query == 4).unwrap();
+    let drawn = records.iter().find(|row| row.acquisition == "auto" && row.trial == 0 && row.query == 4).unwrap();
     assert_eq!(ran.json()["labelled"], 4);
     assert!((ran.json()["accuracy"].as_f64().unwrap() - drawn.accuracy).abs() < 1e-12);
 }
@@ -107,7 +108,7 @@ fn a_pool_of_numbers_in_a_folder_by_name() {
 /// Four methods, two trials, four questions each from nothing.
 fn check_records(rows: &[Row]) {
     let methods: BTreeSet<(&str, &str)> = rows.iter().map(|r| (r.acquisition.as_str(), r.policy.as_str())).collect();
-    let want = [("margin", "max"), ("random", "max"), ("variance", "max"), ("variance", "proportional")];
+    let want = [("auto", "max"), ("margin", "max"), ("random", "max"), ("variance", "proportional")];
     assert_eq!(methods, BTreeSet::from(want));
     assert_eq!(rows.len(), 4 * 2 * 5);
     assert!(rows.iter().all(|row| row.labelled == row.query && row.seed == 5 + row.trial as u64));

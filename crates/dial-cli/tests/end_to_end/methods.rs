@@ -9,6 +9,7 @@ use crate::run::{Place, Row, npy_vector, simulate, solve, two_blobs};
 /// One question in each of many trials on the pool in two pieces, row 0 being labelled.
 fn first_questions(rest: &str) -> Vec<usize> {
     let words = format!("blobs.csv --k 3 --prior 1 --initial 0 --queries 1 --trials 40 --policy proportional {rest}");
+    let words = if rest.contains("--acquisition") { words } else { format!("{words} --acquisition variance") };
     simulate(&two_blobs(), &words).iter().filter_map(|row| row.node).collect()
 }
 
@@ -65,9 +66,16 @@ fn schedules_and_constants_agree() {
 
 #[test]
 fn defaults_are_what_they_are_said_to_be() {
-    same(MOONS, "--queries 5", &["", "--acquisition variance --policy max --prior 1 --tau 0.1 --metric euclidean"]);
-    same(MOONS, "--queries 5", &["", "--kernel self-tuning --propagation poisson --initial one-per-class --batch 1"]);
-    same(MOONS, "--queries 5 --policy proportional", &["", "--prior calibrated --lambda auto --expected-clusters 20"]);
+    let auto = "--acquisition auto --prior 0.0001 --tau 0.03xdegree --kernel symmetric --reading even";
+    same(MOONS, "--queries 5", &["", auto, "--policy max --metric euclidean"]);
+    same(MOONS, "--queries 5", &["", "--propagation poisson --initial one-per-class --batch 1"]);
+    // Other acquisitions have the paper's settings, and so has what cannot be asked by auto.
+    let variance = "--queries 5 --acquisition variance";
+    same(MOONS, variance, &["", "--policy max --prior 1 --tau 0.1 --kernel self-tuning --reading plain"]);
+    same(MOONS, "--queries 5 --propagation heat", &["", "--acquisition variance --kernel self-tuning"]);
+    same(MOONS, "--queries 5 --tau 0", &["", "--acquisition variance --reading plain"]);
+    let drawn = "--queries 5 --acquisition variance --policy proportional";
+    same(MOONS, drawn, &["", "--prior calibrated --lambda auto --expected-clusters 20"]);
     same("builtin:moons:150", "--queries 5", &["", "--k 20 --seed 0 --model dirichlet --precision faithful"]);
     // The acquisitions read the Dirichlet mean unless a model is named.
     let place = Place::new();
@@ -82,7 +90,7 @@ fn defaults_are_what_they_are_said_to_be() {
 #[test]
 fn tau_in_units_of_the_degree() {
     let place = Place::new();
-    let json = place.line(&format!("graph {MOONS} --json --quiet")).ok().json();
+    let json = place.line(&format!("graph {MOONS} --kernel symmetric --json --quiet")).ok().json();
     let tau = 0.1 * json["mean_degree"].as_f64().unwrap();
     let rows = same(MOONS, "--queries 8", &["--tau 0.1xdegree", &format!("--tau {tau:e}")]);
     assert_ne!(rows, same(MOONS, "--queries 8", &["--tau 2"]));

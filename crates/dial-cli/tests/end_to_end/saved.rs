@@ -24,7 +24,7 @@ fn a_saved_graph_gives_what_a_built_one_gives() {
     for (built, saved) in built.iter().zip(&saved) {
         assert!((built - saved).abs() < 1e-5 * built.abs() + 1e-9, "{built} {saved}");
     }
-    let line = "simulate pool.npy --labels pool-labels.npy --queries 6 --trials 1 --json --quiet";
+    let line = "simulate pool.npy --labels pool-labels.npy --queries 6 --trials 1 --kernel self-tuning --json --quiet";
     let accuracy = |words: &str| place.line(&format!("{line} {words}")).ok().json()["methods"][0]["accuracy"].clone();
     assert_eq!(accuracy("--k 8"), accuracy("--graph pool.dialgraph"));
     // Certified precision works on the compact graph either way.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::run::{Place, Row, rows, simulate, two_blobs};
 
 /// The pool of seven items left and five right is in two pieces for this k.
-const PIECES: &str = "blobs.csv --k 3 --prior 1 --trials 1";
+const PIECES: &str = "blobs.csv --k 3 --prior 1 --trials 1 --acquisition variance";
 
 #[test]
 fn the_first_rows_by_hand() {
@@ -99,7 +99,10 @@ fn the_file_and_stdout_hold_the_same() {
 fn clusters_known_from_the_start_are_not_met() {
     let place = two_blobs();
     let last = |rest: &str| {
-        let out = place.line(&format!("simulate blobs.csv --k 3 --trials 2 --queries 1 --quiet {rest}")).ok().out;
+        let out = place
+            .line(&format!("simulate blobs.csv --k 3 --trials 2 --queries 1 --acquisition variance --quiet {rest}"))
+            .ok()
+            .out;
         let line = out.lines().find(|line| line.starts_with("variance")).unwrap_or_default().to_string();
         (line, out)
     };
