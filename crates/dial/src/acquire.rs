@@ -57,6 +57,12 @@ pub trait Acquisition: Send + Sync {
         None
     }
 
+    /// Turns a field, that of the situation or what became of it here, into what it may be once this node is answered, to
+    /// choose the next question of a batch with. `false`: a batch is chosen from one set of scores, no two of it neighbours.
+    fn suppose(&self, _now: &Situation<'_>, _field: &mut DirichletField, _node: NodeId) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The score of a node from its α alone, for acquisitions that look at nothing else: the same bits as
     /// [`Acquisition::scores`] gives. Lets a session score again only the nodes that a label has changed.
     fn score_at(&self, _alpha: &[f64]) -> Option<f64> {

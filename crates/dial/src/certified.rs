@@ -13,6 +13,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::ids::NodeId;
 use crate::local::LocalSolver;
+use crate::peaks::{self, Ground};
 use crate::propagate::{Column, LOOSE, Propagation, check_source_value};
 use crate::words::words;
 
@@ -102,6 +103,18 @@ impl Propagation for Certified {
 
     fn source_value(&self) -> f64 {
         self.source_value
+    }
+
+    fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
+        let (parts, tau) = (self.local.graph().parts(), self.local.tau());
+        let ground = Ground {
+            component: &|node| parts.component[parts.rank[node] as usize] as usize,
+            sizes: parts.component_sizes.iter().map(|&size| size as usize).collect(),
+            diagonal: parts.rank.iter().map(|&place| parts.degrees[place as usize] + tau).collect(),
+            tau,
+        };
+        let spread = |values: &[f64]| Ok(self.spread(values, &control.quiet())?.expect("a certified kernel has one"));
+        peaks::estimate(&ground, spread, control).map(Some)
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {

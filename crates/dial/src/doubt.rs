@@ -16,8 +16,8 @@
 //! that are torn, without a schedule. The root tempers S where the graph has hubs, whose sums are large whatever lies
 //! around them. What else was tried is in `docs/research.md`.
 //!
-//! The normaliser (d + τ) G(x, x) of K is estimated once, from Z ∘ G Z for 16 vectors Z of random signs (Hutchinson
-//! 1990). Cost: those solves once; then one solve and O(K) per node and question.
+//! The value of a column at its source, by which S is scaled, is estimated once for all x (`peaks`, 16 solves). Cost: those;
+//! then one solve and O(K) per node and question.
 
 use std::sync::Arc;
 
@@ -25,51 +25,42 @@ use crate::acquire::{Acquisition, Score, Situation};
 use crate::balance;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::field::DirichletField;
+use crate::ids::NodeId;
 use crate::propagate::Propagation;
-use crate::seed::{Purpose, Random};
 
 /// Doubt times the root of coverage, on the kernel that spreads the labels.
 #[derive(Clone)]
 pub struct Doubt<'a> {
     kernel: Arc<dyn Propagation + 'a>,
-    /// (d + τ) G(x, x), estimated.
-    normalizers: Arc<Vec<f64>>,
+    /// What spread values are divided by.
+    peaks: Arc<Vec<f64>>,
 }
+
+/// Evidence from which on a class is believed in when a batch supposes answers, in labels.
+const HEARD: f64 = 0.02;
 
 /// Up to so many classes nothing is allocated per node.
 const MOST: usize = 64;
-
-/// Vectors of random signs for the normalisers.
-const PROBES: u64 = 16;
 
 impl<'a> Doubt<'a> {
     /// Questions for labels that this kernel spreads.
     ///
     /// # Errors
-    /// A kernel that has no [`Propagation::spread`] (N13); what a solve may fail with.
+    /// A kernel that has no [`Propagation::spread`]; what a solve may fail with.
     pub fn new(kernel: Arc<dyn Propagation + 'a>, control: &Control) -> Result<Doubt<'a>> {
-        let mut sums = vec![0.0; kernel.n()];
-        control.start("measuring how far labels reach", PROBES as usize);
-        for probe in 0..PROBES {
-            let mut random = Random::new(0, Purpose::Signs, probe);
-            let signs: Vec<f64> = sums.iter().map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect();
-            let spread = spread(&*kernel, &signs, &control.quiet())?;
-            sums.iter_mut().zip(signs.iter().zip(spread)).for_each(|(sum, (sign, value))| *sum += sign * value);
-            control.advance(1)?;
-        }
-        control.finish();
-        // It is at least 1: G(x, x) >= 1/(d + τ).
-        let normalizers = sums.iter().map(|sum| (sum / PROBES as f64).max(1.0)).collect();
-        Ok(Doubt { kernel, normalizers: Arc::new(normalizers) })
+        let peaks = kernel.peaks(control)?.ok_or_else(refusal)?;
+        Ok(Doubt { kernel, peaks: Arc::new(peaks) })
     }
 }
 
 fn spread(kernel: &dyn Propagation, values: &[f64], control: &Control) -> Result<Vec<f64>> {
-    kernel.spread(values, control)?.ok_or_else(|| Error::BadSetting {
-        name: "acquisition",
-        want: "another one here: auto needs Poisson propagation with a tau above 0",
-        got: "auto".into(),
-    })
+    kernel.spread(values, control)?.ok_or_else(refusal)
+}
+
+fn refusal() -> Error {
+    let want = "another one here: auto needs Poisson propagation with a tau above 0";
+    Error::BadSetting { name: "acquisition", want, got: "auto".into() }
 }
 
 /// α with the evidence of every class times its weight.
@@ -96,6 +87,22 @@ impl Acquisition for Doubt<'_> {
         Some(PRIOR)
     }
 
+    /// As if the answer were the class believed in, or one of its own where nothing was heard yet: a last plane, which all
+    /// such answers of a batch share, so that there is no border between them.
+    fn suppose(&self, now: &Situation<'_>, field: &mut DirichletField, node: NodeId) -> Result<bool> {
+        let column = self.kernel.columns(&[node], &Control::new())?.remove(0);
+        let weights = balance::weights(field, balance::HALF);
+        let heard = |class: usize| weights[class] * field.plane(class)[node.index()];
+        let believed = (0..field.n_classes()).max_by(|&a, &b| heard(a).total_cmp(&heard(b)).then(b.cmp(&a)));
+        let own = now.field.n_classes();
+        let answer = believed.filter(|&class| heard(class) > HEARD * self.kernel.source_value()).unwrap_or(own);
+        if answer == own {
+            field.resize_classes(own + 1);
+        }
+        field.add(answer, 1.0, &column);
+        Ok(true)
+    }
+
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         let (weights, prior) = (balance::weights(now.field, balance::HALF), now.field.prior_strength());
         now.field.map(out, |alpha| {
@@ -106,8 +113,8 @@ impl Acquisition for Doubt<'_> {
             }
         });
         let coverage = spread(&*self.kernel, out, &Control::new())?;
-        for (score, (coverage, normalizer)) in out.iter_mut().zip(coverage.iter().zip(&*self.normalizers)) {
-            *score *= (coverage / normalizer).max(0.0).sqrt();
+        for (score, (coverage, peak)) in out.iter_mut().zip(coverage.iter().zip(&*self.peaks)) {
+            *score *= (coverage / peak).max(0.0).sqrt();
         }
         Ok(())
     }

@@ -71,6 +71,7 @@ mod symmetric;
 mod panels;
 mod filter;
 pub mod spectral;
+mod peaks;
 pub mod propagate;
 pub mod certified;
 pub mod radial;

@@ -24,6 +24,7 @@ use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Combinatorial;
 use crate::local::LocalSolver;
+use crate::peaks::{self, Ground};
 use crate::solve::{Solved, Stop};
 use crate::sweeps::{self, Vectors};
 
@@ -48,6 +49,12 @@ pub trait Propagation: Send + Sync {
     /// speaks to, up to the normaliser (d(x) + τ) G(x, x) >= 1. `None`: this kernel cannot say without a column for every
     /// node.
     fn spread(&self, _values: &[f64], _control: &Control) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
+
+    /// (d(x) + τ) G(x, x) for every node x, estimated: what [`Propagation::spread`] has to be divided by for columns that are
+    /// 1 at their source. `None` where that is.
+    fn peaks(&self, _control: &Control) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
 
@@ -306,6 +313,20 @@ impl Propagation for Poisson {
 
     fn source_value(&self) -> f64 {
         self.source_value
+    }
+
+    fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
+        if self.tau == 0.0 {
+            return Ok(None);
+        }
+        let graph = &self.graph;
+        let ground = Ground {
+            component: &|node| graph.component(NodeId(node as u32)),
+            sizes: graph.component_sizes().to_vec(),
+            diagonal: graph.degrees().iter().map(|degree| degree + self.tau).collect(),
+            tau: self.tau,
+        };
+        peaks::estimate(&ground, |values| self.weigh(values, &control.quiet()), control).map(Some)
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {

@@ -29,7 +29,7 @@ pub enum Purpose {
     Clusters = 9,
     /// Wrong answers of a noisy oracle in a simulation.
     Oracle = 10,
-    /// Random signs for the normalisers of `doubt`.
+    /// Random signs, to estimate a diagonal (`peaks`).
     Signs = 11,
     /// Everything a caller of the library wants for itself.
     User = 6,

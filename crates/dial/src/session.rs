@@ -128,9 +128,47 @@ impl<'a> Session<'a> {
         }
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
-        let asked = self.ask_with(count, &mut scratch);
+        let asked = match self.ask_supposing(count, &mut scratch) {
+            Ok(Some(asked)) => Ok(asked),
+            Ok(None) => self.ask_with(count, &mut scratch),
+            Err(error) => Err(error),
+        };
         *self.scratch.lock().expect("no holder panics") = scratch;
         asked
+    }
+
+    /// A batch chosen one by one, each as if those before it had been answered, where the acquisition can suppose that.
+    fn ask_supposing(&self, count: usize, scratch: &mut Scratch) -> Result<Option<Ask>> {
+        if count == 1 {
+            return Ok(None);
+        }
+        let (mut field, mut random, mut questions) = (self.field().clone(), self.random(), Vec::<Question>::new());
+        let Scratch { scores, candidates, weights } = scratch;
+        while questions.len() < count {
+            scores.resize(field.n(), 0.0);
+            self.options.acquisition.scores(&Situation { field: &field, ..self.situation() }, scores)?;
+            self.list_candidates(scores, candidates)?;
+            candidates.retain(|(node, _)| questions.iter().all(|question| question.node != *node));
+            if candidates.is_empty() && !questions.is_empty() {
+                break;
+            }
+            let chosen = self.chooser().choose_batch(candidates, 1, |_, _| false, &mut random, weights)?.nodes[0];
+            questions.push(self.question(chosen, scores[chosen.index()]));
+            if !self.options.acquisition.suppose(&self.situation(), &mut field, chosen)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Ask { questions, crowded: 0 }))
+    }
+
+    /// The nodes that may be asked, with their scores.
+    fn list_candidates(&self, scores: &[f64], candidates: &mut Vec<(NodeId, f64)>) -> Result<()> {
+        candidates.clear();
+        candidates.extend((0..).map(NodeId).zip(scores.iter().copied()).filter(|(node, _)| self.open[node.index()]));
+        match candidates.iter().find(|(_, score)| score.is_nan()) {
+            Some((node, _)) => Err(Error::NanScore(self.setting.items.id(*node))),
+            None => Ok(()),
+        }
     }
 
     fn ask_with(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
@@ -145,11 +183,7 @@ impl<'a> Session<'a> {
                 self.options.acquisition.scores(&self.situation(), scores)?;
             }
         }
-        candidates.clear();
-        candidates.extend((0..).map(NodeId).zip(scores.iter().copied()).filter(|(node, _)| self.open[node.index()]));
-        if let Some((node, _)) = candidates.iter().find(|(_, score)| score.is_nan()) {
-            return Err(Error::NanScore(self.setting.items.id(*node)));
-        }
+        self.list_candidates(scores, candidates)?;
         let local = self.setting.kernel.local();
         let joined = |a: NodeId, b: NodeId| match &self.setting.graph {
             Some(graph) => graph.adjacent(a, b),
