@@ -1,7 +1,8 @@
 //! Who takes part in the arena: methods of asking with all their settings.
 //!
 //! A contestant has a name of the list below, or is written as its settings, `METHOD[:KEY=VALUE]...`, such as
-//! `variance:prior=0.0001:tau=0.1xdegree` or `auto:batch=5`, and is then called by what was written. All are judged in
+//! `variance:prior=0.0001:tau=0.1xdegree` or `auto:batch=5` (the settings of the listed one, but five at once), and is then
+//! called by what was written. All are judged in
 //! Dirichlet Learning with their own τ and prior; those that come with a classifier are judged in that one as well. A
 //! method the library does not know yet is listed and waits.
 
@@ -142,15 +143,11 @@ impl FromStr for Contestant {
     }
 }
 
-/// Reads settings as they are written; the method need not exist.
-fn read(word: &str) -> Result<Contestant, String> {
-    if let Some(bad) = word.chars().find(|c| !(c.is_ascii_alphanumeric() || "-.@:=".contains(*c))) {
-        return Err(format!("{word:?}: no {bad:?} in the name of a contestant"));
-    }
-    let mut parts = word.split(':');
-    let mut read = Contestant {
-        name: word.to_string(),
-        method: parts.next().unwrap_or_default().to_string(),
+/// A method with the paper's settings.
+fn paper(name: &str, method: &str) -> Contestant {
+    Contestant {
+        name: name.to_string(),
+        method: method.to_string(),
         policy: Policy::Max,
         prior: Prior::Constant(1.0),
         tau: Tau::Number(0.1),
@@ -158,6 +155,21 @@ fn read(word: &str) -> Result<Contestant, String> {
         reading: Reading::Plain,
         judge: None,
         batch: None,
+    }
+}
+
+/// Reads settings as they are written, on top of those of the list if that has the name; the method need not exist.
+fn read(word: &str) -> Result<Contestant, String> {
+    if let Some(bad) = word.chars().find(|c| !(c.is_ascii_alphanumeric() || "-.@:=".contains(*c))) {
+        return Err(format!("{word:?}: no {bad:?} in the name of a contestant"));
+    }
+    let mut parts = word.split(':');
+    let first = parts.next().unwrap_or_default();
+    let listed =
+        LISTED.iter().filter_map(|line| line.split_once('=')).find(|(name, _)| *name == first && word != first);
+    let mut read = match listed {
+        Some((_, settings)) if settings != word => Contestant { name: word.to_string(), ..read(settings)? },
+        _ => paper(word, first),
     };
     for part in parts {
         let wrong = |why: String| format!("{word:?}: {part:?}: {why}");
@@ -197,6 +209,8 @@ mod tests {
     fn settings_are_read_or_refused() {
         let one: Contestant = "variance:prior=0.0001:tau=0.1xdegree:batch=5".parse().unwrap();
         assert_eq!((one.prior, one.tau, one.batch), (Prior::Constant(1e-4), Tau::TimesDegree(0.1), Some(5)));
+        let batched: Contestant = "auto:batch=5".parse().unwrap();
+        assert_eq!((batched.batch, batched.kernel, batched.reading), (Some(5), Kernel::Symmetric, Reading::Even));
         assert_eq!(one.name, "variance:prior=0.0001:tau=0.1xdegree:batch=5");
         assert_eq!((one.settings(1)["batch"].as_u64(), one.stem().contains(':')), (Some(5), false));
         for bad in ["nobody", "variance:prior=0", "variance:colour=red", "margin:batch=0", "a,b", "variance:tau"] {

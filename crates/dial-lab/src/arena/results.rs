@@ -7,6 +7,7 @@
 //! balanced       class-balanced accuracy, mean over all questions
 //! ece_50, brier_50   expected calibration error and Brier score after 50 questions (after the last, if there are fewer)
 //! seconds        mean time for asking and telling
+//! inside_50      1 if the accuracy after 50 questions lies in the interval it was expected in, 0 if not
 //! reach          the first question at which the accuracy is what the reference has in the end, under the same seed
 //! ```
 //!
@@ -17,7 +18,7 @@ use std::path::Path;
 use dial_data::write::{Cell, write_csv};
 
 use super::contestants::REFERENCE;
-use super::matches::{ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, JUDGED, Rows, SECONDS};
+use super::matches::{ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, EXPECTED, JUDGED, Rows, SECONDS};
 use crate::stats::{Band, band, first_reaching};
 use crate::trouble::Trouble;
 
@@ -31,8 +32,20 @@ const CALIBRATED_AT: usize = 50;
 pub const OWN: &str = " (own classifier)";
 
 /// What is measured, in the order of [`Run::values`].
-pub const MEASURES: [&str; 11] =
-    ["area", "at_10", "at_25", "at_50", "at_100", "clusters", "balanced", "ece_50", "brier_50", "seconds", "reach"];
+pub const MEASURES: [&str; 12] = [
+    "area",
+    "at_10",
+    "at_25",
+    "at_50",
+    "at_100",
+    "clusters",
+    "balanced",
+    "ece_50",
+    "brier_50",
+    "seconds",
+    "reach",
+    "inside_50",
+];
 /// Places in [`MEASURES`].
 pub const AREA: usize = 0;
 /// The accuracy at the first milestone; the others follow.
@@ -49,6 +62,8 @@ pub const BRIER_SCORE: usize = 8;
 pub const TIME: usize = 9;
 /// Question at which the reference is reached.
 pub const REACH: usize = 10;
+/// Whether the accuracy was where it was expected.
+pub const INSIDE: usize = 11;
 
 /// One match in numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +130,11 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
     let seconds: Vec<f64> = rows.iter().skip(1).map(|row| row[SECONDS]).collect();
     let queries: Vec<f64> = rows.iter().map(|row| row[0]).collect();
     let curve: Vec<f64> = rows.iter().map(|row| row[column]).collect();
+    let [low, high] = [EXPECTED + 1, EXPECTED + 2].map(|column| at(late, column));
+    let inside = match low.is_nan() {
+        true => f64::NAN,
+        false => f64::from(u8::from((low..=high).contains(&at(late, ACCURACY)))),
+    };
     let reach = if target.is_nan() { None } else { first_reaching(&queries, &curve, target) };
     [
         mean(column),
@@ -128,6 +148,7 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
         field(at(late, BRIER)),
         crate::stats::interval(&seconds).mean,
         reach.unwrap_or(f64::NAN),
+        field(inside),
     ]
 }
 

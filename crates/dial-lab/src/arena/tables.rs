@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::contestants::{AUTO, REFERENCE};
 use super::league::{Standing, batches, can_tell, gap, rank, ratio, reach};
-use super::results::{AREA, Entry, MILESTONES, PoolResult};
+use super::results::{AREA, Entry, INSIDE, MILESTONES, PoolResult};
 use crate::report::Table;
 use crate::stats::{Interval, interval};
 use crate::written::Tidy;
@@ -219,6 +219,16 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
             format!("mean {}, worst {} on {where_}", percent(own.calibration), percent(error)),
         ],
     ];
+    let runs = results.iter().filter_map(|pool| pool.entry(name)).flat_map(|entry| entry.values(INSIDE));
+    let inside: Vec<f64> = runs.filter(|inside| inside.is_finite()).collect();
+    if !inside.is_empty() {
+        let share = inside.iter().sum::<f64>() / inside.len() as f64;
+        rows.push(vec![
+            "expected accuracy within its interval in at least 90 % of runs, after 50 questions".into(),
+            verdict(share >= 0.9),
+            format!("{} % of {} runs", percent(share), inside.len()),
+        ]);
+    }
     for (size, gap) in batches(results, name) {
         let Gap { mean, half, pool } = Gap::of(&gap);
         rows.push(vec![
