@@ -267,7 +267,7 @@ pub struct AskingArgs {
     /// Questions asked in each trial
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub queries: usize,
-    /// Questions asked at once; a batch holds no two neighbours
+    /// Questions asked at once; a batch of auto supposes answers, one of the others holds no two neighbours
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub batch: usize,
     /// Labels given before: one-per-class, none, or item ids I,J,...

@@ -125,7 +125,7 @@ fn the_raw_calibrated_prior_is_the_authors() {
     place.line(&format!("graph {JOINED} --out g.npz --quiet")).ok();
     let strength = (0..12).map(|source| rim(raw_column(&place, source))).fold(1e-6, f64::max);
     let own = format!("--prior {strength:e}");
-    same(JOINED, "--queries 9 --initial none", &["--prior calibrated-raw", &own]);
+    same(JOINED, "--queries 9 --initial none --acquisition variance", &["--prior calibrated-raw", &own]);
 }
 
 /// g of (L + 0.1 I) g = e by elimination, from the saved weights.
@@ -158,13 +158,16 @@ fn another_prior_asks_other_questions() {
     assert_ne!(run("--prior 0.5"), run("--prior 0.001"));
 }
 
+/// Two policies on a pool of few neighbours.
+const BLOBS: &str = "builtin:blobs:120 --k 6 --queries 10 --trials 2 --acquisition variance --policy max,proportional";
+
 #[test]
 fn batches_hold_no_neighbours() {
     let place = Place::new();
     place.line("graph builtin:blobs:120 --k 6 --out g.npz --quiet").ok();
     let (starts, columns, _) = csr(&place);
     let joined = |a: usize, b: usize| columns[starts[a] as usize..starts[a + 1] as usize].contains(&(b as i64));
-    let rows = simulate(&place, "builtin:blobs:120 --k 6 --batch 4 --queries 10 --trials 2 --policy max,proportional");
+    let rows = simulate(&place, &format!("{BLOBS} --batch 4"));
     assert_eq!(rows.len(), 2 * 2 * 11);
     for trial in rows.chunk_by(|_, next| next.query > 0) {
         let nodes: Vec<usize> = trial.iter().filter_map(|row| row.node).collect();
@@ -175,7 +178,7 @@ fn batches_hold_no_neighbours() {
         }
     }
     // One question at a time may well ask a neighbour of the one before, so the rule is visible.
-    let single = simulate(&place, "builtin:blobs:120 --k 6 --queries 10 --trials 2 --policy max,proportional");
+    let single = simulate(&place, BLOBS);
     assert_ne!(single, rows);
 }
 

@@ -119,6 +119,9 @@ struct Player<'a> {
     judges: Vec<Arc<Model<'a>>>,
 }
 
+/// The kernels of a graph by their τ.
+type Kernels = Vec<(f64, Arc<Remembered>)>;
+
 /// Plays the missing matches of a pool in parallel: pairs of a contestant's place and a seed.
 pub fn play(
     settings: &Settings,
@@ -132,7 +135,7 @@ pub fn play(
     let k = NEIGHBOURS.min(ready.pool.matrix.n.saturating_sub(1));
     let features = ready.pool.matrix.features()?;
     let build = |kernel: Kernel| Workbench::build(features, k, ready.metric, kernel, EIGENPAIRS, &quiet);
-    let mut benches: Vec<(Kernel, Workbench<'_>, Vec<(f64, Arc<Remembered>)>)> = Vec::new();
+    let mut benches: Vec<(Kernel, Workbench<'_>, Kernels)> = Vec::new();
     for contestant in &settings.contestants {
         if benches.iter().all(|(kernel, ..)| *kernel != contestant.kernel) {
             benches.push((contestant.kernel, build(contestant.kernel)?, Vec::new()));
@@ -157,7 +160,7 @@ pub fn play(
 fn player<'a>(
     contestant: &Contestant,
     bench: &Workbench<'a>,
-    kernels: &mut Vec<(f64, Arc<Remembered>)>,
+    kernels: &mut Kernels,
     control: &Control,
 ) -> Result<Player<'a>, Trouble> {
     let method = contestant.method().expect("only contestants that are ready take part");
