@@ -3,7 +3,7 @@
 //! ```text
 //! score(x) = D(x) √S(x)
 //! D(x) = (1 - (α₁ - α₂)/β) / (β + 1)          doubt: the two largest α are close, or there is little evidence
-//! S(x) = Σ_z K(x, z) D(z)                      coverage: the doubt that a label at x would speak to
+//! S(x) = Σ_z G(x, z) D(z) / G(x, x)            coverage: the doubt that a label at x would speak to
 //! ```
 //!
 //! with the classes evened out (`balance`), as in the belief that `auto` ends with.
@@ -11,10 +11,12 @@
 //! Why: a label at x with K(x, z) = k takes, in expectation over the belief at z, the share (k/(β + k))² off the Gini risk
 //! 1 - Σ p² of z (`field` has the closed form for the variance). So a question is worth the risk it reaches, weighed by how
 //! far it reaches. The exact sum needs the column of every x; S is its part linear in K, one solve with D as right-hand
-//! side for all x together. With a vanishing prior D is 1 where no label has arrived and near 0 where one class has all
-//! the evidence, so at first S leads into the middle of unreached clusters, and as they vanish D leads to the borders
-//! that are torn, without a schedule. The root tempers S where the graph has hubs, whose sums are large whatever lies
-//! around them. What else was tried is in `docs/research.md`.
+//! side for all x together. G(x, z)/G(x, x) is K(x, z) but for the minimum of the column, which K takes off: next to
+//! nothing on a pool with clusters, while on a small graph with strong weights S is about twice what K would give. With
+//! a vanishing prior D is 1 where no label has arrived and near 0 where one class has all the evidence, so at first S
+//! leads into the middle of unreached clusters, and as they vanish D leads to the borders that are torn, without a
+//! schedule. The root tempers S where the graph has hubs, whose sums are large whatever lies around them. What else was
+//! tried is in `docs/research.md`.
 //!
 //! The value of a column at its source, by which S is scaled, is estimated once for all x (`peaks`, 16 solves). Cost: those;
 //! then one solve and O(K) per node and question.

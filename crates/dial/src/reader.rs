@@ -7,16 +7,21 @@
 //!
 //! The mean of the field is no probability to bet on: with the prior that asks best it is far too sure where nothing was
 //! heard, and, because labels leak over borders, far too unsure elsewhere. So ε and γ are learnt from the labels, each
-//! left out in turn: the field is additive, so e(l) without its own label costs nothing. With q = p(l) at the class told,
+//! left out in turn: the field is additive, so e(l) without its own label costs nothing. All that was told about l is left out
+//! together (both parts of a soft label, several answers), ω stays, and a class that was told at no other node is not
+//! foretold. With q = p(l) at the class told and w the weight of the label,
 //!
 //! ```text
-//! log posterior(γ, ε, η) = Σ_l ln((1 - η) q + η (1 - q)/(K - 1)) - (ln γ/2.5)²/(2 · 0.35²) - (ln ε/0.004)²/(2 · 2²) - η/0.03
+//! log posterior(γ, ε, η) = Σ_l w ln((1 - η) q + η (1 - q)/(K - 1))
+//!                            - ln(γ/2.5)²/(2 · 0.35²) - ln(ε/0.004)²/(2 · 2²) - η/0.03
 //! ```
 //!
 //! over a grid, η being the share of wrong answers. Questions are not a fair sample of the pool, they lie where the belief
 //! is torn; but how often a stated 80 % is right can be learnt there all the same. ε and γ are the means of the posterior
-//! (of logarithms). The accuracy to expect is the mean of max p over unlabelled nodes, its interval the spread of that over
-//! the posterior and 2 points more for what the model leaves out. Numbers: `docs/research.md`.
+//! (of logarithms). The accuracy to expect is the posterior mean of a(γ, ε), the mean of max p over unlabelled nodes; its
+//! interval is ± 1.96 √(posterior variance of a + 0.02²), the 0.02 for what the model leaves out. Pairs (γ, ε) of posterior
+//! weight up to 1e-4 are left out of these two, to save time, and in a large pool every step-th node is read, 2,000 to 4,000.
+//! Numbers: `docs/research.md`.
 
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +131,8 @@ impl Reader {
         self.calibration.as_ref().map_or(0.0, |calibration| calibration.noise)
     }
 
-    /// The accuracy to expect on the nodes without a label; `None` for a plain reading or if there are no such nodes.
+    /// The accuracy to expect on the nodes without a label, given those that have one, ascending; `None` for a plain reading
+    /// or if there are no such nodes.
     pub fn accuracy(&self, field: &DirichletField, labelled: &[NodeId]) -> Option<Accuracy> {
         let calibration = self.calibration.as_ref()?;
         let step = (field.n() / SAMPLE).max(1);
