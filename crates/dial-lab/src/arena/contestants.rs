@@ -2,9 +2,9 @@
 //!
 //! A contestant has a name of the list below, or is written as its settings, `METHOD[:KEY=VALUE]...`, such as
 //! `variance:prior=0.0001:tau=0.1xdegree` or `auto:batch=5` (the settings of the listed one, but five at once), and is then
-//! called by what was written. All are judged in
-//! Dirichlet Learning with their own τ and prior; those that come with a classifier are judged in that one as well. A
-//! method the library does not know yet is listed and waits.
+//! called by what was written. All are judged in Dirichlet Learning with their own τ and prior; those that come with a
+//! classifier are judged in that one as well. A plus means on the ground of `auto`: its graph, τ, prior and reading, so that
+//! only the question differs. A method the library does not know yet is listed and waits.
 
 use std::str::FromStr;
 
@@ -45,7 +45,7 @@ pub struct Contestant {
 }
 
 /// The name, the method and what deviates from the maximum policy, prior 1, τ = 0.1 and no judge.
-const LISTED: [&str; 22] = [
+const LISTED: [&str; 26] = [
     "dirichlet-proportional=variance:policy=proportional:prior=calibrated",
     "dirichlet-max=variance",
     "dirichlet-max-calibrated=variance:prior=calibrated",
@@ -67,6 +67,10 @@ const LISTED: [&str; 22] = [
     "margin@logistic=margin@logistic:judge=logistic",
     "entropy@logistic=entropy@logistic:judge=logistic",
     "rwll-norm=rwll-norm:judge=reweighted",
+    "variance+=variance:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
+    "margin+=margin:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
+    "uncertainty-herding+=uncertainty-herding:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
+    "random+=random:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
     "auto=auto:prior=auto:tau=0.03xdegree:kernel=symmetric:reading=even",
 ];
 
