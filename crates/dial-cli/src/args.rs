@@ -239,7 +239,8 @@ pub struct Simulate {
 pub struct AskingArgs {
     /// One or more of auto (no settings needed, the best we know), variance (the paper's), margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, mcvopt,
     /// vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, uncertainty-herding, rwll-norm; margin
-    /// to norm may read another model, as in margin@laplace [default: auto; variance without Poisson propagation]
+    /// to norm may read another model, as in margin@laplace [default: auto; variance in certified
+    /// precision and without Poisson propagation]
     #[arg(long, value_name = "NAME[@MODEL],...", value_delimiter = ',')]
     pub acquisition: Vec<Method>,
     /// One or more of max, proportional, uniform

@@ -164,15 +164,17 @@ fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args:
             args.seed,
             count(args.trials, "trial", "trials"),
         ),
-        facts: vec![
+        facts: [
             ("Items".into(), truth.classes.len().to_string()),
             ("Classes".into(), truth.names.len().to_string()),
             ("Labels given".into(), labelled.to_string()),
             ("Accuracy, first trial".into(), format!("{:.1} %", 100.0 * accuracy)),
-            ("Accuracy, expected".into(), expected(session).unwrap_or_default()),
             ("Trials".into(), args.trials.to_string()),
             ("Seed".into(), args.seed.to_string()),
-        ],
+        ]
+        .into_iter()
+        .chain(expected(session).map(|text| ("Accuracy, expected".into(), text)))
+        .collect(),
         figures: vec![Figure {
             caption: format!(
                 "Left: share of unlabelled items classified right. Right: how many of the {} clusters have been met. \

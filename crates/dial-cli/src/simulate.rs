@@ -71,6 +71,16 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let whole = args.kernel.precision == Precision::Faithful;
     let built =
         saved::load_or_build(&pool, &args.graph, (args.saved.saved.as_ref(), whole), args.pool.zero_vectors, output)?;
+    let auto = args.asking.acquisition.contains(&Method::Auto);
+    if auto && args.saved.saved.is_some() {
+        output.note(
+            "note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric, if it was not.",
+        );
+    }
+    if auto && args.asking.acquisition.len() > 1 {
+        output
+            .note("note: beside auto all acquisitions have its weights, tau and reading; alone they have the paper's.");
+    }
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
     let bench = || built.workbench(args.graph.metric, asking.eigenpairs);
@@ -102,7 +112,10 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
 pub fn settled(typed: &Simulate) -> Simulate {
     let mut args = typed.clone();
     if args.asking.acquisition.is_empty() {
-        let poisson = args.kernel.propagation == PropagationName::Poisson && args.kernel.tau != Some(Tau::Number(0.0));
+        // In certified precision people want speed, and auto takes a global solve a question.
+        let poisson = args.kernel.propagation == PropagationName::Poisson
+            && !matches!(args.kernel.tau, Some(Tau::Number(0.0) | Tau::TimesDegree(0.0)))
+            && args.kernel.precision == Precision::Faithful;
         let score = Method::Score(Score::Variance, ModelName::Dirichlet);
         args.asking.acquisition = vec![if poisson { Method::Auto } else { score }];
     }

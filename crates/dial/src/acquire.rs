@@ -57,10 +57,15 @@ pub trait Acquisition: Send + Sync {
         None
     }
 
-    /// Turns a field, that of the situation or what became of it here, into what it may be once this node is answered, to
-    /// choose the next question of a batch with. `false`: a batch is chosen from one set of scores, no two of it neighbours.
-    fn suppose(&self, _now: &Situation<'_>, _field: &mut DirichletField, _node: NodeId) -> Result<bool> {
-        Ok(false)
+    /// Whether a batch is chosen one by one, each question as if those before it were answered ([`Acquisition::suppose`]);
+    /// else from one set of scores, no two of it neighbours.
+    fn supposes(&self) -> bool {
+        false
+    }
+
+    /// Turns a field, that of the situation or what became of it here, into what it may be once this node is answered.
+    fn suppose(&self, _now: &Situation<'_>, _field: &mut DirichletField, _node: NodeId) -> Result<()> {
+        Ok(())
     }
 
     /// The score of a node from its α alone, for acquisitions that look at nothing else: the same bits as

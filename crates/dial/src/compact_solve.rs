@@ -95,7 +95,10 @@ impl GlobalSolver {
         means.iter_mut().zip(&*parts.component_sizes).for_each(|(mean, &size)| *mean /= size as f64);
         let b = |_: usize, place: usize| values[place] - means[component(place)];
         let norm = (0..values.len()).fold(0.0, |sum, place| sum + b(0, place) * b(0, place)).sqrt();
-        let stop = Stop { residual: (relative * norm).max(f64::MIN_POSITIVE), ..Stop::default() };
+        // What is left of values that are all alike is rounding.
+        let size = values.iter().fold(0.0, |sum, value| sum + value * value).sqrt();
+        let residual = (relative * norm).max(1e-9 * size).max(f64::MIN_POSITIVE);
+        let stop = Stop { residual, ..Stop::default() };
         let mut spread = Vec::new();
         self.blocks(&Shifted { graph, tau }, 1, b, stop, control, |_, solution| {
             let value = |place: usize| (solution(place) + means[component(place)] / tau) * (parts.degrees[place] + tau);

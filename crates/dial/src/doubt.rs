@@ -10,8 +10,8 @@
 //!
 //! Why: a label at x with K(x, z) = k takes, in expectation over the belief at z, the share (k/(β + k))² off the Gini risk
 //! 1 - Σ p² of z (`field` has the closed form for the variance). So a question is worth the risk it reaches, weighed by how
-//! far it reaches. The exact sum needs the column of every x; S is its part linear in K, one solve with D as right-hand
-//! side for all x together. G(x, z)/G(x, x) is K(x, z) but for the minimum of the column, which K takes off: next to
+//! far it reaches. The exact sum needs the column of every x; S stands in for it, linear in K, so that one solve with D as
+//! right-hand side gives it for all x together. G(x, z)/G(x, x) is K(x, z) but for the minimum of the column, which K takes off: next to
 //! nothing on a pool with clusters, while on a small graph with strong weights S is about twice what K would give. With
 //! a vanishing prior D is 1 where no label has arrived and near 0 where one class has all the evidence, so at first S
 //! leads into the middle of unreached clusters, and as they vanish D leads to the borders that are torn, without a
@@ -89,9 +89,13 @@ impl Acquisition for Doubt<'_> {
         Some(PRIOR)
     }
 
+    fn supposes(&self) -> bool {
+        true
+    }
+
     /// As if the answer were the class believed in, or one of its own where nothing was heard yet: a last plane, which all
     /// such answers of a batch share, so that there is no border between them.
-    fn suppose(&self, now: &Situation<'_>, field: &mut DirichletField, node: NodeId) -> Result<bool> {
+    fn suppose(&self, now: &Situation<'_>, field: &mut DirichletField, node: NodeId) -> Result<()> {
         let column = self.kernel.columns(&[node], &Control::new())?.remove(0);
         let weights = balance::weights(field, balance::HALF);
         let heard = |class: usize| weights[class] * field.plane(class)[node.index()];
@@ -102,7 +106,7 @@ impl Acquisition for Doubt<'_> {
             field.resize_classes(own + 1);
         }
         field.add(answer, 1.0, &column);
-        Ok(true)
+        Ok(())
     }
 
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {

@@ -223,7 +223,9 @@ impl Poisson {
         means.iter_mut().zip(graph.component_sizes()).for_each(|(mean, &size)| *mean /= size as f64);
         let b = |node: usize, _: usize| values[node] - means[component(node)];
         let norm = (0..values.len()).fold(0.0, |sum, node| sum + b(node, 0) * b(node, 0)).sqrt();
-        let stop = Stop { residual: (LOOSE * norm).max(f64::MIN_POSITIVE), ..self.stop };
+        // What is left of values that are all alike is rounding.
+        let size = values.iter().fold(0.0, |sum, value| sum + value * value).sqrt();
+        let stop = Stop { residual: (LOOSE * norm).max(1e-9 * size).max(f64::MIN_POSITIVE), ..self.stop };
         let operator = Combinatorial::new(graph, self.tau);
         let mut vectors = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
         rayon::scope(|_| sweeps::solve::<1>(&operator, &self.matrix, b, stop, &mut vectors, control))?;

@@ -31,6 +31,8 @@ pub enum Purpose {
     Oracle = 10,
     /// Random signs, to estimate a diagonal (`peaks`).
     Signs = 11,
+    /// Nodes on which accuracy is estimated.
+    Sample = 12,
     /// Everything a caller of the library wants for itself.
     User = 6,
 }

@@ -111,7 +111,8 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// The items to ask next: one, or a batch without graph neighbours.
+    /// The items to ask next: one, or a batch, chosen by supposing answers where the acquisition does that, and else without
+    /// graph neighbours.
     ///
     /// # Errors
     /// Nothing left to ask (N11), a score that is not a number (N6), or what the acquisition fails with.
@@ -128,20 +129,16 @@ impl<'a> Session<'a> {
         }
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
-        let asked = match self.ask_supposing(count, &mut scratch) {
-            Ok(Some(asked)) => Ok(asked),
-            Ok(None) => self.ask_with(count, &mut scratch),
-            Err(error) => Err(error),
+        let asked = match count > 1 && self.options.acquisition.supposes() {
+            true => self.ask_supposing(count, &mut scratch),
+            false => self.ask_with(count, &mut scratch),
         };
         *self.scratch.lock().expect("no holder panics") = scratch;
         asked
     }
 
-    /// A batch chosen one by one, each as if those before it had been answered, where the acquisition can suppose that.
-    fn ask_supposing(&self, count: usize, scratch: &mut Scratch) -> Result<Option<Ask>> {
-        if count == 1 {
-            return Ok(None);
-        }
+    /// A batch chosen one by one, each as if those before it had been answered.
+    fn ask_supposing(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
         let (mut field, mut random, mut questions) = (self.field().clone(), self.random(), Vec::<Question>::new());
         let Scratch { scores, candidates, weights } = scratch;
         while questions.len() < count {
@@ -154,11 +151,11 @@ impl<'a> Session<'a> {
             }
             let chosen = self.chooser().choose_batch(candidates, 1, |_, _| false, &mut random, weights)?.nodes[0];
             questions.push(self.question(chosen, scores[chosen.index()]));
-            if !self.options.acquisition.suppose(&self.situation(), &mut field, chosen)? {
-                return Ok(None);
+            if questions.len() < count {
+                self.options.acquisition.suppose(&self.situation(), &mut field, chosen)?;
             }
         }
-        Ok(Some(Ask { questions, crowded: 0 }))
+        Ok(Ask { questions, crowded: 0 })
     }
 
     /// The nodes that may be asked, with their scores.

@@ -288,7 +288,8 @@ fn measures(session: &Session<'_>, belief: &DirichletField, reader: &Reader, tru
         let plane = session.classes().binary_search(&class).expect("all classes of the truth are in the session");
         tally.add(&reader.probabilities(belief, node), reader.class(belief, node), plane);
     }
-    Measures { expected: reader.accuracy(belief, session.labelled()), ..tally.measures() }
+    let nodes: Vec<NodeId> = unlabelled(session, truth).map(|(node, _)| node).collect();
+    Measures { expected: reader.accuracy(belief, &nodes), ..tally.measures() }
 }
 
 /// The unlabelled nodes of known class.

@@ -181,3 +181,26 @@ fn other_kernels_are_refused() {
     let refused = Doubt::new(radial, &Control::new()).err().unwrap();
     assert!(refused.to_string().contains("Poisson"), "{refused}");
 }
+
+#[test]
+fn a_class_nobody_knew_of_is_found_and_undo_is_exact() {
+    let (mut session, _) = session(&[40, 30, 20], Options::default());
+    let control = Control::new();
+    let cloud = |node: NodeId| [0, 40, 70].iter().filter(|start| node.index() >= **start).count() - 1;
+    // Two classes are known; the third cloud gets one of its own when it is met.
+    let other = ClassId(3);
+    session.append("", Change::AddClass { class: other, name: "other".into() }, &control).unwrap();
+    for _ in 0..6 {
+        let question = session.ask(1).unwrap().questions.remove(0);
+        let class = [ClassId(0), ClassId(1), other][cloud(question.node)];
+        session.tell(&question.item, class, &control).unwrap();
+    }
+    let last = session.prediction(NodeId(89));
+    assert_eq!((last.class, last.probabilities.len()), (other, 4));
+    let before = (session.ask(1).unwrap(), session.prediction(NodeId(5)));
+    let item = before.0.questions[0].item.clone();
+    session.tell(&item, ClassId(0), &control).unwrap();
+    session.undo("", &control).unwrap();
+    assert_eq!((session.ask(1).unwrap(), session.prediction(NodeId(5))), before);
+    assert!(session.accuracy(&control).unwrap().is_none(), "class c has no label yet: nothing is promised");
+}

@@ -136,7 +136,7 @@ impl FromStr for Contestant {
             Some(found) => found.clone(),
             None => read(word)?,
         };
-        if found.ready() {
+        if found.ready() && found.judge.is_some() == found.judge().is_some() {
             return Ok(found);
         }
         let names: Vec<&str> = listed.iter().filter(|one| one.ready()).map(|one| one.name.as_str()).collect();

@@ -1,10 +1,11 @@
 //! The league: everybody over all pools.
 //!
 //! ```text
-//! rank     place by mean area on a pool, equals sharing the mean of their places; mean over pools
-//! ratio    mean over pools of (1 - area) / (1 - area of the reference), areas meaned over seeds first
+//! rank     place on a pool by the mean difference in area to the reference, over the seeds that both have played; equals
+//!          share the mean of their places; mean over pools
+//! ratio    mean over pools of (1 - area) / (1 - area of the reference), areas meaned over those seeds first
 //! worst    the smallest mean difference of areas to the best contestant of a pool, seed by seed, with its 95 % interval
-//! behind   number of pools on which the whole interval of that difference lies below -0.5 points
+//! behind   number of pools on which the whole interval of that difference lies below -0.5 points; near: above it
 //! reach    the first question at which the mean curve is where the reference's ends, on pools that can tell
 //! ```
 //!
@@ -39,7 +40,7 @@ pub struct Gap {
 impl Gap {
     /// Whether the contestant is clearly further behind than tolerated.
     pub fn clearly_behind(&self) -> bool {
-        self.difference.mean + self.difference.half_width < -TOLERATED
+        self.difference.count > 1 && self.difference.mean + self.difference.half_width < -TOLERATED
     }
 }
 
@@ -66,7 +67,7 @@ pub struct Standing {
     pub balanced: f64,
     /// Mean expected calibration error.
     pub calibration: f64,
-    /// The largest expected calibration error on a pool whose answers are right, and that pool.
+    /// The largest expected calibration error, and its pool.
     pub worst_calibration: Option<(f64, String)>,
     /// Mean Brier score.
     pub brier: f64,
@@ -85,6 +86,12 @@ impl Standing {
     /// The number of pools on which it is clearly further behind than tolerated.
     pub fn behind(&self) -> usize {
         self.gaps.iter().filter(|gap| gap.clearly_behind()).count()
+    }
+
+    /// The number of pools on which it is clearly no further behind than tolerated: the best itself, or an interval above.
+    pub fn near(&self) -> usize {
+        let near = |gap: &&Gap| gap.best == self.name || gap.difference.mean - gap.difference.half_width >= -TOLERATED;
+        self.gaps.iter().filter(near).count()
     }
 
     /// The middle of the questions it takes to be where the reference ends; never counts as infinite.
@@ -122,8 +129,8 @@ fn standing(name: &str, results: &[PoolResult]) -> Standing {
     let played: Vec<(&PoolResult, &Entry)> =
         results.iter().filter_map(|pool| Some((pool, pool.entry(name)?))).collect();
     let mean = |measure: usize| average(played.iter().map(|(_, entry)| entry.mean(measure)));
-    let clean = played.iter().filter(|(pool, _)| noise(&pool.name) == 0.0);
-    let calibrations = clean.map(|(pool, entry)| (entry.mean(ECE), pool.name.clone())).filter(|(e, _)| e.is_finite());
+    let calibrations =
+        played.iter().map(|(pool, entry)| (entry.mean(ECE), pool.name.clone())).filter(|(e, _)| e.is_finite());
     Standing {
         name: name.to_string(),
         pools: played.len(),
@@ -151,15 +158,20 @@ fn average(values: impl Iterator<Item = f64>) -> f64 {
     interval(&values.collect::<Vec<_>>()).mean
 }
 
-/// The place of a contestant on a pool by mean area; equals share the mean of their places.
+/// How good a contestant is on a pool, comparable between contestants of different seeds: its mean difference in area to the
+/// reference under the same seeds; without the reference, its mean area.
+fn merit(pool: &PoolResult, entry: &Entry) -> f64 {
+    match pool.entry(REFERENCE) {
+        Some(reference) => interval(&entry.paired(reference, AREA)).mean,
+        None => entry.mean(AREA),
+    }
+}
+
+/// The place of a contestant on a pool; equals share the mean of their places.
 pub fn rank(pool: &PoolResult, entry: &Entry) -> f64 {
-    let own = entry.mean(AREA);
-    let areas: Vec<f64> = pool
-        .entries
-        .iter()
-        .filter(|other| !in_batches(other) || other.name == entry.name)
-        .map(|e| e.mean(AREA))
-        .collect();
+    let own = merit(pool, entry);
+    let rivals = pool.entries.iter().filter(|other| !in_batches(other) || other.name == entry.name);
+    let areas: Vec<f64> = rivals.map(|other| merit(pool, other)).collect();
     let above = areas.iter().filter(|area| **area > own).count();
     let equal = areas.iter().filter(|area| **area == own).count();
     above as f64 + (equal as f64 + 1.0) / 2.0
@@ -167,8 +179,15 @@ pub fn rank(pool: &PoolResult, entry: &Entry) -> f64 {
 
 /// The error area of a contestant over that of the reference on a pool; NaN without the reference or without errors.
 pub fn ratio(pool: &PoolResult, entry: &Entry) -> f64 {
-    let reference = pool.entry(REFERENCE).map_or(f64::NAN, |entry| 1.0 - entry.mean(AREA));
-    if reference > 0.0 { (1.0 - entry.mean(AREA)) / reference } else { f64::NAN }
+    let Some(reference) = pool.entry(REFERENCE) else { return f64::NAN };
+    let (mut own, mut theirs) = (0.0, 0.0);
+    for run in &entry.runs {
+        if let Some(same) = reference.runs.iter().find(|same| same.seed == run.seed) {
+            own += 1.0 - run.values[AREA];
+            theirs += 1.0 - same.values[AREA];
+        }
+    }
+    if theirs > 0.0 { own / theirs } else { f64::NAN }
 }
 
 /// Whether a contestant is another one that asks batches.
@@ -202,7 +221,8 @@ pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
 
 /// The difference in area to the best contestant of a pool, paired by seed.
 pub fn gap(pool: &PoolResult, entry: &Entry) -> Option<Gap> {
-    let best = pool.entries.iter().filter(|e| !in_batches(e)).max_by(|a, b| a.mean(AREA).total_cmp(&b.mean(AREA)))?;
+    let best =
+        pool.entries.iter().filter(|e| !in_batches(e)).max_by(|a, b| merit(pool, a).total_cmp(&merit(pool, b)))?;
     Some(Gap { pool: pool.name.clone(), best: best.name.clone(), difference: interval(&entry.paired(best, AREA)) })
 }
 

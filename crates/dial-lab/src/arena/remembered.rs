@@ -103,6 +103,10 @@ impl Propagation for Lent {
         self.from.kernel.spread(values, control)
     }
 
+    fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
+        self.from.kernel.peaks(control)
+    }
+
     fn source_value(&self) -> f64 {
         self.from.kernel.source_value()
     }

@@ -188,11 +188,17 @@ pub fn to_json(table: &[Standing]) -> Value {
 /// What must hold of a contestant, and whether it does: a row for every claim.
 pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: usize) -> Option<Table> {
     let own = table.iter().find(|standing| standing.name == name)?;
-    let best = table.iter().map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
+    let rivals = table.iter().filter(|standing| standing.pools == own.pools && !standing.name.contains(":batch="));
+    let best = rivals.map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
     let verdict = |holds: bool| if holds { "yes" } else { "no" }.to_string();
     let worst = own.worst().map_or("-".into(), |gap| {
         let Gap { mean, half, pool } = Gap::of(gap);
-        format!("{} of {} pools; worst {mean} ± {half} points on {pool}", own.behind(), own.pools)
+        format!(
+            "clearly below on {} of {} pools, clearly not on {}; worst {mean} ± {half} points on {pool}",
+            own.behind(),
+            own.pools,
+            own.near()
+        )
     });
     let late: Vec<String> = (own.reach.iter())
         .filter(|(_, question)| question.is_none_or(|q| 2 * q > queries))
@@ -201,7 +207,11 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
     let reached = format!("{} of {} pools", own.within_half(queries), own.reach.len());
     let (error, where_) = own.worst_calibration.clone().unwrap_or((f64::NAN, "-".into()));
     let mut rows = vec![
-        vec!["best mean rank of all".into(), verdict(own.rank <= best), plain(own.rank, 2)],
+        vec![
+            "best mean rank of all".into(),
+            if table.len() > 1 { verdict(own.rank <= best) } else { "cannot tell".into() },
+            plain(own.rank, 2),
+        ],
         vec![
             format!("mean ratio of error areas to {REFERENCE} at most 0.70"),
             verdict(own.ratio <= 0.70),
@@ -210,11 +220,11 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
         vec!["on no pool clearly more than 0.5 points below the best".into(), verdict(own.behind() == 0), worst],
         vec![
             format!("at most {} questions for what the reference needs {queries} for", queries / 2),
-            verdict(late.is_empty()),
+            if own.reach.is_empty() { "cannot tell".into() } else { verdict(late.is_empty()) },
             if late.is_empty() { reached } else { format!("{reached}; later on {}", late.join(", ")) },
         ],
         vec![
-            "expected calibration error below 5 % after 50 questions".into(),
+            format!("expected calibration error below 5 % after {} questions", queries.min(50)),
             verdict(error < 0.05),
             format!("mean {}, worst {} on {where_}", percent(own.calibration), percent(error)),
         ],
@@ -224,7 +234,10 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
     if !inside.is_empty() {
         let share = inside.iter().sum::<f64>() / inside.len() as f64;
         rows.push(vec![
-            "expected accuracy within its interval in at least 90 % of runs, after 50 questions".into(),
+            format!(
+                "expected accuracy within its interval in at least 90 % of runs, after {} questions",
+                queries.min(50)
+            ),
             verdict(share >= 0.9),
             format!("{} % of {} runs", percent(share), inside.len()),
         ]);

@@ -37,13 +37,16 @@ impl Session<'_> {
         }
     }
 
-    /// The accuracy to expect on the items without a label, with its interval; `None` for a plain reading.
+    /// The accuracy to expect on the items that may still be asked, with its interval; `None` for a plain reading, and while
+    /// there are too few labels to tell ([`Reader::accuracy`]).
     ///
     /// # Errors
     /// What a solve may fail with.
     pub fn accuracy(&self, control: &Control) -> Result<Option<Accuracy>> {
         let belief = self.belief(control)?;
-        Ok(self.reader(&belief).accuracy(&belief, &self.labelled))
+        let open: Vec<NodeId> =
+            (0..).map(NodeId).zip(&self.open).filter(|(_, open)| **open).map(|(node, _)| node).collect();
+        Ok(self.reader(&belief).accuracy(&belief, &open))
     }
 
     /// How solves are done, in certified precision.
