@@ -83,13 +83,13 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
     if args.page.is_none() {
         play(&settings, &output.control())?;
     }
-    let files = publish(&settings.folder)?;
     let [tuned, aside] = read(&settings.results());
+    if args.page.is_some() && tuned.is_empty() {
+        let text = format!("{}: holds no results. Play first, or name another --out.", settings.folder.display());
+        return Err(Failure::input("I12", text));
+    }
+    let files = publish(&settings.folder)?;
     if let Some(file) = &args.page {
-        if tuned.is_empty() {
-            let text = format!("{}: holds no results. Play first, or name another --out.", settings.folder.display());
-            return Err(Failure::input("I12", text));
-        }
         page::write_page(file, &settings.folder, &tuned, &aside)?;
     }
     let shown = if args.kept_aside || args.page.is_some() { aside } else { Vec::new() };
@@ -157,11 +157,13 @@ fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> 
 
 fn list(output: &Output) {
     let (pools, everybody) = (pools::all(), everybody());
-    let mut rows = vec![["contestant", "method", "policy", "prior", "tau", "judge"].map(String::from).to_vec()];
+    let header = ["contestant", "method", "policy", "prior", "tau", "weights", "reading", "judge"];
+    let mut rows = vec![header.map(String::from).to_vec()];
     rows.extend(everybody.iter().map(|one| {
         let method = if one.ready() { one.method.clone() } else { format!("{} (not yet)", one.method) };
         let judge = one.judge.clone().unwrap_or_default();
-        vec![one.name.clone(), method, one.policy.to_string(), one.prior.to_string(), one.tau.to_string(), judge]
+        let (policy, prior, tau) = (one.policy.to_string(), one.prior.to_string(), one.tau.to_string());
+        vec![one.name.clone(), method, policy, prior, tau, one.kernel.to_string(), one.reading.to_string(), judge]
     }));
     let one = |pool: &ArenaPool| format!("{}{}", pool.name, if pool.kept_aside { " (kept aside)" } else { "" });
     let names: Vec<String> = pools.iter().map(one).collect();

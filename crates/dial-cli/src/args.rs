@@ -18,7 +18,7 @@ const TOUR: &str = "\
 A whole use:
   dial demo                   a tour on built-in pictures, with a report to see
   dial doctor features.npz    is this pool fit for labelling?
-  dial simulate features.npz --acquisition variance,margin,random --plot a.svg
+  dial simulate features.npz --acquisition auto,variance,random --plot a.svg
                               where labels are known: which way learns fastest
 
 POOL is a file (npz with X and labels, npy, csv, tsv, mat, idx, idx.gz), or

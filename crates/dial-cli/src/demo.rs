@@ -120,6 +120,7 @@ fn say(
         "pool": pool.name,
         "labelled": labelled,
         "accuracy": accuracy,
+        "expected": session.accuracy(&dial::Control::new()).ok().flatten(),
         "scored": all,
         "methods": summary::json(runs),
         "files": files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),

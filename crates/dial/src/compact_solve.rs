@@ -13,6 +13,7 @@ use crate::compact::CompactGraph;
 use crate::control::Control;
 use crate::error::Result;
 use crate::laplacian::LinearOperator;
+use crate::peaks;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 
 /// L̂ + τ I of a compact graph, by place.
@@ -90,9 +91,8 @@ impl GlobalSolver {
     ) -> Result<Vec<f64>> {
         let parts = graph.parts();
         let component = |place: usize| parts.component[place] as usize;
-        let mut means = vec![0.0; parts.component_sizes.len()];
-        values.iter().enumerate().for_each(|(place, value)| means[component(place)] += value);
-        means.iter_mut().zip(&*parts.component_sizes).for_each(|(mean, &size)| *mean /= size as f64);
+        let sizes: Vec<usize> = parts.component_sizes.iter().map(|&size| size as usize).collect();
+        let means = peaks::means(component, &sizes, values);
         let b = |_: usize, place: usize| values[place] - means[component(place)];
         let norm = (0..values.len()).fold(0.0, |sum, place| sum + b(0, place) * b(0, place)).sqrt();
         // What is left of values that are all alike is rounding.

@@ -35,7 +35,9 @@ pub(crate) fn estimate(
     for probe in 0..PROBES {
         let mut random = Random::new(0, Purpose::Signs, probe);
         let signs: Vec<f64> = (0..n).map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect();
-        let spread = spread(&centred(ground, &signs))?;
+        let means = means(ground.component, &ground.sizes, &signs);
+        let centred: Vec<f64> = (0..n).map(|node| signs[node] - means[(ground.component)(node)]).collect();
+        let spread = spread(&centred)?;
         sums.iter_mut().zip(signs.iter().zip(spread)).for_each(|(sum, (sign, value))| *sum += sign * value);
         control.advance(1)?;
     }
@@ -45,10 +47,10 @@ pub(crate) fn estimate(
     Ok(sums.iter().enumerate().map(peak).collect())
 }
 
-/// Values less their mean over each component.
-fn centred(ground: &Ground<'_>, values: &[f64]) -> Vec<f64> {
-    let mut means = vec![0.0; ground.sizes.len()];
-    values.iter().enumerate().for_each(|(node, value)| means[(ground.component)(node)] += value);
-    means.iter_mut().zip(&ground.sizes).for_each(|(mean, size)| *mean /= *size as f64);
-    values.iter().enumerate().map(|(node, value)| value - means[(ground.component)(node)]).collect()
+/// The mean of values over each component.
+pub(crate) fn means(component: impl Fn(usize) -> usize, sizes: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut means = vec![0.0; sizes.len()];
+    values.iter().enumerate().for_each(|(node, value)| means[component(node)] += value);
+    means.iter_mut().zip(sizes).for_each(|(mean, size)| *mean /= *size as f64);
+    means
 }

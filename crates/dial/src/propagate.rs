@@ -218,9 +218,7 @@ impl Poisson {
     fn weigh(&self, values: &[f64], control: &Control) -> Result<Vec<f64>> {
         let graph = &self.graph;
         let component = |node: usize| graph.component(NodeId(node as u32));
-        let mut means = vec![0.0; graph.component_sizes().len()];
-        values.iter().enumerate().for_each(|(node, value)| means[component(node)] += value);
-        means.iter_mut().zip(graph.component_sizes()).for_each(|(mean, &size)| *mean /= size as f64);
+        let means = peaks::means(component, graph.component_sizes(), values);
         let b = |node: usize, _: usize| values[node] - means[component(node)];
         let norm = (0..values.len()).fold(0.0, |sum, node| sum + b(node, 0) * b(node, 0)).sqrt();
         // What is left of values that are all alike is rounding.

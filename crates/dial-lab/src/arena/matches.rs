@@ -1,7 +1,7 @@
 //! Matches: one contestant on one pool under one seed, kept as a cell on disk.
 //!
 //! The protocol is the paper's: one random initial label per class, the same for all contestants of a seed, then
-//! questions one at a time (or in batches); k = 20 self-tuning neighbours; everything measured on the unlabelled items
+//! questions one at a time (or in batches); k = 20 neighbours, weighed as the contestant wants it; everything measured on the unlabelled items
 //! after every question. The folder of a contestant's cells is named by its settings, those of the pool and the version
 //! of the method: whatever changes makes new cells, of that contestant alone.
 

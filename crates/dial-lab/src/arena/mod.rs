@@ -111,7 +111,16 @@ pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
         let named = settings.contestants.iter().zip(books);
         let played: Vec<_> = named.map(|(one, book)| (one.name.clone(), one.judge().is_some(), book.all())).collect();
         let result = PoolResult { name: pool.name.to_string(), entries: results::entries(&played) };
-        result.with_others(PoolResult::read(&settings.results(), pool.name)).write(&settings.results())?;
+        let earlier = PoolResult::read(&settings.results(), pool.name);
+        let file = settings.results().join(format!("{}.csv", pool.name));
+        if earlier.is_none() && file.is_file() {
+            return Err(Trouble::conflict(format!(
+                "{}: cannot be read, perhaps it is of another version. Nothing was changed, and what was played now is kept. \
+                 Remove it and name all contestants again: their matches are kept.",
+                file.display()
+            )));
+        }
+        result.with_others(earlier).write(&settings.results())?;
     }
     control.finish();
     Ok(())
