@@ -92,15 +92,16 @@ pub struct Ask {
 pub struct Prediction {
     /// The most probable class.
     pub class: ClassId,
-    /// Mean probabilities, in the order of [`classes`](crate::Session::classes).
+    /// Probabilities as the reading states them, in the order of [`classes`](crate::Session::classes).
     pub probabilities: Vec<f64>,
-    /// Trace of the covariance.
+    /// Trace of the covariance of the Dirichlet distribution, the classes evened out if the reading does that.
     pub variance: f64,
     /// Evidence, all classes together, without the prior.
     pub evidence: f64,
     /// Whether any label can say something about this item.
     pub reached: bool,
-    /// In certified precision: how far the evidence for any class may be from the exact one, at most.
+    /// In certified precision: how far the evidence for any class may be from the exact one, at most, before classes are
+    /// evened out.
     pub error: Option<f64>,
 }
 

@@ -64,8 +64,8 @@ pub struct Plan<'a> {
     pub judges: Vec<Arc<Model<'a>>>,
     /// Accuracies are measured after every so many questions and at the end; in between the last ones are repeated.
     pub score_every: usize,
-    /// [`Measures`] are taken beside accuracy after every so many questions and at the end; 0: never. In between the
-    /// last ones are repeated.
+    /// [`Measures`] are taken beside accuracy after every so many questions, of those that are scored, and at the end; 0:
+    /// never. In between the last ones are repeated.
     pub measure_every: usize,
     /// The probability that an answer is wrong, from 0 to 1.
     pub noise: f64,
