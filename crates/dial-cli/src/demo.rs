@@ -179,7 +179,8 @@ fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args:
         figures: vec![Figure {
             caption: format!(
                 "Left: share of unlabelled items classified right. Right: how many of the {} clusters have been met. \
-                 Mean over {}; bands are 95 % confidence intervals of the mean.",
+                 Mean over {}; bands are 95 % confidence intervals of the mean. From no label auto asks the same in every trial, so \
+                 it has none.",
                 summary::n_clusters(truth),
                 count(args.trials, "trial", "trials")
             ),

@@ -65,9 +65,10 @@ fn refusal() -> Error {
     Error::BadSetting { name: "acquisition", want, got: "auto".into() }
 }
 
-/// α with the evidence of every class times its weight.
+/// α with the evidence of every class times its weight. Certified estimates may lie a little below 0, and no weight may
+/// make more of that than the prior.
 fn weigh<'b>(alpha: &[f64], weights: &[f64], prior: f64, even: &'b mut [f64]) -> &'b [f64] {
-    even.iter_mut().zip(alpha.iter().zip(weights)).for_each(|(even, (a, w))| *even = prior + w * (a - prior));
+    even.iter_mut().zip(alpha.iter().zip(weights)).for_each(|(even, (a, w))| *even = prior + w * (a - prior).max(0.0));
     even
 }
 
@@ -123,5 +124,20 @@ impl Acquisition for Doubt<'_> {
             *score *= (coverage / peak).max(0.0).sqrt();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubt_by_hand_and_estimates_below_nothing() {
+        // α = (3, 1): margin 1/2, total 4. Nothing known: 1, but for the prior in the total.
+        assert_eq!(doubt(&[3.0, 1.0]), 0.1);
+        assert!((doubt(&[1e-4, 1e-4]) - 1.0).abs() < 1e-3);
+        // Half a prior below nothing, times a weight of 9: still the prior, and a score that is a number.
+        let even = &mut [0.0; 2];
+        assert_eq!(weigh(&[0.5e-4, 1e-4 + 0.25], &[9.0, 2.0], 1e-4, even), [1e-4, 1e-4 + 2.0 * (1e-4 + 0.25 - 1e-4)]);
     }
 }

@@ -163,6 +163,12 @@ fn row(record: &Record) -> Vec<f64> {
     ]
 }
 
+/// The workbench of a pool, with the paper's settings.
+pub fn workbench<'a>(loaded: &'a Loaded, control: &Control) -> Result<Workbench<'a>, Trouble> {
+    let features = loaded.pool.matrix.features()?;
+    Ok(Workbench::build(features, NEIGHBOURS, loaded.metric, Kernel::SelfTuning, EIGENPAIRS, control)?)
+}
+
 /// Runs all lines of a pool, or takes up where an earlier run stopped.
 pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result<Study, Trouble> {
     let protocol = Protocol::of(dataset, settings);
@@ -174,14 +180,7 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
         "method_version": dial::METHOD_VERSION,
     });
     let cells = Cells::open(settings.folder.join("cells").join(dataset.stem()), &stored)?;
-    let bench = Workbench::build(
-        loaded.pool.matrix.features()?,
-        NEIGHBOURS,
-        loaded.metric,
-        Kernel::SelfTuning,
-        EIGENPAIRS,
-        control,
-    )?;
+    let bench = workbench(&loaded, control)?;
     let runner = Runner { protocol, settings, truth: &truth, loaded: &loaded, bench: &bench, cells: &cells };
     let wanted =
         lines(dataset).into_iter().filter(|line| line.source != Source::AuthorsLand || loaded.ranking.is_some());

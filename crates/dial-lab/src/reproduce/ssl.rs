@@ -9,12 +9,12 @@ use dial::methods::Workbench;
 use dial::models::ModelName;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
-use dial::{Control, DirichletField, Kernel, NodeId, Propagation};
+use dial::{Control, DirichletField, NodeId, Propagation};
 use dial_data::write::Cell;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU};
+use super::curves::{NEIGHBOURS, TAU, workbench};
 use super::learning::{banded, means};
 use super::pools::{Dataset, load};
 use super::standing::percent;
@@ -81,14 +81,7 @@ fn on_pool(
     });
     let cells = Cells::open(settings.folder.join("cells").join("ssl").join(dataset.stem()), &stored)?;
     outcome.settings.push(stored);
-    let bench = Workbench::build(
-        loaded.pool.matrix.features()?,
-        NEIGHBOURS,
-        loaded.metric,
-        Kernel::SelfTuning,
-        EIGENPAIRS,
-        control,
-    )?;
+    let bench = workbench(&loaded, control)?;
     let mut all = Vec::new();
     for (model, name) in MODELS {
         control.start(&format!("{}: {name}", loaded.name), settings.trials * MOST);
