@@ -138,7 +138,8 @@ fn spectral(graph: &str, count: usize, which: &str) {
 }
 
 fn build(pool: &str, k: usize) {
-    let pool = dial_data::open(pool, &dial_data::ReadOptions::default(), 0).expect("a readable pool");
+    let pool =
+        dial_data::open(pool, &dial_data::ReadOptions::default(), 0, &dial::Control::new()).expect("a readable pool");
     let features: Features<'_> = pool.matrix.features().expect("finite features");
     let start = Instant::now();
     let found = Neighbours::exact(features, k, Metric::Euclidean, Default::default(), &Control::new());
@@ -150,7 +151,8 @@ fn build(pool: &str, k: usize) {
 }
 
 fn approximate(pool: &str, k: usize) {
-    let pool = dial_data::open(pool, &dial_data::ReadOptions::default(), 0).expect("a readable pool");
+    let pool =
+        dial_data::open(pool, &dial_data::ReadOptions::default(), 0, &dial::Control::new()).expect("a readable pool");
     let features: Features<'_> = pool.matrix.features().expect("finite features");
     let start = Instant::now();
     let found = neighbours(features, k);
@@ -163,7 +165,8 @@ fn neighbours(features: Features<'_>, k: usize) -> Found {
 }
 
 fn save(pool: &str, k: usize, file: &Path) {
-    let pool = dial_data::open(pool, &dial_data::ReadOptions::default(), 0).expect("a readable pool");
+    let pool =
+        dial_data::open(pool, &dial_data::ReadOptions::default(), 0, &dial::Control::new()).expect("a readable pool");
     let start = Instant::now();
     let found = neighbours(pool.matrix.features().expect("finite features"), k);
     let search = start.elapsed().as_secs_f64();

@@ -6,12 +6,13 @@ use clap::{Args, Parser, Subcommand};
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness};
+use dial_data::Kind;
 
 pub use crate::arena::Arena;
 pub use crate::bench::Bench;
 pub use crate::generate::Generate;
 pub use crate::reproduce::Reproduce;
-pub use crate::words::{InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
+pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
 pub use dial_lab::tau::Tau;
 
 const TOUR: &str = "\
@@ -107,9 +108,12 @@ impl Demo {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Pool")]
 pub struct PoolArgs {
-    /// A file, or builtin:NAME
+    /// A file, a folder of pictures or texts, or builtin:NAME
     #[arg(value_name = "POOL")]
     pub pool: String,
+    /// File of features (embeddings) for the items of POOL, one row each or joined by id: npy, npz, csv, parquet or mat
+    #[arg(long, value_name = "FILE")]
+    pub features: Option<PathBuf>,
     /// File of labels: npy, csv (one column, or id and label), idx or mat
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
@@ -120,24 +124,45 @@ pub struct PoolArgs {
     /// Column of a table that holds the item ids [default: id]
     #[arg(long, value_name = "NAME")]
     pub id_column: Option<String>,
+    /// Column of a table that holds texts, from which features are made [default: text and its like]
+    #[arg(long, value_name = "NAME")]
+    pub text_column: Option<String>,
+    /// Column of a table that holds paths of picture files [default: image and its like]
+    #[arg(long, value_name = "NAME")]
+    pub image_column: Option<String>,
     /// Column of a table to leave out; may be repeated
     #[arg(long, value_name = "NAME")]
     pub drop_column: Vec<String>,
     /// Array of an npz or mat file that holds the features [default: X, or the only one]
     #[arg(long, value_name = "NAME")]
     pub variable: Option<String>,
+    /// What POOL is, where that cannot be seen: table, texts or images
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: Option<Kind>,
+    /// Names of sub-folders are labels
+    #[arg(long)]
+    pub folder_labels: bool,
+    /// What stands between the cells of a table: , ; tab or space [default: guessed]
+    #[arg(long, value_name = "CHAR")]
+    pub delimiter: Option<Delimiter>,
+    /// How the numbers of a table mark decimals: point or comma [default: guessed]
+    #[arg(long, value_name = "MARK", value_parser = ["point", "comma"])]
+    pub decimal: Option<String>,
     /// Leave out rows that hold NaN or infinity
     #[arg(long)]
     pub drop_nonfinite: bool,
-    /// Leave out rows of a table that cannot be read
+    /// Leave out rows and pictures that cannot be read
     #[arg(long)]
     pub skip_bad: bool,
     /// Labels whose id is not in the pool: error or skip
     #[arg(long, value_name = "WHAT", default_value = "error", value_parser = ["error", "skip"])]
     pub on_unknown: String,
-    /// Scale every column to mean 0 and standard deviation 1
-    #[arg(long)]
-    pub standardize: bool,
+    /// Scale every column to mean 0 and standard deviation 1: yes or no [default: tables of columns on different scales]
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = ["yes", "no"])]
+    pub standardize: Option<String>,
+    /// Keep this many principal components of the features
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub pca: Option<usize>,
     /// Rows of length zero under cosine: error, isolate or drop
     #[arg(long, value_name = "WHAT", default_value = "error")]
     pub zero_vectors: ZeroRows,
@@ -153,9 +178,9 @@ pub struct GraphArgs {
     /// Nearest neighbours of each item, itself not counted; auto is 20, or fewer in a tiny pool
     #[arg(long, value_name = "K", default_value = "20")]
     pub k: Neighbourhood,
-    /// euclidean or cosine
-    #[arg(long, value_name = "METRIC", default_value = "euclidean")]
-    pub metric: Metric,
+    /// euclidean or cosine [default: cosine for spectra of a scene, else euclidean]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<Metric>,
     /// self-tuning (the paper's), symmetric, gaussian or uniform [default: symmetric when asking by auto, else self-tuning]
     #[arg(long, value_name = "KERNEL")]
     pub kernel: Option<Kernel>,

@@ -8,7 +8,7 @@ use dial::methods::Method;
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
 use dial::{Accuracy, Doubt, NodeId, Options, Policy, Prediction, Reading, Score, Session, Setting};
-use dial_data::{Pool, write::write_whole};
+use dial_data::{Pool, Show, write::write_whole};
 use dial_lab::chart::{to_png, to_svg};
 use dial_lab::picture::{GreyPicture, sparkline};
 use dial_lab::report::{Confusion, Figure, Gallery, GalleryItem, Report, Step, Table, render};
@@ -47,7 +47,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
         (score(Score::Margin), Policy::Max),
         (score(Score::Random), Policy::Max),
     ];
-    let bench = || built.workbench(plan.graph.metric, plan.asking.eigenpairs);
+    let bench = || built.workbench(prepare::metric(&pool, &plan.graph), plan.asking.eigenpairs);
     let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
     let session = label(&setting, &truth, args, plan.asking.reading.unwrap_or_default())?;
     let files = write(&pool, &truth, &runs, &session, args)?;
@@ -261,14 +261,15 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
 }
 
 fn item(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
-    let row: Vec<f64> = (0..pool.matrix.dim).map(|column| pool.matrix.get(node.index(), column)).collect();
-    let png = match &pool.picture {
-        Some(picture) => {
+    let shown = pool.shown();
+    let row: Vec<f64> = (0..shown.dim).map(|column| shown.get(node.index(), column)).collect();
+    let png = match &pool.show {
+        Show::Picture(picture) => {
             let mut grey = GreyPicture::new(picture.height, picture.width, row);
             (grey.lowest, grey.highest) = (picture.lowest, picture.highest);
             grey.to_png(3)
         }
-        None => to_png(&sparkline(&row, 96.0, 64.0), 2.0),
+        _ => to_png(&sparkline(&row, 96.0, 64.0), 2.0),
     };
     GalleryItem { png: Some(png), title, detail }
 }

@@ -10,7 +10,7 @@ use dial::{
 };
 use dial_data::{Pool, ReadOptions};
 
-use crate::args::{GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
+use crate::args::{Delimiter, GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
 use crate::memory::{self, Shape, Work};
 use crate::output::{Output, count};
@@ -27,16 +27,24 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
     let options = ReadOptions {
         id_column: args.id_column.clone(),
         label_column: args.label_column.clone(),
+        text_column: args.text_column.clone(),
+        image_column: args.image_column.clone(),
         drop_columns: args.drop_column.clone(),
+        delimiter: args.delimiter.map(|Delimiter(byte)| byte),
+        decimal_comma: args.decimal.as_deref().map(|mark| mark == "comma"),
+        kind: args.kind,
+        folder_labels: args.folder_labels,
         drop_nonfinite: args.drop_nonfinite,
         skip_bad: args.skip_bad,
         skip_unknown: args.on_unknown == "skip",
-        standardize: args.standardize,
+        standardize: args.standardize.as_deref().map(|word| word == "yes"),
+        components: args.pca,
+        features_file: args.features.clone(),
         labels_file: args.labels.clone(),
         variable: args.variable.clone(),
     };
-    let mut pool = dial_data::open(&args.pool, &options, BUILTIN_SEED)?;
-    if args.zero_vectors == ZeroRows::Drop && graph.metric == Metric::Cosine {
+    let mut pool = dial_data::open(&args.pool, &options, BUILTIN_SEED, &output.control())?;
+    if args.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
         drop_zero_rows(&mut pool)?;
     }
     for label in &args.ignore_label {
@@ -51,6 +59,11 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
         memory::check(Shape::of(&pool, graph.k.number(pool.matrix.n)), graph.memory_limit, work, output)?;
     }
     Ok(pool)
+}
+
+/// The metric as typed, or the one the features are made for.
+pub fn metric(pool: &Pool, args: &GraphArgs) -> Metric {
+    args.metric.unwrap_or(pool.metric)
 }
 
 fn drop_zero_rows(pool: &mut Pool) -> Result<(), Failure> {
@@ -155,11 +168,11 @@ pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Outpu
     let (search, control) = (args.search.for_pool(features.n(), features.dim()), output.control());
     let failed = |error| zero_row_by_id(pool, error);
     if search == Search::Exact {
-        let neighbours = Neighbours::exact(features, k, args.metric, zero_vectors, &control).map_err(failed)?;
+        let neighbours = Neighbours::exact(features, k, metric(pool, args), zero_vectors, &control).map_err(failed)?;
         return Ok(Searched { neighbours, order: None, search });
     }
     let effort = Effort::default();
-    let found = Neighbours::approximate(features, k, args.metric, zero_vectors, SEARCH_SEED, effort, &control);
+    let found = Neighbours::approximate(features, k, metric(pool, args), zero_vectors, SEARCH_SEED, effort, &control);
     let found = found.map_err(failed)?;
     recall_note(&found, effort, output);
     Ok(Searched { neighbours: found.neighbours, order: Some(found.order), search })

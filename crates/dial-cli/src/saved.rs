@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use dial::{CompactGraph, Effort, Lists, Metric, Neighbours, Rows, Search, ZeroVectors};
+use dial::{CompactGraph, Effort, Lists, Neighbours, Rows, Search, ZeroVectors};
 use dial_data::{Fingerprint, GraphFile, Pool, Recipe, RowFile, RowReader, write_graph};
 use serde_json::json;
 
@@ -35,7 +35,7 @@ pub fn save(
     let recipe = Recipe {
         k: neighbours.k(),
         kernel: args.kernel.unwrap_or_default(),
-        metric: args.metric,
+        metric: prepare::metric(pool, args),
         search: search.to_string(),
         seed: prepare::SEARCH_SEED,
         dim: pool.matrix.dim,
@@ -48,8 +48,9 @@ pub fn save(
 
 /// The rows of a pool that need not be read whole: a large npy file, taken as it is.
 pub fn rows_by_position(pool: &PoolArgs, args: &GraphArgs) -> Option<RowFile> {
-    let as_it_is =
-        pool.labels.is_none() && !pool.drop_nonfinite && !pool.standardize && pool.zero_vectors != ZeroRows::Drop;
+    let PoolArgs { labels, features, standardize, pca, .. } = pool;
+    let changed = standardize.as_deref() == Some("yes") || pool.drop_nonfinite || pool.zero_vectors == ZeroRows::Drop;
+    let as_it_is = labels.is_none() && features.is_none() && pca.is_none() && !changed;
     // Whatever is wrong with the file, its reader will say.
     let file =
         Some(&pool.pool).filter(|name| as_it_is && name.ends_with(".npy")).and_then(|name| RowFile::open(name).ok())?;
@@ -70,11 +71,10 @@ pub fn save_rows(
         ZeroRows::Core(choice) => choice,
         ZeroRows::Drop => ZeroVectors::Error,
     };
-    let reader = RowReader::new(rows);
+    let (reader, metric) = (RowReader::new(rows), args.metric.unwrap_or_default());
     let read = |range: Range<usize>, out: &mut [f32]| reader.read(range, out);
     let source = Rows { n: rows.n, dim: rows.dim, read: &read };
-    let found =
-        Neighbours::approximate_rows(source, k, args.metric, zero_vectors, prepare::SEARCH_SEED, effort, &control);
+    let found = Neighbours::approximate_rows(source, k, metric, zero_vectors, prepare::SEARCH_SEED, effort, &control);
     let found = match found {
         Ok(found) => found,
         Err(error) => return Err(reader.explain(error).into()),
@@ -90,7 +90,7 @@ pub fn save_rows(
     let recipe = Recipe {
         k,
         kernel: args.kernel.unwrap_or_default(),
-        metric: args.metric,
+        metric,
         search: Search::Approximate.to_string(),
         seed: prepare::SEARCH_SEED,
         dim: rows.dim,
@@ -137,8 +137,8 @@ fn agree(path: &Path, recipe: &Recipe, args: &GraphArgs) -> Result<(), Failure> 
         }
         _ => {}
     }
-    if args.metric != Metric::default() && args.metric != recipe.metric {
-        return differs("metric", args.metric.to_string(), recipe.metric.to_string());
+    if let Some(metric) = args.metric.filter(|metric| *metric != recipe.metric) {
+        return differs("metric", metric.to_string(), recipe.metric.to_string());
     }
     match args.kernel {
         Some(kernel) if kernel != recipe.kernel => differs("kernel", kernel.to_string(), recipe.kernel.to_string()),

@@ -83,7 +83,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     let setting = built.setting(&args.kernel, output)?;
     let asking = &args.asking;
-    let bench = || built.workbench(args.graph.metric, asking.eigenpairs);
+    let bench = || built.workbench(prepare::metric(&pool, &args.graph), asking.eigenpairs);
     let runs = methods(&setting, &bench, &truth, asking, output)?;
     let crowded = runs.iter().flat_map(|run| &run.trials).flatten().filter(|record| record.crowded).count();
     if crowded > 0 {

@@ -22,6 +22,25 @@ impl FromStr for ZeroRows {
     }
 }
 
+/// What stands between the cells of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter(pub u8);
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Delimiter, String> {
+        match word {
+            "," | "comma" => Ok(Delimiter(b',')),
+            ";" | "semicolon" => Ok(Delimiter(b';')),
+            "\t" | "\\t" | "tab" => Ok(Delimiter(b'\t')),
+            " " | "space" => Ok(Delimiter(b' ')),
+            "|" | "bar" => Ok(Delimiter(b'|')),
+            _ => Err("use , ; | tab or space".into()),
+        }
+    }
+}
+
 /// The propagations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropagationName {

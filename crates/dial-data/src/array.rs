@@ -5,7 +5,7 @@
 
 use crate::error::Fault;
 use crate::matrix::{Buffer, Matrix};
-use crate::pool::Picture;
+use crate::show::{Picture, Show};
 
 /// The values of an array, in C order.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ impl Array {
     }
 
     /// The array as features: n x d, or n x h x w pictures.
-    pub(crate) fn into_features(self) -> Result<(Matrix, Option<Picture>), Fault> {
+    pub(crate) fn into_features(self) -> Result<(Matrix, Show), Fault> {
         let (n, dim, sides) = match *self.shape.as_slice() {
             [n, d] => (n, d, None),
             [n, h, w] => (n, h.checked_mul(w).ok_or_else(|| too_large(&self.shape))?, Some((h, w))),
@@ -74,11 +74,11 @@ impl Array {
         }
         let bytes = matches!(self.data, ArrayData::U8(_));
         let values = into_buffer(self.data)?;
-        let picture = sides.map(|(height, width)| {
+        let show = sides.map_or(Show::Numbers(Vec::new()), |(height, width)| {
             let (lowest, highest) = if bytes { (0.0, 255.0) } else { extremes(&values) };
-            Picture { height, width, lowest, highest }
+            Show::Picture(Picture { height, width, lowest, highest })
         });
-        Ok((Matrix { values, n, dim }, picture))
+        Ok((Matrix { values, n, dim }, show))
     }
 
     /// The array as one label per item, in words.
@@ -205,11 +205,11 @@ mod tests {
     #[test]
     fn pictures_know_their_range() {
         let bytes = Array { shape: vec![1, 1, 2], data: ArrayData::U8(vec![3, 4]) };
-        let picture = bytes.into_features().unwrap().1.unwrap();
-        assert_eq!((picture.height, picture.width, picture.lowest, picture.highest), (1, 2, 0.0, 255.0));
+        let picture = Picture { height: 1, width: 2, lowest: 0.0, highest: 255.0 };
+        assert_eq!(bytes.into_features().unwrap().1, Show::Picture(picture));
         let floats = Array { shape: vec![1, 2, 1], data: ArrayData::F32(vec![-0.5, 2.0]) };
-        let picture = floats.into_features().unwrap().1.unwrap();
-        assert_eq!((picture.height, picture.width, picture.lowest, picture.highest), (2, 1, -0.5, 2.0));
+        let picture = Picture { height: 2, width: 1, lowest: -0.5, highest: 2.0 };
+        assert_eq!(floats.into_features().unwrap().1, Show::Picture(picture));
     }
 
     #[test]

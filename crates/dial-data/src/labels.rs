@@ -114,7 +114,7 @@ fn label_rows(
 
 /// One label per row of the file; rows that were left out of the pool are left out here too.
 fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>, Fault> {
-    let n = draft.matrix.n;
+    let n = draft.n;
     match &draft.kept {
         Some((kept, total)) if names.len() == *total => {
             Ok(kept.iter().filter_map(|&r| names.get(r).cloned()).collect())
@@ -129,8 +129,7 @@ fn by_id(
     rows: &[(String, String, usize)],
     options: &ReadOptions,
 ) -> std::result::Result<Vec<String>, Fault> {
-    let own: Vec<String> =
-        draft.ids.clone().unwrap_or_else(|| (0..draft.matrix.n).map(|row| row.to_string()).collect());
+    let own = draft.id_list();
     let mut index: HashMap<&str, Option<(&str, usize)>> = own.iter().map(|id| (id.as_str(), None)).collect();
     let (mut unknown, mut double) = (Vec::new(), Vec::new());
     for (id, label, line) in rows {

@@ -21,8 +21,8 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let chosen = chosen.map_err(here)?;
     let inside = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
     let array = flatten_cube(chosen.read().map_err(inside)?);
-    let (matrix, _) = array.into_features().map_err(inside)?;
-    let mut draft = Draft::new(matrix, None);
+    let (matrix, show) = array.into_features().map_err(inside)?;
+    let mut draft = Draft::new(matrix, show);
     let labels = match wanted.filter(|_| options.labels_file.is_none()) {
         Some(name) if name == chosen.name => {
             return Err(here(Fault::Setting(format!("features and labels cannot be the same array, {name:?}."))));
@@ -33,13 +33,13 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     if let Some(variable) = labels.filter(|v| options.labels_file.is_none() && v.name != chosen.name) {
         let inside = |fault: Fault| fault.at(format!("{place}: array {}", variable.name));
         let names = variable.read().and_then(Array::into_labels).map_err(inside)?;
-        if names.len() != draft.matrix.n {
-            return Err(inside(Fault::Labels(format!("{} labels for {} rows.", names.len(), draft.matrix.n))));
+        if names.len() != draft.n {
+            return Err(inside(Fault::Labels(format!("{} labels for {} rows.", names.len(), draft.n))));
         }
         draft.truth = Some(Truth::from_names(&names).map_err(|error| inside(error.fault))?);
         draft.notes.push(format!("labels are the array {}", variable.name));
     }
-    let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(draft.matrix.n);
+    let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(draft.n);
     draft.could_be_labels = variables.iter().filter(free).map(|variable| variable.name.clone()).collect();
     Ok(draft)
 }

@@ -72,20 +72,20 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let find = |names: &[&str]| names.iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
     let chosen = choose(&arrays, options).map_err(|fault| fault.at(place))?;
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    let (matrix, picture) = chosen.read(place)?.into_features().map_err(here)?;
-    let mut draft = Draft::new(matrix, picture);
+    let (matrix, show) = chosen.read(place)?.into_features().map_err(here)?;
+    let mut draft = Draft::new(matrix, show);
     let array = match &options.label_column {
         Some(name) => Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place))),
         None => find(&["labels", "y"]).filter(|array| array.name != chosen.name).map(Ok),
     };
     if let Some(array) = array.filter(|_| options.labels_file.is_none()).transpose()? {
-        draft.truth = Some(labels(array, place, draft.matrix.n)?);
+        draft.truth = Some(labels(array, place, draft.n)?);
         draft.notes.push(format!("labels are the array {}", array.name));
     }
     if let Some(array) = find(&["ids"]) {
-        draft.ids = Some(ids(array, place, draft.matrix.n)?);
+        draft.ids = Some(ids(array, place, draft.n)?);
     }
-    let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && array.holds(draft.matrix.n);
+    let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && array.holds(draft.n);
     draft.could_be_labels = arrays.iter().filter(free).map(|array| array.name.clone()).collect();
     Ok(draft)
 }

@@ -2,39 +2,48 @@
 
 use std::path::Path;
 
+use dial::Control;
+
 use crate::builtin;
+use crate::components;
 use crate::error::{Fault, LISTED, Result, first_few, plural};
+use crate::features_file;
+use crate::folder;
 use crate::ids;
 use crate::idx;
+use crate::image_features;
 use crate::labels;
 use crate::mat_pool;
+use crate::matrix::Matrix;
 use crate::npy;
 use crate::npz;
 use crate::pool::{Draft, Pool, ReadOptions};
+use crate::show::Show;
 use crate::sniff::{self, Format};
 use crate::table;
+use crate::text_features;
 
-/// Opens a pool: the path of a file, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only to
-/// built-in pools.
+/// Opens a pool: the path of a file or folder, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only
+/// to built-in pools.
 ///
 /// ```
 /// use dial_data::{ReadOptions, open};
-/// let pool = open("builtin:moons:100", &ReadOptions::default(), 1)?;
+/// let pool = open("builtin:moons:100", &ReadOptions::default(), 1, &dial::Control::new())?;
 /// assert_eq!((pool.matrix.n, pool.matrix.dim), (100, 2));
 /// # Ok::<(), dial_data::Error>(())
 /// ```
-pub fn open(pool: &str, options: &ReadOptions, seed: u64) -> Result<Pool> {
+pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> Result<Pool> {
     let (name, draft) = match pool.strip_prefix("builtin:") {
         Some(rest) => {
             no_columns(options).map_err(|fault| fault.at(pool))?;
             let made = builtin::make(rest, seed).map_err(|fault| fault.at(pool))?;
-            let mut draft = Draft::new(made.matrix, made.picture);
-            (draft.truth, draft.notes) = (made.truth, made.notes);
+            let mut draft = Draft::new(made.matrix, made.show);
+            (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
             (made.name, draft)
         }
         None => (short_name(pool), read(pool, options)?),
     };
-    finish(draft, name, pool, options)
+    finish(draft, name, pool, options, control)
 }
 
 /// The bytes of a file that exists and is a plain file.
@@ -60,7 +69,15 @@ pub fn fingerprint(path: impl AsRef<std::path::Path>) -> Result<String> {
     Ok(sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Reads a file of features, which may not be a pool of its own: nothing is attached, checked or made.
+pub(crate) fn features(place: &str, options: &ReadOptions) -> Result<Draft> {
+    read(place, options)
+}
+
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
+    if Path::new(place).is_dir() {
+        return folder::read(place, options);
+    }
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
@@ -94,11 +111,11 @@ fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
 }
 
 fn array_draft(array: crate::Array) -> std::result::Result<Draft, Fault> {
-    let (matrix, picture) = array.into_features()?;
-    Ok(Draft::new(matrix, picture))
+    let (matrix, show) = array.into_features()?;
+    Ok(Draft::new(matrix, show))
 }
 
-fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions) -> Result<Pool> {
+fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, control: &Control) -> Result<Pool> {
     match (&options.labels_file, labels_beside(place)) {
         (Some(path), _) => labels::attach(&mut draft, path, options)?,
         (None, Some(path)) => {
@@ -107,10 +124,15 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions) ->
         }
         (None, None) => {}
     }
-    drop_nonfinite(&mut draft, options).map_err(|fault| fault.at(place))?;
-    if options.standardize {
-        draft.matrix.standardize();
+    if let Some(path) = &options.features_file {
+        features_file::attach(&mut draft, path, options)?;
     }
+    let mut matrix = match draft.matrix.take() {
+        Some(matrix) => matrix,
+        None => described(&mut draft, place, options, control)?,
+    };
+    drop_nonfinite(&mut draft, &mut matrix, options).map_err(|fault| fault.at(place))?;
+    matrix = transformed(&mut draft, matrix, options, control).map_err(|fault| fault.at(place))?;
     if let Some(truth) = &draft.truth {
         let unknown = truth.labels.len() - truth.known();
         if unknown > 0 {
@@ -126,18 +148,54 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions) ->
             "no labels were found; --label-column NAME can take them from the {arrays} {names} (one value per row)"
         ));
     }
-    let Draft { matrix, ids, truth, picture, notes, could_be_labels, .. } = draft;
-    Ok(Pool { name, matrix, ids, truth, picture, notes, could_be_labels })
+    let Draft { original, metric, ids, truth, show, beside, notes, could_be_labels, .. } = draft;
+    Ok(Pool { name, matrix, original, metric, ids, truth, show, beside, notes, could_be_labels })
 }
 
-fn drop_nonfinite(draft: &mut Draft, options: &ReadOptions) -> std::result::Result<(), Fault> {
-    let Some(((row, column), count, rows)) = draft.matrix.nonfinite() else { return Ok(()) };
+/// Features of items that come without.
+fn described(draft: &mut Draft, place: &str, options: &ReadOptions, control: &Control) -> Result<Matrix> {
+    let described = match &draft.show {
+        Show::Texts(texts) => text_features::describe(texts, control).map_err(|fault| fault.at(place))?,
+        Show::Images(images) => image_features::describe(images, options, control)?,
+        Show::Numbers(_) | Show::Picture(_) | Show::Scene(_) => {
+            unreachable!("what is shown by numbers has come with them")
+        }
+    };
+    draft.notes.extend(described.notes);
+    if let Some(keep) = described.kept {
+        draft.select_rows(&keep);
+    }
+    Ok(described.matrix)
+}
+
+/// Columns on one scale, and fewer of them, as asked for or as suits the pool.
+fn transformed(
+    draft: &mut Draft,
+    mut matrix: Matrix,
+    options: &ReadOptions,
+    control: &Control,
+) -> std::result::Result<Matrix, Fault> {
+    let standardize = options.standardize.unwrap_or(draft.standardize);
+    if (standardize || options.components.is_some()) && draft.original.is_none() && draft.show.by_numbers() {
+        draft.original = Some(matrix.clone());
+    }
+    if standardize {
+        matrix.standardize();
+    }
+    match options.components {
+        Some(components) => components::principal(&matrix, components, control),
+        None => Ok(matrix),
+    }
+}
+
+fn drop_nonfinite(draft: &mut Draft, matrix: &mut Matrix, options: &ReadOptions) -> std::result::Result<(), Fault> {
+    let Some(((row, column), count, rows)) = matrix.nonfinite() else { return Ok(()) };
     if !options.drop_nonfinite {
-        let value = draft.matrix.get(row, column);
+        let value = matrix.get(row, column);
         return Err(Fault::NonFinite { count, rows, at: draft.position(row, column), value });
     }
-    let bad = draft.matrix.nonfinite_rows();
-    let keep: Vec<usize> = (0..draft.matrix.n).filter(|row| bad.binary_search(row).is_err()).collect();
+    let bad = matrix.nonfinite_rows();
+    let keep: Vec<usize> = (0..matrix.n).filter(|row| bad.binary_search(row).is_err()).collect();
     if keep.is_empty() {
         return Err(Fault::Shape("no rows: every row holds a non-finite value".into()));
     }
@@ -150,6 +208,7 @@ fn drop_nonfinite(draft: &mut Draft, options: &ReadOptions) -> std::result::Resu
     let text = first_few(&words, rows, ", ");
     draft.notes.push(format!("left out {rows} {} with non-finite values: {text}", plural(rows, "row", "rows")));
     draft.select_rows(&keep);
+    *matrix = matrix.select_rows(&keep);
     Ok(())
 }
 
@@ -186,11 +245,11 @@ mod tests {
     #[test]
     fn what_is_not_a_file() {
         let none = ReadOptions::default();
-        let missing = open("no/such/file.npy", &none, 0).unwrap_err();
+        let missing = open("no/such/file.npy", &none, 0, &Control::new()).unwrap_err();
         assert_eq!(missing.code(), "I5");
         let text = missing.to_string();
         assert!(text.starts_with("no/such/file.npy: no such file.") && text.contains("moons, "), "{text}");
-        let folder = open(".", &none, 0).unwrap_err();
+        let folder = open(".", &none, 0, &Control::new()).unwrap_err();
         assert_eq!((folder.code(), folder.kind().exit_code()), ("S5", 5));
     }
 }

@@ -4,7 +4,7 @@
 //! passed over. A record that breaks the rules is given out with what is wrong, and reading goes on at the next line.
 
 /// The longest record we accept.
-const LONGEST: usize = 16 << 20;
+pub(crate) const LONGEST: usize = 16 << 20;
 
 /// One record, reused from row to row.
 #[derive(Clone, Debug, Default)]

@@ -236,7 +236,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.npy");
         write_npy(&path, &Saved::matrix(data, dim)).unwrap();
-        let pool = open(&path.display().to_string(), &ReadOptions::default(), 0).unwrap();
+        let pool = open(&path.display().to_string(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         (RowFile::open(&path).unwrap(), pool, folder)
     }
 
@@ -269,7 +269,7 @@ mod tests {
         let mut out = [0.0; 4];
         rows.read(0..2, &mut out).unwrap();
         assert_eq!(out, values);
-        let pool = open(&path.display().to_string(), &ReadOptions::default(), 0).unwrap();
+        let pool = open(&path.display().to_string(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         assert_eq!(rows.fingerprint(&Control::new()).unwrap(), Fingerprint::of(&pool.matrix));
     }
 

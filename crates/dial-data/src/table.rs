@@ -10,6 +10,7 @@ use crate::ids;
 use crate::matrix::{Buffer, Matrix};
 use crate::pool::{Draft, ReadOptions};
 use crate::records::{self, Record, Records};
+use crate::show::Show;
 use crate::truth::Truth;
 
 /// Default names, the earlier the better.
@@ -278,7 +279,8 @@ fn shortened(text: &str) -> String {
 
 fn draft(columns: Columns, features: &[usize], rows: Rows, options: &ReadOptions) -> Result<Draft, Fault> {
     let (n, dim) = (rows.lines.len(), features.len());
-    let mut draft = Draft::new(Matrix { values: Buffer::F64(rows.values), n, dim }, None);
+    let names = features.iter().filter_map(|&column| columns.names.get(column).cloned()).collect();
+    let mut draft = Draft::new(Matrix { values: Buffer::F64(rows.values), n, dim }, Show::Numbers(names));
     let name = |column: usize| columns.names.get(column).cloned().unwrap_or_default();
     if columns.id.is_some() {
         let (ids, notes) = ids::checked(rows.ids, |row| ids::Place::Line(rows.lines.get(row).copied().unwrap_or(0)))?;
@@ -327,7 +329,7 @@ mod tests {
     fn columns_by_number_without_a_header() {
         let options = ReadOptions { label_column: Some("1".into()), ..ReadOptions::default() };
         let draft = read(b"1.5,cat\n2.5,dog\n", &options).unwrap();
-        assert_eq!(draft.matrix.values, Buffer::F64(vec![1.5, 2.5]));
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.5, 2.5]));
         assert_eq!(draft.truth.unwrap().classes, ["cat", "dog"]);
     }
 
@@ -335,14 +337,14 @@ mod tests {
     fn an_index_without_a_name_is_no_feature() {
         let none = ReadOptions::default();
         let draft = read(b",a,b\n0,5,6\n1,7,8\n", &none).unwrap();
-        assert_eq!(draft.matrix.values, Buffer::F64(vec![5.0, 6.0, 7.0, 8.0]));
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![5.0, 6.0, 7.0, 8.0]));
         assert_eq!(draft.ids.unwrap(), ["0", "1"]);
         assert_eq!(draft.notes, ["the first column has no name: it is taken for the ids"]);
         // Beside ids it is left out; with values that repeat it is a column like any other.
         let both = read(b",id,a\n0,x,5\n1,y,7\n", &none).unwrap();
-        assert_eq!((both.matrix.values, both.ids.unwrap().len()), (Buffer::F64(vec![5.0, 7.0]), 2));
+        assert_eq!((both.matrix.unwrap().values, both.ids.unwrap().len()), (Buffer::F64(vec![5.0, 7.0]), 2));
         let double = read(b",a\n3,5\n3,7\n", &none).unwrap();
-        assert_eq!((double.matrix.dim, double.ids, double.notes.len()), (2, None, 0));
+        assert_eq!((double.matrix.as_ref().unwrap().dim, double.ids, double.notes.len()), (2, None, 0));
         let dropped = ReadOptions { drop_columns: vec![String::new()], ..ReadOptions::default() };
         assert_eq!(read(b",a\n0,5\n1,7\n", &dropped).unwrap().ids, None);
     }
@@ -354,17 +356,17 @@ mod tests {
             ..ReadOptions::default()
         };
         let draft = read(b"a,species,label,b\n1,x,0,2\n3,y,1,4\n", &drop(&["species", "label"])).unwrap();
-        assert_eq!(draft.matrix.values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]));
         assert!(draft.truth.is_none(), "what is left out holds no labels");
         let draft = read(b"1,x\n2,y\n", &drop(&["1"])).unwrap();
-        assert_eq!(draft.matrix.values, Buffer::F64(vec![1.0, 2.0]));
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0]));
     }
 
     #[test]
     fn rows_left_out_keep_their_numbers() {
         let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
         let draft = read(b"a,b\n1,2\n3\n5,6\n", &options).unwrap();
-        assert_eq!(draft.matrix.values, Buffer::F64(vec![1.0, 2.0, 5.0, 6.0]));
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0, 5.0, 6.0]));
         assert_eq!(draft.ids.unwrap(), ["0", "2"]);
         assert_eq!(draft.kept, Some((vec![0, 2], 3)));
         assert_eq!(draft.notes, ["left out 1 bad row: line 3 (1 cell, expected 2)"]);

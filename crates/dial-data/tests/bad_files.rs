@@ -31,7 +31,7 @@ fn options(folder: &Path, args: &[&str]) -> ReadOptions {
 fn read(folder: &Path, name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Pool, Error> {
     let path = folder.join(name);
     fs::write(&path, bytes).unwrap();
-    open(path.to_str().unwrap(), options, 0)
+    open(path.to_str().unwrap(), options, 0, &dial::Control::new())
 }
 
 #[test]

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use corpus::build;
 use dial_data::write::{Cell, Saved, SavedData, write_csr, write_csv, write_npy, write_npz};
-use dial_data::{Array, ArrayData, Buffer, Pool, ReadOptions, open, read_npz};
+use dial_data::{Array, ArrayData, Buffer, Pool, ReadOptions, Show, open, read_npz};
 use proptest::prelude::*;
 
 fn read_with(name: &str, bytes: &[u8], options: &ReadOptions) -> Pool {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
-    open(path.to_str().unwrap(), options, 0).unwrap_or_else(|error| panic!("{error}"))
+    open(path.to_str().unwrap(), options, 0, &dial::Control::new()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn read(name: &str, bytes: &[u8]) -> Pool {
@@ -51,7 +51,7 @@ fn pictures_in_npy_and_idx() {
     for (name, bytes) in [("a.npy", npy), ("a-idx3-ubyte", idx.clone()), ("a.gz", build::gzip(&idx))] {
         let pool = read(name, &bytes);
         assert_eq!(pool.matrix.values, Buffer::F32(vec![0.0, 1.0, 2.0, 3.0, 4.0, 255.0]), "{name}");
-        let picture = pool.picture.unwrap();
+        let Show::Picture(picture) = pool.show else { panic!("{:?}", pool.show) };
         assert_eq!((picture.height, picture.width, picture.highest), (1, 3, 255.0));
     }
 }
@@ -62,7 +62,7 @@ fn idx_labels_are_found_beside_the_images() {
     let images = folder.path().join("t-images-idx3-ubyte");
     fs::write(&images, build::idx(8, &[2, 1, 1], &[7, 8])).unwrap();
     fs::write(folder.path().join("t-labels-idx1-ubyte.gz"), build::gzip(&build::idx(8, &[2], &[5, 3]))).unwrap();
-    let pool = open(images.to_str().unwrap(), &ReadOptions::default(), 0).unwrap();
+    let pool = open(images.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
     assert_eq!(labels(&pool), ["5", "3"]);
     assert!(pool.notes[0].contains("t-labels-idx1-ubyte.gz"));
 }
@@ -232,12 +232,12 @@ proptest! {
         prop_assert_eq!(found.data, ArrayData::Text(words));
         let npy = folder.path().join("a.npy");
         write_npy(&npy, &Saved::matrix(SavedData::F64(&wide), 1)).unwrap();
-        let pool = open(npy.to_str().unwrap(), &ReadOptions::default(), 0).unwrap();
+        let pool = open(npy.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         prop_assert_eq!(&pool.matrix.values, &Buffer::F64(wide.clone()));
         let narrow: Vec<f32> = wide.iter().map(|&value| value as f32).filter(|value| value.is_finite()).collect();
         prop_assume!(!narrow.is_empty());
         write_npy(&npy, &Saved::matrix(SavedData::F32(&narrow), 1)).unwrap();
-        let pool = open(npy.to_str().unwrap(), &ReadOptions::default(), 0).unwrap();
+        let pool = open(npy.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         prop_assert_eq!(pool.matrix.values, Buffer::F32(narrow));
     }
 
@@ -249,7 +249,7 @@ proptest! {
             vec![Cell::Integer(row as i64), Cell::Integer(i64::from(*whole)), Cell::Number(*number), Cell::Text(word.clone())]
         });
         write_csv(&path, &["id", "whole", "number", "label"], cells).unwrap();
-        let pool = open(path.to_str().unwrap(), &ReadOptions::default(), 0).unwrap();
+        let pool = open(path.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         let wanted: Vec<f64> = rows.iter().flat_map(|(whole, number, _)| [f64::from(*whole), *number]).collect();
         prop_assert_eq!(&pool.matrix.values, &Buffer::F64(wanted));
         let words: Vec<&str> = rows.iter().map(|(_, _, word)| word.trim()).collect();

@@ -68,7 +68,7 @@ mod compact_solve;
 pub mod local;
 mod colours;
 mod sweeps;
-mod symmetric;
+pub mod symmetric;
 mod panels;
 mod filter;
 pub mod spectral;

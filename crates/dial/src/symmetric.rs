@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`Error::NotConverged`] if the QL iteration does not come to an end (NaN in the matrix).
-pub(crate) fn eigen(mut a: Vec<f64>, n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+pub fn eigen(mut a: Vec<f64>, n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     let (mut diagonal, mut beside, mut rows) = tridiagonal(&mut a, n);
     implicit_ql(&mut diagonal, &mut beside, &mut rows)?;
     let mut order: Vec<usize> = (0..n).collect();

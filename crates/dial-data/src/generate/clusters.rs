@@ -155,7 +155,10 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| plan.write(&features, &labels, &Control::new())).unwrap();
         let options = ReadOptions { labels_file: Some(labels), ..ReadOptions::default() };
-        (std::fs::read(&features).unwrap(), open(&features.display().to_string(), &options, 0).unwrap())
+        (
+            std::fs::read(&features).unwrap(),
+            open(&features.display().to_string(), &options, 0, &dial::Control::new()).unwrap(),
+        )
     }
 
     #[test]

@@ -9,7 +9,8 @@ use dial::seed::{Purpose, Random};
 use super::strokes::{self, Point, Stroke};
 use super::{pool, shuffled_parts};
 use crate::matrix::Buffer;
-use crate::pool::{Picture, Pool};
+use crate::pool::Pool;
+use crate::show::{Picture, Show};
 
 /// Sides of a picture in pixels.
 const SIDE: usize = 28;
@@ -42,7 +43,7 @@ pub fn digits(n: usize, seed: u64) -> Pool {
         labels.push(Some(digit as u16));
     }
     let mut pool = pool("digits", Buffer::F32(values), SIDE * SIDE, labels);
-    pool.picture = Some(Picture { height: SIDE, width: SIDE, lowest: 0.0, highest: 255.0 });
+    pool.show = Show::Picture(Picture { height: SIDE, width: SIDE, lowest: 0.0, highest: 255.0 });
     pool
 }
 

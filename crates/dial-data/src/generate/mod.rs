@@ -145,15 +145,7 @@ pub(crate) fn pool(name: &str, values: Buffer, dim: usize, labels: Vec<Option<u1
     let classes = labels.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1);
     let truth = Truth { classes: (0..classes).map(|class| class.to_string()).collect(), labels, clusters: None };
     let matrix = Matrix { n: truth.labels.len(), values, dim };
-    Pool {
-        name: name.to_string(),
-        matrix,
-        ids: None,
-        truth: Some(truth),
-        picture: None,
-        notes: Vec::new(),
-        could_be_labels: Vec::new(),
-    }
+    Pool { truth: Some(truth), ..Pool::new(name, matrix) }
 }
 
 #[cfg(test)]

@@ -28,15 +28,8 @@ pub fn moons(n: usize) -> Pool {
     }
     let rows = labels.len();
     let truth = Truth::from_integers(&labels).expect("three classes");
-    Pool {
-        name: "moons".into(),
-        matrix: Matrix { values: Buffer::F64(values), n: rows, dim: 2 },
-        ids: None,
-        truth: Some(Truth { clusters: Some(clusters), ..truth }),
-        picture: None,
-        notes: Vec::new(),
-        could_be_labels: Vec::new(),
-    }
+    let matrix = Matrix { values: Buffer::F64(values), n: rows, dim: 2 };
+    Pool { truth: Some(Truth { clusters: Some(clusters), ..truth }), ..Pool::new("moons", matrix) }
 }
 
 /// Many classes, some small.

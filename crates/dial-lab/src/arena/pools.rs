@@ -74,7 +74,7 @@ impl Source {
         Ok(match (self, data) {
             (Source::Paper(dataset), Some(data)) => load(dataset, &Origin::Folder(data.to_path_buf()))?.pool,
             (Source::File(file), Some(data)) => {
-                dial_data::open(&data.join(file).to_string_lossy(), &ReadOptions::default(), 0)?
+                dial_data::open(&data.join(file).to_string_lossy(), &ReadOptions::default(), 0, &dial::Control::new())?
             }
             (Source::Digits, _) => digits::digits(size(2_000, 300), 1),
             (Source::Moons, _) => generated::moons(size(2_400, 300)),

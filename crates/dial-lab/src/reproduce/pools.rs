@@ -181,7 +181,7 @@ fn stand_in(dataset: Dataset) -> Result<Loaded, Trouble> {
         Dataset::FashionMnist => "builtin:digits:700",
     };
     let seed = dataset as u64;
-    let mut pool = dial_data::open(name, &ReadOptions::default(), seed)?;
+    let mut pool = dial_data::open(name, &ReadOptions::default(), seed, &dial::Control::new())?;
     let known = |pool: &Pool| pool.truth.clone().expect("generators know their labels");
     let side = (pool.matrix.n as f64).sqrt() as usize;
     let mut places = None;
@@ -203,7 +203,7 @@ fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
     let path = folder.join(source.file);
     check(&[dataset], &Origin::Folder(folder.to_path_buf()))?;
     let fingerprint = dial_data::fingerprint(&path)?;
-    let mut pool = dial_data::open(&path.to_string_lossy(), &ReadOptions::default(), 0)?;
+    let mut pool = dial_data::open(&path.to_string_lossy(), &ReadOptions::default(), 0, &dial::Control::new())?;
     if fingerprint != source.sha256 {
         pool.notes.push(format!("{}: not the file our published results were made with", source.file));
     }
