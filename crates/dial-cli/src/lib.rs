@@ -11,6 +11,7 @@ mod doctor;
 mod failure;
 mod generate;
 mod graph;
+mod items;
 mod memory;
 mod output;
 mod outputs;
