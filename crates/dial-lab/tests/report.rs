@@ -11,7 +11,7 @@ const HOSTILE: &str = "</bdi></title></style><script>alert('x')</script>\"onload
 
 fn hostile_report() -> Report {
     let text = || HOSTILE.to_owned();
-    let item = |png| GalleryItem { png, text: String::new(), title: text(), detail: text() };
+    let item = |png| GalleryItem { png, text: text(), title: text(), detail: text() };
     let mut canvas = Canvas::new(10.0, 10.0);
     (canvas.title, canvas.description) = (text(), text());
     Report {
