@@ -70,7 +70,7 @@ pub enum Fault {
     /// Rows of a table that cannot be read.
     #[error("{}", bad_rows(bad, *total))]
     Rows {
-        /// The first of them: line number from 1 and what is wrong there.
+        /// The first of them: line number from 1 (0 if what follows names the row) and what is wrong there.
         bad: Vec<(usize, String)>,
         /// How many there are in all.
         total: usize,
@@ -86,7 +86,7 @@ pub enum Fault {
         total: usize,
         /// The first text.
         first: String,
-        /// And its line, from 1.
+        /// And its line, from 1; 0 if there are no lines.
         line: usize,
         /// More such columns.
         others: Vec<String>,
@@ -243,7 +243,11 @@ pub(crate) fn first_few(texts: &[String], total: usize, separator: &str) -> Stri
 }
 
 fn bad_rows(bad: &[(usize, String)], total: usize) -> String {
-    let listed: Vec<String> = bad.iter().map(|(line, why)| format!("line {line}: {why}")).collect();
+    let one = |(line, why): &(usize, String)| match line {
+        0 => why.clone(),
+        line => format!("line {line}: {why}"),
+    };
+    let listed: Vec<String> = bad.iter().map(one).collect();
     format!(
         "{total} bad {}: {}. Nothing was imported. Fix the file, name the columns that hold ids or labels \
          (--id-column, --label-column) or are to be left out (--drop-column), or pass --skip-bad to leave the bad rows out.",
@@ -260,9 +264,10 @@ fn words(name: &str, count: usize, total: usize, first: &str, line: usize, other
         [] => String::new(),
         _ => format!(" So {} {}.", plural(others.len(), "is", "are"), first_few(&quoted, others.len(), ", ")),
     };
+    let place = if line == 0 { String::new() } else { format!(", line {line}") };
     format!(
-        "column {name:?} is text in {count} of {total} {} (first: {first:?}, line {line}).{more} Nothing was imported. \
-         Use --label-column {typed}, --id-column {typed}, or leave it out with --drop-column {typed}.",
+        "column {name:?} is text in {count} of {total} {} (first: {first:?}{place}).{more} No column can be a feature. \
+         Nothing was imported. Use --text-column {typed} if these are texts to label, or give features with --features.",
         plural(total, "row", "rows")
     )
 }

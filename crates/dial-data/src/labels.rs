@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::array::Array;
+use crate::dialect;
 use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
 use crate::ids;
 use crate::idx;
@@ -66,9 +67,14 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> 
 
 fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
     // The names given for the pool's columns count here too, where there are such columns.
-    let own = ReadOptions { drop_columns: Vec::new(), ..options.clone() };
+    let own = ReadOptions {
+        id_column: options.id_column.clone(),
+        label_column: options.label_column.clone(),
+        ..ReadOptions::default()
+    };
+    let bytes = &*dialect::utf8(bytes)?;
     let columns = table::columns(bytes, &own).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
-    let (id, label) = match (columns.id, columns.label, columns.names.len()) {
+    let (id, label) = match (columns.roles.id, columns.roles.label, columns.names.len()) {
         (_, _, 1) => (None, 0),
         (Some(id), Some(label), _) => (Some(id), label),
         (None, Some(label), _) if columns.names.len() != 2 => (None, label),
@@ -93,14 +99,9 @@ fn label_rows(
     let mut records = columns.records(bytes);
     let mut record = Record::default();
     let (mut rows, mut bad) = (Vec::new(), Vec::new());
-    let wanted = columns.names.len();
     while records.next(&mut record) {
-        match record.fault {
-            Some(fault) => bad.push((record.line, fault.to_string())),
-            None if record.len() != wanted => bad.push((
-                record.line,
-                format!("{} {}, expected {wanted}", record.len(), plural(record.len(), "cell", "cells")),
-            )),
+        match columns.fault(&record) {
+            Some(fault) => bad.push((record.line, fault)),
             None => {
                 let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
                 rows.push((id, record.field(label).to_string(), record.line));

@@ -22,6 +22,7 @@ use crate::show::Show;
 use crate::sniff::{self, Format};
 use crate::table;
 use crate::text_features;
+use crate::texts;
 
 /// Opens a pool: the path of a file or folder, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only
 /// to built-in pools.
@@ -90,7 +91,8 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Format::Gzip => idx::read_gzip(&bytes).and_then(array_draft).map_err(here)?,
         Format::Npz => npz::read(&bytes, place, options)?,
         Format::Mat => mat_pool::read(&bytes, place, options)?,
-        Format::Table => table::read(&bytes, options).map_err(here)?,
+        Format::Table if texts::wanted(place, &bytes, options) => texts::read(&bytes, place, options).map_err(here)?,
+        Format::Table => table::read(&bytes, place, options).map_err(here)?,
     };
     if draft.lines.is_none()
         && let Some(list) = draft.ids.take()
@@ -180,7 +182,7 @@ fn transformed(
         draft.original = Some(matrix.clone());
     }
     if standardize {
-        matrix.standardize();
+        matrix.standardize_first(matrix.dim - draft.categories);
     }
     match options.components {
         Some(components) => components::principal(&matrix, components, control),

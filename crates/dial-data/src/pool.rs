@@ -153,6 +153,8 @@ pub(crate) struct Draft {
     pub notes: Vec<String>,
     /// Whether to standardise the columns where nobody says.
     pub standardize: bool,
+    /// How many of the last columns are categories, which are never standardised.
+    pub categories: usize,
     /// Of a table: the line of each row and the name of each feature column.
     pub lines: Option<(Vec<usize>, Vec<String>)>,
     /// If rows were left out while reading: the number of each row among `total`.
@@ -180,6 +182,7 @@ impl Draft {
             beside: None,
             notes: Vec::new(),
             standardize: false,
+            categories: 0,
             lines: None,
             kept: None,
             could_be_labels: Vec::new(),

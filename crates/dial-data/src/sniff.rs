@@ -32,8 +32,6 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\xfd7zXZ", "xz"),
     (b"SQLite format 3", "an SQLite database"),
     (b"\xd0\xcf\x11\xe0", "an old Excel sheet"),
-    (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
     (b"\x80\x02", "a Python pickle, which this tool never runs"),
     (b"\x80\x03", "a Python pickle, which this tool never runs"),
     (b"\x80\x04", "a Python pickle, which this tool never runs"),

@@ -103,7 +103,9 @@ fn a_cube_is_pixels_row_by_row() {
 fn tables_with_everything() {
     let text = "\u{feff}id;a;b;Class\r\n\"x;1\";1;-2e1;cat\r\ny;.5;3;\r\n";
     let pool = read("t.csv", text.as_bytes());
-    assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, -20.0, 0.5, 3.0]));
+    // Columns whose scales differ are standardised; what is shown stays.
+    assert_eq!(pool.shown().values, Buffer::F64(vec![1.0, -20.0, 0.5, 3.0]));
+    assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, -1.0, -1.0, 1.0]));
     assert_eq!(pool.ids, Some(vec!["x;1".into(), "y".into()]));
     assert_eq!(labels(&pool), ["cat", ""]);
     let options = ReadOptions { drop_nonfinite: true, skip_bad: true, ..ReadOptions::default() };
@@ -251,7 +253,7 @@ proptest! {
         write_csv(&path, &["id", "whole", "number", "label"], cells).unwrap();
         let pool = open(path.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         let wanted: Vec<f64> = rows.iter().flat_map(|(whole, number, _)| [f64::from(*whole), *number]).collect();
-        prop_assert_eq!(&pool.matrix.values, &Buffer::F64(wanted));
+        prop_assert_eq!(&pool.shown().values, &Buffer::F64(wanted));
         let words: Vec<&str> = rows.iter().map(|(_, _, word)| word.trim()).collect();
         prop_assert_eq!(labels(&pool).len(), words.len());
         for (found, word) in labels(&pool).into_iter().zip(words) {
