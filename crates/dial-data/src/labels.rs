@@ -1,4 +1,4 @@
-//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, or text of one column), or text of ids and labels
+//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, ENVI, or text of one column), or text of ids and labels
 //! joined by id.
 
 use std::collections::HashMap;
@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::array::Array;
 use crate::dialect;
+use crate::envi_data::{self, ClassNames};
 use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
 use crate::ids;
 use crate::idx;
@@ -15,14 +16,32 @@ use crate::npz;
 use crate::open::read_file;
 use crate::pool::{Draft, ReadOptions};
 use crate::records::Record;
+use crate::show::{Scene, Show};
 use crate::sniff::{self, Format};
 use crate::table::{self, Columns};
 use crate::truth::Truth;
 
+/// One label per row, and the sides of the map they are if they are one.
+pub(crate) struct RowLabels {
+    pub names: Vec<String>,
+    pub sides: Option<(usize, usize)>,
+}
+
+impl RowLabels {
+    /// An array of labels.
+    pub fn of(array: Array) -> std::result::Result<RowLabels, Fault> {
+        let sides = match *array.shape.as_slice() {
+            [height, width] if height > 1 && width > 1 => Some((height, width)),
+            _ => None,
+        };
+        Ok(RowLabels { names: array.into_labels()?, sides })
+    }
+}
+
 /// What the file holds.
 enum Labels {
     /// One label per row.
-    Rows(Vec<String>),
+    Rows(RowLabels),
     /// An id, its label, and the line.
     ById(Vec<(String, String, usize)>),
 }
@@ -31,18 +50,43 @@ enum Labels {
 pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> Result<()> {
     let place = path.display().to_string();
     let here = |fault: Fault| fault.at(place.as_str());
-    let names = match read(&place, options)? {
-        Labels::Rows(names) => by_row(draft, names).map_err(here)?,
-        Labels::ById(rows) => by_id(draft, &rows, options).map_err(here)?,
-    };
-    draft.truth = Some(Truth::from_names(&names).map_err(|error| here(error.fault))?);
+    if envi_data::is_envi(&place) {
+        let ClassNames { names, height, width, notes } = envi_data::labels(&place)?;
+        draft.notes.extend(notes);
+        return give(draft, RowLabels { names, sides: Some((height, width)) }).map_err(here);
+    }
+    match read(&place, options)? {
+        Labels::Rows(labels) => give(draft, labels).map_err(here),
+        Labels::ById(rows) => {
+            let names = by_id(draft, &rows, options).map_err(here)?;
+            draft.truth = Some(Truth::from_names(&names).map_err(|error| here(error.fault))?);
+            Ok(())
+        }
+    }
+}
+
+/// Gives a draft one label per row. A map must have the sides of the scene.
+pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<(), Fault> {
+    if let (Show::Scene(Scene { height, width, .. }), Some(sides)) = (&draft.show, labels.sides)
+        && sides != (*height, *width)
+    {
+        let turned = if sides == (*width, *height) { " Turn one of them (transpose)." } else { "" };
+        let text =
+            format!("a map of {} x {} labels for a scene of {height} x {width} pixels.{turned}", sides.0, sides.1);
+        return Err(Fault::Labels(text));
+    }
+    let truth = Truth::from_names(&by_row(draft, labels.names)?).map_err(|error| error.fault)?;
+    if matches!(draft.show, Show::Scene(_)) && truth.classes.first().is_some_and(|class| class == "0") {
+        draft.notes.push("label 0 counts as a class; --ignore-label 0 leaves it out where it is background".into());
+    }
+    draft.truth = Some(truth);
     Ok(())
 }
 
 fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| -> Error { fault.at(place) };
-    let array = |array: std::result::Result<Array, Fault>| array.and_then(Array::into_labels).map(Labels::Rows);
+    let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(Labels::Rows);
     match sniff::format(place, &bytes).map_err(here)? {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
         Format::Idx => array(idx::read(&bytes)).map_err(here),
@@ -62,7 +106,7 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> 
         _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
     };
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    chosen.read(place)?.into_labels().map(Labels::Rows).map_err(here)
+    RowLabels::of(chosen.read(place)?).map(Labels::Rows).map_err(here)
 }
 
 fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
@@ -86,7 +130,7 @@ fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels
     let rows = label_rows(&columns, bytes, id, label)?;
     Ok(match id {
         Some(_) => Labels::ById(rows),
-        None => Labels::Rows(rows.into_iter().map(|(_, label, _)| label).collect()),
+        None => Labels::Rows(RowLabels { names: rows.into_iter().map(|(_, label, _)| label).collect(), sides: None }),
     })
 }
 

@@ -6,6 +6,8 @@ use dial::Control;
 
 use crate::builtin;
 use crate::components;
+use crate::cube::Cube;
+use crate::envi_data;
 use crate::error::{Fault, LISTED, Result, first_few, plural};
 use crate::features_file;
 use crate::folder;
@@ -17,7 +19,7 @@ use crate::mat_pool;
 use crate::matrix::Matrix;
 use crate::npy;
 use crate::npz;
-use crate::pool::{Draft, Pool, ReadOptions};
+use crate::pool::{Draft, Kind, Pool, ReadOptions};
 use crate::show::Show;
 use crate::sniff::{self, Format};
 use crate::table;
@@ -79,6 +81,10 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if Path::new(place).is_dir() {
         return folder::read(place, options);
     }
+    if envi_data::is_envi(place) {
+        no_columns(options).map_err(|fault| fault.at(place))?;
+        return envi_data::read(place, options);
+    }
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
@@ -86,9 +92,9 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         no_columns(options).map_err(here)?;
     }
     let mut draft = match format {
-        Format::Npy => npy::read(&bytes).and_then(array_draft).map_err(here)?,
-        Format::Idx => idx::read(&bytes).and_then(array_draft).map_err(here)?,
-        Format::Gzip => idx::read_gzip(&bytes).and_then(array_draft).map_err(here)?,
+        Format::Npy => npy::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
+        Format::Idx => idx::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
+        Format::Gzip => idx::read_gzip(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
         Format::Npz => npz::read(&bytes, place, options)?,
         Format::Mat => mat_pool::read(&bytes, place, options)?,
         Format::Table if texts::wanted(place, &bytes, options) => texts::read(&bytes, place, options).map_err(here)?,
@@ -112,7 +118,10 @@ fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
     }
 }
 
-fn array_draft(array: crate::Array) -> std::result::Result<Draft, Fault> {
+pub(crate) fn array_draft(array: crate::Array, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+    if options.kind == Some(Kind::Scene) {
+        return Cube::of(array)?.into_draft(options);
+    }
     let (matrix, show) = array.into_features()?;
     Ok(Draft::new(matrix, show))
 }
@@ -228,7 +237,10 @@ fn labels_beside(place: &str) -> Option<String> {
 fn short_name(place: &str) -> String {
     let file =
         Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
-    let known = [".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx"];
+    let known = [
+        ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq", ".bil", ".bip", ".raw",
+        ".dat", ".bin",
+    ];
     let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
     Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)
 }

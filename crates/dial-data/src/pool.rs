@@ -121,6 +121,8 @@ pub enum Kind {
     Texts,
     /// A folder of pictures.
     Images,
+    /// A scene: an array of height x width x bands.
+    Scene,
 }
 
 impl std::str::FromStr for Kind {
@@ -131,7 +133,8 @@ impl std::str::FromStr for Kind {
             "table" => Ok(Kind::Table),
             "texts" => Ok(Kind::Texts),
             "images" => Ok(Kind::Images),
-            _ => Err("use table, texts or images".into()),
+            "scene" => Ok(Kind::Scene),
+            _ => Err("use table, texts, images or scene".into()),
         }
     }
 }

@@ -95,8 +95,9 @@ fn a_cube_is_pixels_row_by_row() {
     let truth = build::mat_array(false, 9, &[2, 2], "cube_truth", &build::element(false, 2, &[0, 1, 2, 3]));
     let pool = labelled("a.mat", &build::mat(&[cube]), "gt.mat", &build::mat(&[truth]));
     // Pixels (0,0), (0,1), (1,0), (1,1), each with both bands.
-    assert_eq!(pool.matrix.values, Buffer::F32(vec![0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]));
+    assert_eq!(pool.shown().values, Buffer::F32(vec![0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]));
     assert_eq!(labels(&pool), ["0", "2", "1", "3"]);
+    assert_eq!(pool.ids.as_deref().unwrap(), ["r0c0", "r0c1", "r1c0", "r1c1"]);
 }
 
 #[test]
