@@ -11,6 +11,7 @@ mod doctor;
 mod failure;
 mod generate;
 mod graph;
+mod maps;
 mod memory;
 mod output;
 mod outputs;
