@@ -136,7 +136,7 @@ pub struct PoolArgs {
     /// Array of an npz or mat file that holds the features [default: X, or the only one]
     #[arg(long, value_name = "NAME")]
     pub variable: Option<String>,
-    /// What POOL is, where that cannot be seen: table, texts or images
+    /// What POOL is, where that cannot be seen: table, texts, images or scene
     #[arg(long = "as", value_name = "KIND")]
     pub kind: Option<Kind>,
     /// Names of sub-folders are labels
@@ -256,6 +256,9 @@ pub struct Simulate {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub asking: AskingArgs,
+    /// Folder for maps of a scene as the first trial leaves it: classes and uncertainty, as ENVI and PNG
+    #[arg(long, value_name = "FOLDER")]
+    pub maps: Option<PathBuf>,
 }
 
 /// How a simulation asks.

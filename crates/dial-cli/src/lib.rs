@@ -12,6 +12,7 @@ mod failure;
 mod generate;
 mod graph;
 mod items;
+mod maps;
 mod memory;
 mod output;
 mod outputs;

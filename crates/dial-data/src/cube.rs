@@ -106,7 +106,11 @@ impl Cube {
         let of = |pixel: usize| values.get(pixel * self.bands..(pixel + 1) * self.bands).unwrap_or_default();
         let bands = differing(measured.iter().map(|&pixel| of(pixel)), &good);
         if measured.is_empty() || bands.is_empty() {
-            let text = if measured.is_empty() { "no pixel holds data" } else { "no band differs between pixels" };
+            let text = match (good.is_empty(), measured.is_empty()) {
+                (true, _) => "every band is bad by its header",
+                (_, true) => "no pixel holds data",
+                _ => "no band differs between pixels",
+            };
             return Err(Fault::Shape(format!("a scene of {} x {} pixels in which {text}", self.height, self.width)));
         }
         let broken = |pixel: usize| bands.iter().find(|&&band| !value(of(pixel), band).is_finite()).copied();

@@ -48,6 +48,7 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     }
     let (values, mut notes) = values(&pair, &header)?;
     let Header { lines, samples, bands, wavelengths, unit, good, ignore, .. } = header;
+    notes.insert(0, format!("the scene is {} with the header {}", pair.data, pair.header));
     notes.extend(header.notes);
     let cube = Cube { values, height: lines, width: samples, bands, wavelengths, unit, good, ignore };
     let mut draft = cube.into_draft(options).map_err(|fault| fault.at(&pair.data))?;
@@ -212,7 +213,7 @@ fn values(pair: &Pair, header: &Header) -> Result<(Buffer, Vec<String>)> {
     let bytes = read_file(&pair.data)?;
     let short = || Fault::Size("the file became shorter while it was read".into()).at(&pair.data);
     let values = bytes.get(header.offset as usize..needed as usize).ok_or_else(short)?;
-    let mut notes = vec![format!("the scene is {} with the header {}", pair.data, pair.header)];
+    let mut notes = Vec::new();
     if held > needed {
         let rest = size_in_words(held - needed);
         notes.push(format!("{rest} after the last value were passed over: check the sizes in the header"));

@@ -75,11 +75,7 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
             format!("a map of {} x {} labels for a scene of {height} x {width} pixels.{turned}", sides.0, sides.1);
         return Err(Fault::Labels(text));
     }
-    let truth = Truth::from_names(&by_row(draft, labels.names)?).map_err(|error| error.fault)?;
-    if matches!(draft.show, Show::Scene(_)) && truth.classes.first().is_some_and(|class| class == "0") {
-        draft.notes.push("label 0 counts as a class; --ignore-label 0 leaves it out where it is background".into());
-    }
-    draft.truth = Some(truth);
+    draft.truth = Some(Truth::from_names(&by_row(draft, labels.names)?).map_err(|error| error.fault)?);
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod demo;
 mod doctor;
 mod faults;
 mod graph;
+mod maps;
 mod methods;
 mod outputs;
 mod propagate;
