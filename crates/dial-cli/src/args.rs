@@ -154,6 +154,9 @@ pub struct PoolArgs {
     /// Leave out rows and pictures that cannot be read
     #[arg(long)]
     pub skip_bad: bool,
+    /// Describe grey pictures that come as arrays (IDX, npy) by edges and light instead of taking their pixels
+    #[arg(long)]
+    pub describe: bool,
     /// Labels whose id is not in the pool: error or skip
     #[arg(long, value_name = "WHAT", default_value = "error", value_parser = ["error", "skip"])]
     pub on_unknown: String,

@@ -37,6 +37,7 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
         folder_labels: args.folder_labels,
         drop_nonfinite: args.drop_nonfinite,
         skip_bad: args.skip_bad,
+        describe: args.describe,
         skip_unknown: args.on_unknown == "skip",
         standardize: args.standardize.as_deref().map(|word| word == "yes"),
         components: args.pca,

@@ -100,6 +100,26 @@ pub enum Fault {
     /// A small file that unpacks to a huge one.
     #[error("{0}. Nothing was imported. If the file is honest, save it without compression.")]
     Bomb(String),
+    /// A picture that is not decoded.
+    #[error(
+        "{0}. Nothing was imported. Save it smaller: at most 20,000 pixels on a side, 100 million in all and 256 MiB."
+    )]
+    TooLarge(String),
+    /// Picture files that cannot be read.
+    #[error(
+        "{total} of {all} pictures cannot be read: {}. Nothing was imported. Mend or remove {}, or pass --skip-bad to \
+         leave {} out.", first_few(bad, *total, "; "), plural(*total, "it", "them"), plural(*total, "it", "them")
+    )]
+    Pictures {
+        /// The first of them: the file and what is wrong with it.
+        bad: Vec<String>,
+        /// How many there are in all.
+        total: usize,
+        /// And how many pictures.
+        all: usize,
+        /// Whether all that is wrong is that they are too large.
+        too_large: bool,
+    },
     /// A setting that the file contradicts.
     #[error("{0} Nothing was imported. Change that setting.")]
     Setting(String),
@@ -162,11 +182,11 @@ impl Fault {
             Fault::Size(_) => "I2",
             Fault::Shape(_) => "I3",
             Fault::Kind(_) => "I4",
-            Fault::Format { .. } | Fault::Missing => "I5",
+            Fault::Format { .. } | Fault::Missing | Fault::Pictures { too_large: false, .. } => "I5",
             Fault::Rows { .. } | Fault::Words { .. } => "I6",
             Fault::Ids(_) => "I7",
             Fault::Labels(_) => "I12",
-            Fault::Bomb(_) => "I14",
+            Fault::Bomb(_) | Fault::TooLarge(_) | Fault::Pictures { too_large: true, .. } => "I14",
             Fault::Setting(_) => "U1",
             Fault::Core(error) => error.code(),
             Fault::Full(_) => "S3",

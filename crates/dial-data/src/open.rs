@@ -139,6 +139,7 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
         features_file::attach(&mut draft, path, options)?;
     }
     let mut matrix = match draft.matrix.take() {
+        Some(matrix) if options.describe => redescribed(&mut draft, matrix, place, options, control)?,
         Some(matrix) => matrix,
         None => described(&mut draft, place, options, control)?,
     };
@@ -176,6 +177,27 @@ fn described(draft: &mut Draft, place: &str, options: &ReadOptions, control: &Co
     if let Some(keep) = described.kept {
         draft.select_rows(&keep);
     }
+    Ok(described.matrix)
+}
+
+/// Descriptors in place of the pixels of grey pictures, which are kept for showing.
+fn redescribed(
+    draft: &mut Draft,
+    mut pixels: Matrix,
+    place: &str,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<Matrix> {
+    let here = |fault: Fault| fault.at(place);
+    let picture = match draft.show {
+        Show::Picture(picture) if options.features_file.is_none() => picture,
+        Show::Picture(_) => return Err(here(Fault::Setting("--describe: --features are given already.".into()))),
+        _ => return Err(here(Fault::Setting("--describe: these items are not pictures (n x height x width).".into()))),
+    };
+    drop_nonfinite(draft, &mut pixels, options).map_err(here)?;
+    let described = image_features::describe_rows(&pixels, picture, control).map_err(here)?;
+    draft.notes.extend(described.notes);
+    draft.original = Some(pixels);
     Ok(described.matrix)
 }
 

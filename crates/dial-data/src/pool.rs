@@ -96,8 +96,10 @@ pub struct ReadOptions {
     pub folder_labels: bool,
     /// Leave out rows with NaN or infinite values instead of refusing the file.
     pub drop_nonfinite: bool,
-    /// Leave out rows of a table that cannot be read instead of refusing the file.
+    /// Leave out rows of a table and pictures that cannot be read instead of refusing the file.
     pub skip_bad: bool,
+    /// Describe grey pictures that come as arrays by their edges and light, instead of taking their pixels as features.
+    pub describe: bool,
     /// Leave out labels whose id is not in the pool, instead of refusing the file.
     pub skip_unknown: bool,
     /// Bring each column to mean 0 and standard deviation 1. Default: the columns of a table, if their scales differ.
