@@ -10,12 +10,15 @@ use crate::envi_data::{self, ClassNames};
 use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
 use crate::ids;
 use crate::idx;
+use crate::json;
 use crate::mat_pool;
 use crate::npy;
 use crate::npz;
 use crate::open::read_file;
 use crate::pool::{Draft, ReadOptions};
 use crate::records::Record;
+use crate::roles::Roles;
+use crate::sheet::Sheet;
 use crate::show::{Scene, Show};
 use crate::sniff::{self, Format};
 use crate::table::{self, Columns};
@@ -90,6 +93,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
         Format::Mat => mat_pool::labels(&bytes, options).map(Labels::Rows).map_err(here),
         Format::Npz => from_npz(&bytes, place, options),
         Format::Table => from_table(&bytes, options).map_err(here),
+        Format::Json => from_sheet(options, |options| json::sheet(&bytes, options)).map_err(here),
     }
 }
 
@@ -107,11 +111,7 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> 
 
 fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
     // The names given for the pool's columns count here too, where there are such columns.
-    let own = ReadOptions {
-        id_column: options.id_column.clone(),
-        label_column: options.label_column.clone(),
-        ..ReadOptions::default()
-    };
+    let own = own(options);
     let bytes = &*dialect::utf8(bytes)?;
     let columns = table::columns(bytes, &own).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
     let (id, label) = match (columns.roles.id, columns.roles.label, columns.names.len()) {
@@ -128,6 +128,39 @@ fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels
         Some(_) => Labels::ById(rows),
         None => Labels::Rows(RowLabels { names: rows.into_iter().map(|(_, label, _)| label).collect(), sides: None }),
     })
+}
+
+/// The options that count for a file of labels.
+fn own(options: &ReadOptions) -> ReadOptions {
+    ReadOptions {
+        id_column: options.id_column.clone(),
+        label_column: options.label_column.clone(),
+        ..ReadOptions::default()
+    }
+}
+
+/// Labels from any other file with named columns.
+fn from_sheet(
+    options: &ReadOptions,
+    read: impl Fn(&ReadOptions) -> std::result::Result<(Sheet, Roles), Fault>,
+) -> std::result::Result<Labels, Fault> {
+    let (sheet, roles) = read(&own(options)).or_else(|_| read(&ReadOptions::default()))?;
+    let Some(label) = roles.label.or((sheet.columns.len() == 1).then_some(0)) else {
+        return Err(Fault::Labels(format!("{} columns and none named label.", sheet.columns.len())));
+    };
+    let mut words: Vec<Option<Vec<String>>> = sheet
+        .columns
+        .into_iter()
+        .enumerate()
+        .map(|(at, column)| (at == label || Some(at) == roles.id).then(|| column.into_words(sheet.rows)))
+        .collect();
+    let labels = words.get_mut(label).and_then(Option::take).unwrap_or_default();
+    let Some(ids) = roles.id.and_then(|id| words.get_mut(id)).and_then(Option::take) else {
+        return Ok(Labels::Rows(labels));
+    };
+    let line = |row: usize| sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(row);
+    let rows = ids.iter().zip(labels).enumerate().map(|(row, (id, label))| (ids::normal(id), label, line(row)));
+    Ok(Labels::ById(rows.collect()))
 }
 
 fn label_rows(

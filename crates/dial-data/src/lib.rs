@@ -24,6 +24,7 @@ mod ids;
 mod idx;
 mod image_features;
 mod inflate;
+mod json;
 mod labels;
 mod literal;
 mod mat;

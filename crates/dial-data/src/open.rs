@@ -14,6 +14,7 @@ use crate::folder;
 use crate::ids;
 use crate::idx;
 use crate::image_features;
+use crate::json;
 use crate::labels;
 use crate::mat_pool;
 use crate::matrix::Matrix;
@@ -88,7 +89,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
-    if format != Format::Table {
+    if !format.has_columns() {
         no_columns(options).map_err(here)?;
     }
     let mut draft = match format {
@@ -97,6 +98,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Format::Gzip => idx::read_gzip(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
         Format::Npz => npz::read(&bytes, place, options)?,
         Format::Mat => mat_pool::read(&bytes, place, options)?,
+        Format::Json => json::read(&bytes, place, options).map_err(here)?,
         Format::Table if texts::wanted(place, &bytes, options) => texts::read(&bytes, place, options).map_err(here)?,
         Format::Table => table::read(&bytes, place, options).map_err(here)?,
     };
@@ -261,7 +263,7 @@ fn short_name(place: &str) -> String {
         Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
     let known = [
         ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq", ".bil", ".bip", ".raw",
-        ".dat", ".bin",
+        ".dat", ".bin", ".jsonl", ".ndjson", ".json",
     ];
     let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
     Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)

@@ -11,6 +11,7 @@ fn case(name: &'static str, text: &[u8], code: &'static str, says: &'static str)
 pub fn table_cases() -> Vec<Case> {
     let mut cases = rows();
     cases.extend(ids_and_columns());
+    cases.extend(json_cases());
     cases
 }
 
@@ -96,6 +97,52 @@ fn rows() -> Vec<Case> {
         case("csv is damaged UTF-16", b"\xff\xfea\0,\0b", "I5", "not valid UTF-16 (byte 7)"),
         case("csv is Parquet", b"PAR1\x15\x04", "I5", "this looks like Parquet"),
         Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not in a format this tool reads"),
+    ]
+}
+
+/// Bad files of JSON.
+fn json_cases() -> Vec<Case> {
+    let json = |name, file, text: &[u8], code, says| Case::new(name, file, text.to_vec(), code, says);
+    vec![
+        json("json empty", "a.jsonl", b"", "I3", "no rows"),
+        json("json blank lines", "a.jsonl", b"\n\n", "I3", "no rows"),
+        json("json cut line", "a.jsonl", b"{\"a\":1}\n{\"a\":", "I6", "line 2: not a JSON object (EOF"),
+        json(
+            "json not UTF-8",
+            "a.jsonl",
+            b"{\"a\":1}\n{\"\xff\":1}\n",
+            "I6",
+            "line 2: not a JSON object (invalid unicode",
+        ),
+        json(
+            "json words among numbers",
+            "a.ndjson",
+            b"{\"a\":1}\n{\"a\":2}\n{\"a\":\"x\"}\n",
+            "I6",
+            "line 3: a is not a number",
+        ),
+        json(
+            "json number too large",
+            "a.jsonl",
+            b"{\"a\":1}\n{\"a\":1e999}\n",
+            "I6",
+            "line 2: not a JSON object (number out",
+        ),
+        json(
+            "json double id",
+            "a.jsonl",
+            b"{\"id\":1,\"a\":1}\n{\"id\":\"1\",\"a\":2}\n",
+            "I7",
+            "appears on lines 1 and 2",
+        ),
+        json("json no features", "a.jsonl", b"{\"id\":1}\n{\"id\":2}\n", "I3", "no columns of numbers"),
+        json("json empty objects", "a.jsonl", b"{}\n{}\n", "I3", "no columns of numbers"),
+        json("json cut array", "a.json", b"[{\"a\":1},", "I5", "a.json: not an array of objects: EOF"),
+        json("json array of numbers", "a.json", b"[1,2]", "I6", "2 bad rows: line 1: not a JSON object"),
+        json("json object", "a.json", b"{\n\"a\":1}\n", "I6", "line 1: not a JSON object"),
+        json("json by columns", "a.json", b"{\"a\":{\"0\":1,\"1\":2}}", "I5", "a single object of nested values"),
+        json("json two lists", "a.jsonl", b"{\"u\":[1],\"v\":[2]}\n", "U1", "2 columns hold lists of numbers: u, v."),
+        json("json is something else", "a.jsonl", b"\x89PNG", "I5", "this looks like a PNG picture"),
     ]
 }
 
