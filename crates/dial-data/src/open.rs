@@ -36,7 +36,7 @@ pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> 
     let (name, draft) = match pool.strip_prefix("builtin:") {
         Some(rest) => {
             no_columns(options).map_err(|fault| fault.at(pool))?;
-            let made = builtin::make(rest, seed).map_err(|fault| fault.at(pool))?;
+            let made = builtin::make(rest, seed, control).map_err(|fault| fault.at(pool))?;
             let mut draft = Draft::new(made.matrix, made.show);
             (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
             (made.name, draft)
