@@ -1,20 +1,23 @@
 //! The pools that need no file: `builtin:NAME`, or `builtin:NAME:N` for N items.
 
+use dial::Control;
+
 use crate::error::Fault;
-use crate::generate::{self, digits, scene};
+use crate::generate::{self, digits, scene, texts};
 use crate::pool::Pool;
 
 /// The most items a built-in pool may have.
 const MOST: usize = 1_000_000;
 
 /// A built-in pool: its name, what it is, and how many items it has by default.
-const POOLS: [(&str, &str, usize); 6] = [
+const POOLS: [(&str, &str, usize); 7] = [
     ("moons", "two interleaved half circles in the plane, 2 classes", 1500),
     ("blobs", "eight Gaussian clusters in the plane, 2 classes", 2400),
     ("mixture-1d", "four Gaussian clusters on a line, large, small, small, large, 2 classes", 1000),
     ("circles", "two concentric circles in the plane, 2 classes", 1500),
     ("scene", "a synthetic hyperspectral scene of 64 x 64 pixels and 60 bands, 6 crops", 64 * 64),
     ("digits", "drawn digits, grey pictures of 28 x 28 pixels, 10 classes", 2000),
+    ("texts", "one to three sentences about 6 topics, with typing errors", 1800),
 ];
 
 /// The names of the built-in pools, each with a line on what it is.
@@ -27,7 +30,7 @@ pub(crate) fn list() -> String {
 }
 
 /// Makes the pool `NAME` or `NAME:N`.
-pub(crate) fn make(text: &str, seed: u64) -> Result<Pool, Fault> {
+pub(crate) fn make(text: &str, seed: u64, control: &Control) -> Result<Pool, Fault> {
     let (name, size) = text.split_once(':').map_or((text, None), |(name, size)| (name, Some(size)));
     let Some((_, _, default)) = POOLS.iter().find(|(known, _, _)| *known == name) else {
         let what = format!("there is no built-in pool {name:?}");
@@ -44,6 +47,7 @@ pub(crate) fn make(text: &str, seed: u64) -> Result<Pool, Fault> {
         "mixture-1d" => generate::mixture_1d(n, seed),
         "circles" => generate::circles(n, 0.08, seed),
         "scene" => scene::scene(side(n)?, seed),
+        "texts" => texts::texts(n, seed, control)?,
         _ => digits::digits(n, seed),
     })
 }
@@ -59,6 +63,10 @@ fn side(n: usize) -> Result<usize, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn make(text: &str, seed: u64) -> Result<Pool, Fault> {
+        super::make(text, seed, &Control::new())
+    }
 
     #[test]
     fn every_pool_has_its_default_size_and_truth() {

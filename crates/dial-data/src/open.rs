@@ -40,7 +40,7 @@ pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> 
     let (name, draft) = match pool.strip_prefix("builtin:") {
         Some(rest) => {
             no_columns(options).map_err(|fault| fault.at(pool))?;
-            let made = builtin::make(rest, seed).map_err(|fault| fault.at(pool))?;
+            let made = builtin::make(rest, seed, control).map_err(|fault| fault.at(pool))?;
             let mut draft = Draft::new(made.matrix, made.show);
             (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
             (made.name, draft)
@@ -288,6 +288,6 @@ mod tests {
         let text = missing.to_string();
         assert!(text.starts_with("no/such/file.npy: no such file.") && text.contains("moons, "), "{text}");
         let folder = open(".", &none, 0, &Control::new()).unwrap_err();
-        assert_eq!((folder.code(), folder.kind().exit_code()), ("S5", 5));
+        assert_eq!((folder.code(), folder.kind().exit_code()), ("I5", 3));
     }
 }

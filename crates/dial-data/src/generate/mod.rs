@@ -11,6 +11,7 @@ pub mod clusters;
 pub mod digits;
 pub mod scene;
 mod strokes;
+pub mod texts;
 
 use std::f64::consts::PI;
 
