@@ -156,7 +156,7 @@ fn from_sheet(
         .collect();
     let labels = words.get_mut(label).and_then(Option::take).unwrap_or_default();
     let Some(ids) = roles.id.and_then(|id| words.get_mut(id)).and_then(Option::take) else {
-        return Ok(Labels::Rows(labels));
+        return Ok(Labels::Rows(RowLabels { names: labels, sides: None }));
     };
     let line = |row: usize| sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(row);
     let rows = ids.iter().zip(labels).enumerate().map(|(row, (id, label))| (ids::normal(id), label, line(row)));

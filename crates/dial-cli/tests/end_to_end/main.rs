@@ -15,6 +15,7 @@ mod graph;
 mod maps;
 mod methods;
 mod outputs;
+mod pools;
 mod propagate;
 mod reproduce;
 mod run;

@@ -155,10 +155,8 @@ fn arrays() {
     let npz = zip(&[stored("X.npy", features_npy()), stored("labels.npy", labels_npy())]);
     let labels = f64s(&(0..ITEMS).map(|item| class(item) as f64).collect::<Vec<_>>());
     let columns: Vec<f64> = (0..4).flat_map(|column| (0..ITEMS).map(move |item| numbers(item)[column])).collect();
-    let matlab = mat(&[
-        mat_array(false, 6, &[60, 4], "X", &f64s(&columns)),
-        mat_array(false, 6, &[60, 1], "labels", &labels),
-    ]);
+    let matlab =
+        mat(&[mat_array(false, 6, &[60, 4], "X", &f64s(&columns)), mat_array(false, 6, &[60, 1], "labels", &labels)]);
     let place = Place::with("x.npy", features_npy()).and("y.npy", labels_npy()).and("x.npz", npz).and("x.mat", matlab);
     for pool in ["x.npy --labels y.npy", "x.npz", "x.mat", "x.npy --labels y.npy --pca 2 --standardize"] {
         goes_the_whole_way(&place, pool);
@@ -204,7 +202,8 @@ fn tables() {
     };
     let mixed = |item: usize| {
         let [a, b, ..] = numbers(item);
-        let (colour, b) = (["red", "blue"][class(item)], if item == 7 { String::new() } else { (1000.0 * b).to_string() });
+        let (colour, b) =
+            (["red", "blue"][class(item)], if item == 7 { String::new() } else { (1000.0 * b).to_string() });
         format!("{a},{b},{colour},{}", name(item))
     };
     let place = Place::with("a.csv", format!("id,a,b,c,d,label\n{}", rows(|item| plain(item, ","))))
@@ -218,14 +217,16 @@ fn tables() {
 
 #[test]
 fn records() {
-    let list = |item: usize| format!("{{\"id\": \"n{item}\", \"v\": {:?}, \"label\": \"{}\"}}", numbers(item), name(item));
+    let list =
+        |item: usize| format!("{{\"id\": \"n{item}\", \"v\": {:?}, \"label\": \"{}\"}}", numbers(item), name(item));
     let place = Place::with("lists.jsonl", rows(list));
     goes_the_whole_way(&place, "lists.jsonl");
 }
 
 #[test]
 fn texts() {
-    let json = |item: usize| format!("{{\"id\": {item}, \"text\": \"{}\", \"label\": \"{}\"}}", sentence(item), name(item));
+    let json =
+        |item: usize| format!("{{\"id\": {item}, \"text\": \"{}\", \"label\": \"{}\"}}", sentence(item), name(item));
     let place = Place::with("t.jsonl", rows(json))
         .and("t.csv", format!("text,label\n{}", rows(|item| format!("\"{},\nindeed\",{}", sentence(item), name(item)))))
         .and("t.txt", rows(sentence))
