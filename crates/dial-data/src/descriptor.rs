@@ -175,7 +175,7 @@ fn normalised(cells: &[f32]) -> Vec<f32> {
 }
 
 fn colours(canvas: &[[f32; 3]]) -> Vec<f32> {
-    let mut shares = vec![0f32; COLOURS * COLOURS];
+    let mut shares = [0f32; COLOURS * COLOURS];
     let half = (COLOURS / 2) as f32;
     let place = |x: f32| half + half * x.abs().sqrt() * if x < 0.0 { -1.0 } else { 1.0 };
     for [r, g, b] in canvas {
