@@ -87,8 +87,13 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
-    if format != Format::Table {
-        no_columns(options).map_err(here)?;
+    match format {
+        Format::Table if options.kind == Some(Kind::Scene) => {
+            let text = "a table is not a scene. Give ENVI, or an array of height x width x bands in npy, npz or mat.";
+            return Err(here(Fault::Setting(text.into())));
+        }
+        Format::Table => {}
+        _ => no_columns(options).map_err(here)?,
     }
     let mut draft = match format {
         Format::Npy => npy::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
