@@ -89,6 +89,10 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
+    if options.kind == Some(Kind::Scene) && format.has_columns() {
+        let text = "a table is not a scene. Give ENVI, or an array of height x width x bands in npy, npz or mat.";
+        return Err(here(Fault::Setting(text.into())));
+    }
     if !format.has_columns() {
         no_columns(options).map_err(here)?;
     }

@@ -62,6 +62,7 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
         _ if ends(&[".mat"]) => "a MATLAB v5/v7 file",
         _ if ends(&[".gz"]) => "a gzip file",
         _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
+        _ if ends(&[".bsq", ".bil", ".bip", ".img"]) => "an ENVI scene with its header (.hdr) beside it",
         _ if ends(&[".parquet", ".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
         _ if looks_like(bytes).is_none() && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) => {
             return Ok(Format::Json);

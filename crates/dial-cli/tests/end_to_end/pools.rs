@@ -198,7 +198,7 @@ fn scenes() {
 #[test]
 fn tables() {
     let decimal_comma = |item| {
-        let cells = numbers(item).map(|number| format!("{number:.3}").replace('.', ","));
+        let cells = numbers(item).map(|number| format!("{number:.2}").replace('.', ","));
         format!("{item};{};{}", cells.join(";"), name(item))
     };
     let plain = |item: usize, between: &str| {
