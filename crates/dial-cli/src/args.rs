@@ -136,7 +136,7 @@ pub struct PoolArgs {
     /// Array of an npz or mat file that holds the features [default: X, or the only one]
     #[arg(long, value_name = "NAME")]
     pub variable: Option<String>,
-    /// What POOL is, where that cannot be seen: table, texts or images
+    /// What POOL is, where that cannot be seen: table, texts, images or scene
     #[arg(long = "as", value_name = "KIND")]
     pub kind: Option<Kind>,
     /// Names of sub-folders are labels
@@ -154,6 +154,9 @@ pub struct PoolArgs {
     /// Leave out rows and pictures that cannot be read
     #[arg(long)]
     pub skip_bad: bool,
+    /// Describe grey pictures that come as arrays (IDX, npy) by edges and light instead of taking their pixels
+    #[arg(long)]
+    pub describe: bool,
     /// Labels whose id is not in the pool: error or skip
     #[arg(long, value_name = "WHAT", default_value = "error", value_parser = ["error", "skip"])]
     pub on_unknown: String,
@@ -256,6 +259,9 @@ pub struct Simulate {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub asking: AskingArgs,
+    /// Folder for maps of a scene as the first trial leaves it: classes and uncertainty, as ENVI and PNG
+    #[arg(long, value_name = "FOLDER")]
+    pub maps: Option<PathBuf>,
 }
 
 /// How a simulation asks.

@@ -8,14 +8,14 @@ use dial::methods::Method;
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
 use dial::{Accuracy, Doubt, NodeId, Options, Policy, Prediction, Reading, Score, Session, Setting};
-use dial_data::{Pool, Show, write::write_whole};
-use dial_lab::chart::{to_png, to_svg};
-use dial_lab::picture::{GreyPicture, sparkline};
-use dial_lab::report::{Confusion, Figure, Gallery, GalleryItem, Report, Step, Table, render};
+use dial_data::{Pool, write::write_whole};
+use dial_lab::chart::to_svg;
+use dial_lab::report::{Confusion, Figure, Gallery, Report, Step, Table, render};
 use serde_json::json;
 
 use crate::args::Demo;
 use crate::failure::Failure;
+use crate::items;
 use crate::memory::Work;
 use crate::output::{Output, count};
 use crate::outputs;
@@ -233,11 +233,11 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
         let probability = probabilities.iter().copied().fold(0.0, f64::max);
         let wrong = truth.classes[node.index()].filter(|&is| is != class).map(|is| &truth.names[is.index()]);
         let verdict = wrong.map_or(String::new(), |is| format!(", is {is}"));
-        item(pool, node, name.clone(), format!("p = {probability:.2}{verdict}"))
+        items::card(pool, node, name.clone(), format!("p = {probability:.2}{verdict}"))
     };
     let asked = |&node: &NodeId| {
         let name = truth.classes[node.index()].map_or(String::new(), |class| truth.names[class.index()].clone());
-        item(pool, node, name, format!("item {}", session.items().id(node)))
+        items::card(pool, node, name, format!("item {}", session.items().id(node)))
     };
     let gallery = |title: &str, caption: &str, items| Gallery { title: title.into(), caption: caption.into(), items };
     vec![
@@ -258,20 +258,6 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
             session.labelled().iter().take(24).map(asked).collect(),
         ),
     ]
-}
-
-fn item(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
-    let shown = pool.shown();
-    let row: Vec<f64> = (0..shown.dim).map(|column| shown.get(node.index(), column)).collect();
-    let png = match &pool.show {
-        Show::Picture(picture) => {
-            let mut grey = GreyPicture::new(picture.height, picture.width, row);
-            (grey.lowest, grey.highest) = (picture.lowest, picture.highest);
-            grey.to_png(3)
-        }
-        _ => to_png(&sparkline(&row, 96.0, 64.0), 2.0),
-    };
-    GalleryItem { png: Some(png), title, detail }
 }
 
 /// The share of the scored items that is classified right.

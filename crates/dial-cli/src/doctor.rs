@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Doctor, PropagationName};
 use crate::failure::Failure;
+use crate::items;
 use crate::memory::{self, Shape, Work};
 use crate::output::{Output, count};
 use crate::prepare::{self, Built};
@@ -59,7 +60,7 @@ impl Exam {
     fn features(&mut self, pool: &Pool, built: &Built<'_>) {
         let (n, dim) = (pool.matrix.n, pool.matrix.dim);
         let kind = if matches!(pool.matrix.values, Buffer::F32(_)) { "f32" } else { "f64" };
-        self.fact("items", json!(n), n.to_string());
+        self.fact("items", json!(n), items::in_words(pool));
         self.fact("dimensions", json!(dim), format!("{dim} ({kind})"));
         let constant = |&c: &usize| (1..n).all(|row| built.features.get(row, c) == built.features.get(0, c));
         let constant = (0..dim).filter(constant).count();

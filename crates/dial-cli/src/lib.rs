@@ -11,6 +11,8 @@ mod doctor;
 mod failure;
 mod generate;
 mod graph;
+mod items;
+mod maps;
 mod memory;
 mod output;
 mod outputs;

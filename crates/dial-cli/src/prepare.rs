@@ -8,7 +8,7 @@ use dial::{
     Certified, CompactGraph, Effort, Features, Found, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson,
     Precision, Propagation, Radial, Search, Setting, Shape as RadialShape, ZeroVectors,
 };
-use dial_data::{Pool, ReadOptions};
+use dial_data::{Pool, ReadOptions, Show};
 
 use crate::args::{Delimiter, GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
@@ -23,7 +23,8 @@ pub const SEARCH_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
 pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
-    let foreseen = memory::before_reading(&args.pool, graph, work, output)?;
+    // An array that is a scene has other rows than its file.
+    let foreseen = args.kind.is_none() && memory::before_reading(&args.pool, graph, work, output)?;
     let options = ReadOptions {
         id_column: args.id_column.clone(),
         label_column: args.label_column.clone(),
@@ -36,6 +37,7 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
         folder_labels: args.folder_labels,
         drop_nonfinite: args.drop_nonfinite,
         skip_bad: args.skip_bad,
+        describe: args.describe,
         skip_unknown: args.on_unknown == "skip",
         standardize: args.standardize.as_deref().map(|word| word == "yes"),
         components: args.pca,
@@ -51,6 +53,10 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
         if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
             pool.notes.push(format!("no item has the label {label:?} of --ignore-label"));
         }
+    }
+    let zero = |pool: &Pool| pool.truth.as_ref().is_some_and(|truth| truth.classes.iter().any(|class| class == "0"));
+    if matches!(pool.show, Show::Scene(_)) && zero(&pool) {
+        pool.notes.push("label 0 counts as a class here; if it is background, add --ignore-label 0".into());
     }
     for note in &pool.notes {
         output.note(&format!("note: {note}"));

@@ -50,7 +50,7 @@ pub fn save(
 pub fn rows_by_position(pool: &PoolArgs, args: &GraphArgs) -> Option<RowFile> {
     let PoolArgs { labels, features, standardize, pca, .. } = pool;
     let changed = standardize.as_deref() == Some("yes") || pool.drop_nonfinite || pool.zero_vectors == ZeroRows::Drop;
-    let as_it_is = labels.is_none() && features.is_none() && pca.is_none() && !changed;
+    let as_it_is = pool.kind.is_none() && labels.is_none() && features.is_none() && pca.is_none() && !changed;
     // Whatever is wrong with the file, its reader will say.
     let file =
         Some(&pool.pool).filter(|name| as_it_is && name.ends_with(".npy")).and_then(|name| RowFile::open(name).ok())?;

@@ -8,13 +8,14 @@ use dial::doubt::TAU_PER_DEGREE;
 use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
-use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{Items, Kernel, NodeId, Options, Policy, Precision, Prior, Reading, Score, Setting};
+use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
+use dial::{Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Reading, Score, Session, Setting};
 use dial_data::write::{Cell, write_csv};
 use serde_json::json;
 
 use crate::args::{AskingArgs, InitialName, PropagationName, Simulate, Tau};
 use crate::failure::Failure;
+use crate::maps;
 use crate::memory::{self, Work};
 use crate::output::{Output, count};
 use crate::outputs;
@@ -59,8 +60,10 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = table.chain(&args.asking.plot).map(PathBuf::as_path).collect();
     let inputs = [("labels", args.pool.labels.as_deref()), ("graph", args.saved.saved.as_deref())];
     outputs::check(&files, &args.pool.pool, &inputs)?;
+    maps::check(args.maps.as_deref(), &args.pool.pool, &inputs)?;
     prepare::check_kernel(&args.kernel)?;
     let pool = prepare::open(&args.pool, &args.graph, work(args, 10), output)?;
+    args.maps.as_ref().map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
     let shape = memory::Shape::of(&pool, args.graph.k.number(pool.matrix.n));
     // Now that the classes are counted; what is needed was said before.
@@ -101,10 +104,15 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     for file in &asking.plot {
         summary::write_figure(&summary::curves(&pool.name, &runs, &truth), file)?;
     }
+    let mut files: Vec<PathBuf> = asking.out.iter().chain(&asking.plot).cloned().collect();
+    if let Some(folder) = &args.maps {
+        let session = first_trial(&setting, &bench, &truth, asking, output)?;
+        files.extend(maps::write(folder, (&args.pool.pool, &pool), &truth, &session, output)?);
+    }
     if printed {
         return Ok(());
     }
-    report(&pool.name, &runs, &truth, asking, output);
+    report(&pool.name, &runs, &truth, asking, &files, output);
     Ok(())
 }
 
@@ -208,19 +216,7 @@ fn run_method<'a>(
     output: &Output,
 ) -> Result<Vec<Run>, Failure> {
     let control = output.control();
-    let options = Options {
-        acquisition: match method {
-            Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
-            method => bench().acquisition(method, &setting.kernel, &control)?,
-        },
-        policy,
-        sharpness: asking.lambda,
-        prior: asking.prior,
-        reading: asking.reading.unwrap_or_default(),
-        expected_clusters: asking.expected_clusters,
-        seed: asking.seed,
-        ..Options::default()
-    };
+    let options = options(setting, bench, asking, (method, policy), &control)?;
     let prior = match (asking.prior, policy) {
         (Prior::Constant(strength), _) => Some(strength),
         (Prior::Auto, _) if options.acquisition.prior().is_some() => options.acquisition.prior(),
@@ -259,6 +255,47 @@ fn run_method<'a>(
         Run { method, policy, model: *model, trials: trials.iter().map(trial).collect() }
     };
     Ok(models.iter().map(judged_by).collect())
+}
+
+fn options<'a>(
+    setting: &Setting<'a>,
+    bench: Bench<'_, 'a>,
+    asking: &AskingArgs,
+    (method, policy): (Method, Policy),
+    control: &Control,
+) -> Result<Options<'a>, Failure> {
+    Ok(Options {
+        acquisition: match method {
+            Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
+            method => bench().acquisition(method, &setting.kernel, control)?,
+        },
+        policy,
+        sharpness: asking.lambda,
+        prior: asking.prior,
+        reading: asking.reading.unwrap_or_default(),
+        expected_clusters: asking.expected_clusters,
+        seed: asking.seed,
+        ..Options::default()
+    })
+}
+
+/// The first trial of the first method again, to see what it ends in.
+fn first_trial<'a>(
+    setting: &Setting<'a>,
+    bench: Bench<'_, 'a>,
+    truth: &Truth,
+    asking: &AskingArgs,
+    output: &Output,
+) -> Result<Session<'a>, Failure> {
+    let control = output.control();
+    let options = options(setting, bench, asking, (asking.acquisition[0], asking.policy[0]), &control)?;
+    let initial = initial(&asking.initial, &setting.items, truth)?;
+    let plan =
+        Plan { initial, queries: asking.queries, batch: asking.batch, score_every: usize::MAX, ..Plan::default() };
+    control.start("asking again for the maps", asking.queries);
+    let (_, session) = trial(setting, &options, truth, &plan, &|| 0.0, &control)?;
+    control.finish();
+    Ok(session)
 }
 
 /// Up to so many items a certified run is scored after every question.
@@ -324,7 +361,7 @@ fn print_csv(runs: &[Run], seed: u64, truth: &Truth, output: &Output) {
     output.print(&dial_data::write::csv_text(&COLUMNS, rows(runs, seed, truth)));
 }
 
-fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, output: &Output) {
+fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, files: &[PathBuf], output: &Output) {
     let clusters = summary::n_clusters(truth);
     let text = format!(
         "{pool}: {} items, {} classes, {}; seed {}, {} of {}\n\n{}",
@@ -336,7 +373,7 @@ fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, output: 
         count(asking.queries, "question", "questions"),
         summary::table(runs, clusters),
     );
-    let files = asking.out.iter().chain(&asking.plot).map(|file| file.display().to_string());
+    let files = files.iter().map(|file| file.display().to_string());
     let text = files.clone().fold(text + "\n", |text, file| format!("{text}wrote {file}\n"));
     let json = json!({
         "pool": pool,

@@ -81,6 +81,11 @@ impl Array {
         Ok((Matrix { values, n, dim }, show))
     }
 
+    /// The values as numbers.
+    pub(crate) fn into_buffer(self) -> Result<Buffer, Fault> {
+        into_buffer(self.data)
+    }
+
     /// The array as one label per item, in words.
     pub(crate) fn into_labels(self) -> Result<Vec<String>, Fault> {
         match self.data {

@@ -70,7 +70,7 @@ pub enum Fault {
     /// Rows of a table that cannot be read.
     #[error("{}", bad_rows(bad, *total))]
     Rows {
-        /// The first of them: line number from 1 and what is wrong there.
+        /// The first of them: line number from 1 (0 if what follows names the row) and what is wrong there.
         bad: Vec<(usize, String)>,
         /// How many there are in all.
         total: usize,
@@ -86,7 +86,7 @@ pub enum Fault {
         total: usize,
         /// The first text.
         first: String,
-        /// And its line, from 1.
+        /// And its line, from 1; 0 if there are no lines.
         line: usize,
         /// More such columns.
         others: Vec<String>,
@@ -100,6 +100,26 @@ pub enum Fault {
     /// A small file that unpacks to a huge one.
     #[error("{0}. Nothing was imported. If the file is honest, save it without compression.")]
     Bomb(String),
+    /// A picture that is not decoded.
+    #[error(
+        "{0}. Nothing was imported. Save it smaller: at most 20,000 pixels on a side, 100 million in all and 256 MiB."
+    )]
+    TooLarge(String),
+    /// Picture files that cannot be read.
+    #[error(
+        "{total} of {all} pictures cannot be read: {}. Nothing was imported. Mend or remove {}, or pass --skip-bad to \
+         leave {} out.", first_few(bad, *total, "; "), plural(*total, "it", "them"), plural(*total, "it", "them")
+    )]
+    Pictures {
+        /// The first of them: the file and what is wrong with it.
+        bad: Vec<String>,
+        /// How many there are in all.
+        total: usize,
+        /// And how many pictures.
+        all: usize,
+        /// Whether all that is wrong is that they are too large.
+        too_large: bool,
+    },
     /// A setting that the file contradicts.
     #[error("{0} Nothing was imported. Change that setting.")]
     Setting(String),
@@ -162,11 +182,11 @@ impl Fault {
             Fault::Size(_) => "I2",
             Fault::Shape(_) => "I3",
             Fault::Kind(_) => "I4",
-            Fault::Format { .. } | Fault::Missing => "I5",
+            Fault::Format { .. } | Fault::Missing | Fault::Pictures { too_large: false, .. } => "I5",
             Fault::Rows { .. } | Fault::Words { .. } => "I6",
             Fault::Ids(_) => "I7",
             Fault::Labels(_) => "I12",
-            Fault::Bomb(_) => "I14",
+            Fault::Bomb(_) | Fault::TooLarge(_) | Fault::Pictures { too_large: true, .. } => "I14",
             Fault::Setting(_) => "U1",
             Fault::Core(error) => error.code(),
             Fault::Full(_) => "S3",
@@ -243,7 +263,11 @@ pub(crate) fn first_few(texts: &[String], total: usize, separator: &str) -> Stri
 }
 
 fn bad_rows(bad: &[(usize, String)], total: usize) -> String {
-    let listed: Vec<String> = bad.iter().map(|(line, why)| format!("line {line}: {why}")).collect();
+    let one = |(line, why): &(usize, String)| match line {
+        0 => why.clone(),
+        line => format!("line {line}: {why}"),
+    };
+    let listed: Vec<String> = bad.iter().map(one).collect();
     format!(
         "{total} bad {}: {}. Nothing was imported. Fix the file, name the columns that hold ids or labels \
          (--id-column, --label-column) or are to be left out (--drop-column), or pass --skip-bad to leave the bad rows out.",
@@ -260,9 +284,10 @@ fn words(name: &str, count: usize, total: usize, first: &str, line: usize, other
         [] => String::new(),
         _ => format!(" So {} {}.", plural(others.len(), "is", "are"), first_few(&quoted, others.len(), ", ")),
     };
+    let place = if line == 0 { String::new() } else { format!(", line {line}") };
     format!(
-        "column {name:?} is text in {count} of {total} {} (first: {first:?}, line {line}).{more} Nothing was imported. \
-         Use --label-column {typed}, --id-column {typed}, or leave it out with --drop-column {typed}.",
+        "column {name:?} is text in {count} of {total} {} (first: {first:?}{place}).{more} No column can be a feature. \
+         Nothing was imported. Use --text-column {typed} if these are texts to label, or give features with --features.",
         plural(total, "row", "rows")
     )
 }

@@ -35,7 +35,7 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     }
     draft.notes.push(format!("features are the {} columns of {place}", matrix.dim));
     draft.matrix = Some(matrix);
-    (draft.metric, draft.standardize) = (given.metric, given.standardize);
+    (draft.metric, draft.standardize, draft.categories) = (given.metric, given.standardize, given.categories);
     // Lines and names of columns are those of another file now.
     draft.lines = None;
     Ok(())

@@ -42,6 +42,7 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Kind::Images => pictures,
         Kind::Texts => texts,
         Kind::Table => return Err(Fault::Setting("a folder is not a table.".into()).at(place)),
+        Kind::Scene => return Err(Fault::Setting("a folder is not a scene.".into()).at(place)),
     };
     if chosen.is_empty() {
         let next = "Give a folder of .png, .jpg or .jpeg pictures, or of .txt texts.";

@@ -1,27 +1,50 @@
-//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, or text of one column), or text of ids and labels
+//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, ENVI, or text of one column), or text of ids and labels
 //! joined by id.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use crate::array::Array;
+use crate::dialect;
+use crate::envi_data::{self, ClassNames};
 use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
 use crate::ids;
 use crate::idx;
+use crate::json;
 use crate::mat_pool;
 use crate::npy;
 use crate::npz;
 use crate::open::read_file;
 use crate::pool::{Draft, ReadOptions};
 use crate::records::Record;
+use crate::roles::Roles;
+use crate::sheet::Sheet;
+use crate::show::{Scene, Show};
 use crate::sniff::{self, Format};
 use crate::table::{self, Columns};
 use crate::truth::Truth;
 
+/// One label per row, and the sides of the map they are if they are one.
+pub(crate) struct RowLabels {
+    pub names: Vec<String>,
+    pub sides: Option<(usize, usize)>,
+}
+
+impl RowLabels {
+    /// An array of labels.
+    pub fn of(array: Array) -> std::result::Result<RowLabels, Fault> {
+        let sides = match *array.shape.as_slice() {
+            [height, width] if height > 1 && width > 1 => Some((height, width)),
+            _ => None,
+        };
+        Ok(RowLabels { names: array.into_labels()?, sides })
+    }
+}
+
 /// What the file holds.
 enum Labels {
     /// One label per row.
-    Rows(Vec<String>),
+    Rows(RowLabels),
     /// An id, its label, and the line.
     ById(Vec<(String, String, usize)>),
 }
@@ -30,18 +53,39 @@ enum Labels {
 pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> Result<()> {
     let place = path.display().to_string();
     let here = |fault: Fault| fault.at(place.as_str());
-    let names = match read(&place, options)? {
-        Labels::Rows(names) => by_row(draft, names).map_err(here)?,
-        Labels::ById(rows) => by_id(draft, &rows, options).map_err(here)?,
-    };
-    draft.truth = Some(Truth::from_names(&names).map_err(|error| here(error.fault))?);
+    if envi_data::is_envi(&place) {
+        let ClassNames { names, height, width, notes } = envi_data::labels(&place)?;
+        draft.notes.extend(notes);
+        return give(draft, RowLabels { names, sides: Some((height, width)) }).map_err(here);
+    }
+    match read(&place, options)? {
+        Labels::Rows(labels) => give(draft, labels).map_err(here),
+        Labels::ById(rows) => {
+            let names = by_id(draft, &rows, options).map_err(here)?;
+            draft.truth = Some(Truth::from_names(&names).map_err(|error| here(error.fault))?);
+            Ok(())
+        }
+    }
+}
+
+/// Gives a draft one label per row. A map must have the sides of the scene.
+pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<(), Fault> {
+    if let (Show::Scene(Scene { height, width, .. }), Some(sides)) = (&draft.show, labels.sides)
+        && sides != (*height, *width)
+    {
+        let turned = if sides == (*width, *height) { " Turn one of them (transpose)." } else { "" };
+        let text =
+            format!("a map of {} x {} labels for a scene of {height} x {width} pixels.{turned}", sides.0, sides.1);
+        return Err(Fault::Labels(text));
+    }
+    draft.truth = Some(Truth::from_names(&by_row(draft, labels.names)?).map_err(|error| error.fault)?);
     Ok(())
 }
 
 fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| -> Error { fault.at(place) };
-    let array = |array: std::result::Result<Array, Fault>| array.and_then(Array::into_labels).map(Labels::Rows);
+    let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(Labels::Rows);
     match sniff::format(place, &bytes).map_err(here)? {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
         Format::Idx => array(idx::read(&bytes)).map_err(here),
@@ -49,6 +93,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
         Format::Mat => mat_pool::labels(&bytes, options).map(Labels::Rows).map_err(here),
         Format::Npz => from_npz(&bytes, place, options),
         Format::Table => from_table(&bytes, options).map_err(here),
+        Format::Json => from_sheet(options, |options| json::sheet(&bytes, options)).map_err(here),
     }
 }
 
@@ -61,14 +106,15 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> 
         _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
     };
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    chosen.read(place)?.into_labels().map(Labels::Rows).map_err(here)
+    RowLabels::of(chosen.read(place)?).map(Labels::Rows).map_err(here)
 }
 
 fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
     // The names given for the pool's columns count here too, where there are such columns.
-    let own = ReadOptions { drop_columns: Vec::new(), ..options.clone() };
+    let own = own(options);
+    let bytes = &*dialect::utf8(bytes)?;
     let columns = table::columns(bytes, &own).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
-    let (id, label) = match (columns.id, columns.label, columns.names.len()) {
+    let (id, label) = match (columns.roles.id, columns.roles.label, columns.names.len()) {
         (_, _, 1) => (None, 0),
         (Some(id), Some(label), _) => (Some(id), label),
         (None, Some(label), _) if columns.names.len() != 2 => (None, label),
@@ -80,8 +126,41 @@ fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels
     let rows = label_rows(&columns, bytes, id, label)?;
     Ok(match id {
         Some(_) => Labels::ById(rows),
-        None => Labels::Rows(rows.into_iter().map(|(_, label, _)| label).collect()),
+        None => Labels::Rows(RowLabels { names: rows.into_iter().map(|(_, label, _)| label).collect(), sides: None }),
     })
+}
+
+/// The options that count for a file of labels.
+fn own(options: &ReadOptions) -> ReadOptions {
+    ReadOptions {
+        id_column: options.id_column.clone(),
+        label_column: options.label_column.clone(),
+        ..ReadOptions::default()
+    }
+}
+
+/// Labels from any other file with named columns.
+fn from_sheet(
+    options: &ReadOptions,
+    read: impl Fn(&ReadOptions) -> std::result::Result<(Sheet, Roles), Fault>,
+) -> std::result::Result<Labels, Fault> {
+    let (sheet, roles) = read(&own(options)).or_else(|_| read(&ReadOptions::default()))?;
+    let Some(label) = roles.label.or((sheet.columns.len() == 1).then_some(0)) else {
+        return Err(Fault::Labels(format!("{} columns and none named label.", sheet.columns.len())));
+    };
+    let mut words: Vec<Option<Vec<String>>> = sheet
+        .columns
+        .into_iter()
+        .enumerate()
+        .map(|(at, column)| (at == label || Some(at) == roles.id).then(|| column.into_words(sheet.rows)))
+        .collect();
+    let labels = words.get_mut(label).and_then(Option::take).unwrap_or_default();
+    let Some(ids) = roles.id.and_then(|id| words.get_mut(id)).and_then(Option::take) else {
+        return Ok(Labels::Rows(RowLabels { names: labels, sides: None }));
+    };
+    let line = |row: usize| sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(row);
+    let rows = ids.iter().zip(labels).enumerate().map(|(row, (id, label))| (ids::normal(id), label, line(row)));
+    Ok(Labels::ById(rows.collect()))
 }
 
 fn label_rows(
@@ -93,14 +172,9 @@ fn label_rows(
     let mut records = columns.records(bytes);
     let mut record = Record::default();
     let (mut rows, mut bad) = (Vec::new(), Vec::new());
-    let wanted = columns.names.len();
     while records.next(&mut record) {
-        match record.fault {
-            Some(fault) => bad.push((record.line, fault.to_string())),
-            None if record.len() != wanted => bad.push((
-                record.line,
-                format!("{} {}, expected {wanted}", record.len(), plural(record.len(), "cell", "cells")),
-            )),
+        match columns.fault(&record) {
+            Some(fault) => bad.push((record.line, fault)),
             None => {
                 let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
                 rows.push((id, record.field(label).to_string(), record.line));

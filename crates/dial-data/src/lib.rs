@@ -1,6 +1,6 @@
 //! Pools in and out of DiAL: readers and writers for each format, and generators of synthetic pools.
 //!
-//! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, or `builtin:NAME`. What a file can do wrong is an
+//! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, ENVI, or `builtin:NAME`. What a file can do wrong is an
 //! [`Error`] with the place, the numbers and the next step; no bytes make a reader panic, run code, or take more memory
 //! than the file's real size warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed. For pools that
 //! memory does not hold, [`RowFile`] reads rows by position and [`GraphFile`] maps a graph that was saved.
@@ -9,6 +9,11 @@ pub mod array;
 pub mod builtin;
 mod bytes;
 mod components;
+mod cube;
+mod dialect;
+mod envi;
+mod envi_data;
+mod descriptor;
 pub mod error;
 mod features_file;
 pub mod fingerprint;
@@ -19,6 +24,7 @@ mod ids;
 mod idx;
 mod image_features;
 mod inflate;
+mod json;
 mod labels;
 mod literal;
 mod mat;
@@ -27,18 +33,25 @@ pub mod matrix;
 mod npy;
 mod npz;
 mod open;
+pub mod pictures;
 pub mod pool;
 mod records;
+mod roles;
+mod resample;
 pub mod row_file;
+mod sheet;
 pub mod show;
 mod sniff;
 mod table;
+mod tabular;
 mod text_features;
+mod texts;
 pub mod truth;
 pub mod write;
 mod zip;
 
 pub use array::{Array, ArrayData};
+pub use envi_data::georeference;
 pub use error::{Error, Fault, Result};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{GraphFile, Recipe, write_graph};

@@ -1,10 +1,13 @@
-//! A pool from a MATLAB file: n x d features, or an h x w x b cube as h w pixels (row by row) of b bands.
+//! A pool from a MATLAB file: n x d features, or an h x w x b cube as a scene of h w pixels (row by row) of b bands.
+//!
+//! The ground truth of a cube is an h x w array of whole numbers, in the same file or in one of its own.
 
-use crate::array::{Array, count};
+use crate::array::count;
+use crate::cube::Cube;
 use crate::error::{Fault, Result};
+use crate::labels::{self, RowLabels};
 use crate::mat::{self, Variable};
-use crate::pool::{Draft, ReadOptions};
-use crate::truth::Truth;
+use crate::pool::{Draft, Kind, ReadOptions};
 
 const LABELS: [&str; 4] = ["labels", "label", "y", "gt"];
 
@@ -12,40 +15,74 @@ const LABELS: [&str; 4] = ["labels", "label", "y", "gt"];
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft> {
     let here = |fault: Fault| fault.at(place);
     let variables = mat::variables(bytes).map_err(here)?;
-    let wanted = options.label_column.as_deref();
-    let chosen = choose(&variables, options.variable.as_deref(), &|variable| {
-        wanted != Some(variable.name.as_str())
-            && !LABELS.contains(&variable.name.as_str())
-            && variable.shape.iter().filter(|&&length| length > 1).count() >= 2
-    });
-    let chosen = chosen.map_err(here)?;
-    let inside = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    let array = flatten_cube(chosen.read().map_err(inside)?);
-    let (matrix, show) = array.into_features().map_err(inside)?;
-    let mut draft = Draft::new(matrix, show);
-    let labels = match wanted.filter(|_| options.labels_file.is_none()) {
-        Some(name) if name == chosen.name => {
-            return Err(here(Fault::Setting(format!("features and labels cannot be the same array, {name:?}."))));
-        }
-        Some(name) => Some(choose(&variables, Some(name), &|_| true).map_err(here)?),
-        None => variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok()),
-    };
-    if let Some(variable) = labels.filter(|v| options.labels_file.is_none() && v.name != chosen.name) {
+    let chosen = features(&variables, options).map_err(here)?;
+    let mut draft = draft(chosen, options).map_err(|fault| fault.at(format!("{place}: array {}", chosen.name)))?;
+    if let Some(variable) = truth(&variables, chosen, options).map_err(here)? {
         let inside = |fault: Fault| fault.at(format!("{place}: array {}", variable.name));
-        let names = variable.read().and_then(Array::into_labels).map_err(inside)?;
-        if names.len() != draft.n {
-            return Err(inside(Fault::Labels(format!("{} labels for {} rows.", names.len(), draft.n))));
-        }
-        draft.truth = Some(Truth::from_names(&names).map_err(|error| inside(error.fault))?);
+        let names = variable.read().and_then(RowLabels::of).map_err(inside)?;
+        labels::give(&mut draft, names).map_err(inside)?;
         draft.notes.push(format!("labels are the array {}", variable.name));
     }
-    let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(draft.n);
+    let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
+    let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(rows);
     draft.could_be_labels = variables.iter().filter(free).map(|variable| variable.name.clone()).collect();
     Ok(draft)
 }
 
+fn draft(chosen: &Variable<'_>, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+    if chosen.shape.len() == 3 || options.kind == Some(Kind::Scene) {
+        return Cube::of(chosen.read()?)?.into_draft(options);
+    }
+    let (matrix, show) = chosen.read()?.into_features()?;
+    Ok(Draft::new(matrix, show))
+}
+
+/// The array of features: as asked for, the only cube, or the only array that is no vector.
+fn features<'v, 'a>(
+    variables: &'v [Variable<'a>],
+    options: &ReadOptions,
+) -> std::result::Result<&'v Variable<'a>, Fault> {
+    let wanted = options.label_column.as_deref();
+    let (asked, usual) = (options.variable.as_deref(), variables.iter().any(|variable| variable.name == "X"));
+    let cubes: Vec<_> = variables.iter().filter(|v| v.class.is_ok() && v.shape.len() == 3).collect();
+    match cubes.as_slice() {
+        [cube] if asked.is_none() && !usual && wanted != Some(&cube.name) => Ok(cube),
+        _ => choose(variables, asked, &|variable| {
+            wanted != Some(variable.name.as_str())
+                && !LABELS.contains(&variable.name.as_str())
+                && variable.shape.iter().filter(|&&length| length > 1).count() >= 2
+        }),
+    }
+}
+
+/// The array of labels, unless they have a file of their own: as asked for, by its usual name, or the ground truth of a
+/// cube by the end of its name.
+fn truth<'v, 'a>(
+    variables: &'v [Variable<'a>],
+    chosen: &Variable<'a>,
+    options: &ReadOptions,
+) -> std::result::Result<Option<&'v Variable<'a>>, Fault> {
+    if options.labels_file.is_some() {
+        return Ok(None);
+    }
+    if let Some(name) = options.label_column.as_deref() {
+        return match name == chosen.name {
+            true => Err(Fault::Setting(format!("features and labels cannot be the same array, {name:?}."))),
+            false => choose(variables, Some(name), &|_| true).map(Some),
+        };
+    }
+    let others = || variables.iter().filter(|v| v.class.is_ok() && v.name != chosen.name);
+    let named = others().find(|v| LABELS.contains(&v.name.as_str()));
+    let map = || {
+        let sides = chosen.shape.get(..2).filter(|_| chosen.shape.len() == 3)?;
+        let ends = |name: &str| ["gt", "truth", "labels", "map"].iter().any(|end| name.to_lowercase().ends_with(end));
+        others().find(|v| v.shape == sides && ends(&v.name))
+    };
+    Ok(named.or_else(map))
+}
+
 /// The labels in a file of their own, in C order.
-pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Vec<String>, Fault> {
+pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result<RowLabels, Fault> {
     let variables = mat::variables(bytes)?;
     let asked = variables.iter().find(|v| options.label_column.as_ref() == Some(&v.name));
     let usual = || variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok());
@@ -54,7 +91,7 @@ pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result
         Some(variable) => variable,
         None => choose(&variables, None, &|variable| variable.shape.len() == 2)?,
     };
-    chosen.read()?.into_labels()
+    RowLabels::of(chosen.read()?)
 }
 
 fn choose<'v, 'a>(
@@ -79,12 +116,5 @@ fn choose<'v, 'a>(
         ([only], _) | ([], [only]) => Ok(only),
         (_, []) => Err(Fault::format(format!("no numeric array; found {all}"), "Save the features as a full matrix.")),
         _ => Err(Fault::format(format!("several arrays are possible: {all}"), "Choose one with --variable.")),
-    }
-}
-
-fn flatten_cube(array: Array) -> Array {
-    match *array.shape.as_slice() {
-        [h, w, bands] => Array { shape: vec![h.saturating_mul(w), bands], ..array },
-        _ => array,
     }
 }

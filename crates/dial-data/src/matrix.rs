@@ -100,7 +100,12 @@ impl Matrix {
 
     /// Shifts and scales each column to mean 0 and standard deviation 1; constant columns become 0.
     pub fn standardize(&mut self) {
-        for column in 0..self.dim {
+        self.standardize_first(self.dim);
+    }
+
+    /// The same for the first so many columns.
+    pub(crate) fn standardize_first(&mut self, columns: usize) {
+        for column in 0..columns.min(self.dim) {
             let positions = (column..self.n * self.dim).step_by(self.dim);
             let value = |p| self.values.get(p).unwrap_or(0.0);
             let largest = positions.clone().map(|p| value(p).abs()).fold(0.0, f64::max);

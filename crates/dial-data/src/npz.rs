@@ -5,11 +5,13 @@
 
 use std::path::Path;
 
-use crate::array::{Array, ArrayData, shape_in_words};
+use crate::array::{Array, ArrayData, count, shape_in_words};
 use crate::error::{Error, Fault, Result};
+use crate::labels::{self, RowLabels};
 use crate::npy::{self, HEADER_LIMIT, Header, Kind};
+use crate::open;
 use crate::pool::{Draft, ReadOptions};
-use crate::truth::Truth;
+use crate::show::Show;
 use crate::zip::{self, Member};
 
 /// All arrays of an npz file, in the order of its directory.
@@ -72,20 +74,22 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let find = |names: &[&str]| names.iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
     let chosen = choose(&arrays, options).map_err(|fault| fault.at(place))?;
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    let (matrix, show) = chosen.read(place)?.into_features().map_err(here)?;
-    let mut draft = Draft::new(matrix, show);
+    let mut draft = open::array_draft(chosen.read(place)?, options).map_err(here)?;
     let array = match &options.label_column {
         Some(name) => Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place))),
         None => find(&["labels", "y"]).filter(|array| array.name != chosen.name).map(Ok),
     };
     if let Some(array) = array.filter(|_| options.labels_file.is_none()).transpose()? {
-        draft.truth = Some(labels(array, place, draft.n)?);
+        attach(&mut draft, array, place)?;
         draft.notes.push(format!("labels are the array {}", array.name));
     }
-    if let Some(array) = find(&["ids"]) {
+    if let Some(array) = find(&["ids"]).filter(|_| !matches!(draft.show, Show::Scene(_))) {
         draft.ids = Some(ids(array, place, draft.n)?);
     }
-    let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && array.holds(draft.n);
+    let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
+    let scene = matches!(draft.show, Show::Scene(_));
+    let holds = |array: &Stored<'_>| array.holds(rows) || (scene && count(array.shape()) == Some(rows));
+    let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && holds(array);
     draft.could_be_labels = arrays.iter().filter(free).map(|array| array.name.clone()).collect();
     Ok(draft)
 }
@@ -120,8 +124,9 @@ fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::resul
     if let Some(array) = named("X") {
         return Ok(array);
     }
-    let possible: Vec<_> =
-        arrays.iter().filter(|array| array.numeric() && array.shape().len() == 2 && !is_label(array)).collect();
+    let dimensions = if options.kind == Some(crate::pool::Kind::Scene) { 3 } else { 2 };
+    let fits = |array: &Stored<'_>| array.numeric() && array.shape().len() == dimensions && !is_label(array);
+    let possible: Vec<_> = arrays.iter().filter(|array| fits(array)).collect();
     match (possible.as_slice(), arrays) {
         ([only], _) => Ok(only),
         ([], [only]) => Ok(only),
@@ -133,14 +138,11 @@ fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::resul
     }
 }
 
-/// One label per row from an array.
-pub(crate) fn labels(array: &Stored<'_>, place: &str, n: usize) -> Result<Truth> {
+/// Gives a draft the labels of an array.
+fn attach(draft: &mut Draft, array: &Stored<'_>, place: &str) -> Result<()> {
     let here = |fault: Fault| fault.at(format!("{place}: array {}", array.name));
-    let names = array.read(place)?.into_labels().map_err(here)?;
-    if names.len() != n {
-        return Err(here(Fault::Labels(format!("{} labels for {n} rows.", names.len()))));
-    }
-    Truth::from_names(&names).map_err(|error| here(error.fault))
+    let array = array.read(place)?;
+    labels::give(draft, RowLabels::of(array).map_err(here)?).map_err(here)
 }
 
 fn ids(array: &Stored<'_>, place: &str, n: usize) -> Result<Vec<String>> {

@@ -6,22 +6,26 @@ use dial::Control;
 
 use crate::builtin;
 use crate::components;
+use crate::cube::Cube;
+use crate::envi_data;
 use crate::error::{Fault, LISTED, Result, first_few, plural};
 use crate::features_file;
 use crate::folder;
 use crate::ids;
 use crate::idx;
 use crate::image_features;
+use crate::json;
 use crate::labels;
 use crate::mat_pool;
 use crate::matrix::Matrix;
 use crate::npy;
 use crate::npz;
-use crate::pool::{Draft, Pool, ReadOptions};
+use crate::pool::{Draft, Kind, Pool, ReadOptions};
 use crate::show::Show;
 use crate::sniff::{self, Format};
 use crate::table;
 use crate::text_features;
+use crate::texts;
 
 /// Opens a pool: the path of a file or folder, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only
 /// to built-in pools.
@@ -78,19 +82,25 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if Path::new(place).is_dir() {
         return folder::read(place, options);
     }
+    if envi_data::is_envi(place) {
+        no_columns(options).map_err(|fault| fault.at(place))?;
+        return envi_data::read(place, options);
+    }
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
-    if format != Format::Table {
+    if !format.has_columns() {
         no_columns(options).map_err(here)?;
     }
     let mut draft = match format {
-        Format::Npy => npy::read(&bytes).and_then(array_draft).map_err(here)?,
-        Format::Idx => idx::read(&bytes).and_then(array_draft).map_err(here)?,
-        Format::Gzip => idx::read_gzip(&bytes).and_then(array_draft).map_err(here)?,
+        Format::Npy => npy::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
+        Format::Idx => idx::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
+        Format::Gzip => idx::read_gzip(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
         Format::Npz => npz::read(&bytes, place, options)?,
         Format::Mat => mat_pool::read(&bytes, place, options)?,
-        Format::Table => table::read(&bytes, options).map_err(here)?,
+        Format::Json => json::read(&bytes, place, options).map_err(here)?,
+        Format::Table if texts::wanted(place, &bytes, options) => texts::read(&bytes, place, options).map_err(here)?,
+        Format::Table => table::read(&bytes, place, options).map_err(here)?,
     };
     if draft.lines.is_none()
         && let Some(list) = draft.ids.take()
@@ -110,7 +120,10 @@ fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
     }
 }
 
-fn array_draft(array: crate::Array) -> std::result::Result<Draft, Fault> {
+pub(crate) fn array_draft(array: crate::Array, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+    if options.kind == Some(Kind::Scene) {
+        return Cube::of(array)?.into_draft(options);
+    }
     let (matrix, show) = array.into_features()?;
     Ok(Draft::new(matrix, show))
 }
@@ -128,6 +141,7 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
         features_file::attach(&mut draft, path, options)?;
     }
     let mut matrix = match draft.matrix.take() {
+        Some(matrix) if options.describe => redescribed(&mut draft, matrix, place, options, control)?,
         Some(matrix) => matrix,
         None => described(&mut draft, place, options, control)?,
     };
@@ -168,6 +182,27 @@ fn described(draft: &mut Draft, place: &str, options: &ReadOptions, control: &Co
     Ok(described.matrix)
 }
 
+/// Descriptors in place of the pixels of grey pictures, which are kept for showing.
+fn redescribed(
+    draft: &mut Draft,
+    mut pixels: Matrix,
+    place: &str,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<Matrix> {
+    let here = |fault: Fault| fault.at(place);
+    let picture = match draft.show {
+        Show::Picture(picture) if options.features_file.is_none() => picture,
+        Show::Picture(_) => return Err(here(Fault::Setting("--describe: --features are given already.".into()))),
+        _ => return Err(here(Fault::Setting("--describe: these items are not pictures (n x height x width).".into()))),
+    };
+    drop_nonfinite(draft, &mut pixels, options).map_err(here)?;
+    let described = image_features::describe_rows(&pixels, picture, control).map_err(here)?;
+    draft.notes.extend(described.notes);
+    draft.original = Some(pixels);
+    Ok(described.matrix)
+}
+
 /// Columns on one scale, and fewer of them, as asked for or as suits the pool.
 fn transformed(
     draft: &mut Draft,
@@ -180,7 +215,7 @@ fn transformed(
         draft.original = Some(matrix.clone());
     }
     if standardize {
-        matrix.standardize();
+        matrix.standardize_first(matrix.dim - draft.categories);
     }
     match options.components {
         Some(components) => components::principal(&matrix, components, control),
@@ -226,7 +261,10 @@ fn labels_beside(place: &str) -> Option<String> {
 fn short_name(place: &str) -> String {
     let file =
         Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
-    let known = [".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx"];
+    let known = [
+        ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq", ".bil", ".bip", ".raw",
+        ".dat", ".bin", ".jsonl", ".ndjson", ".json",
+    ];
     let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
     Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)
 }

@@ -96,8 +96,10 @@ pub struct ReadOptions {
     pub folder_labels: bool,
     /// Leave out rows with NaN or infinite values instead of refusing the file.
     pub drop_nonfinite: bool,
-    /// Leave out rows of a table that cannot be read instead of refusing the file.
+    /// Leave out rows of a table and pictures that cannot be read instead of refusing the file.
     pub skip_bad: bool,
+    /// Describe grey pictures that come as arrays by their edges and light, instead of taking their pixels as features.
+    pub describe: bool,
     /// Leave out labels whose id is not in the pool, instead of refusing the file.
     pub skip_unknown: bool,
     /// Bring each column to mean 0 and standard deviation 1. Default: the columns of a table, if their scales differ.
@@ -121,6 +123,8 @@ pub enum Kind {
     Texts,
     /// A folder of pictures.
     Images,
+    /// A scene: an array of height x width x bands.
+    Scene,
 }
 
 impl std::str::FromStr for Kind {
@@ -131,7 +135,8 @@ impl std::str::FromStr for Kind {
             "table" => Ok(Kind::Table),
             "texts" => Ok(Kind::Texts),
             "images" => Ok(Kind::Images),
-            _ => Err("use table, texts or images".into()),
+            "scene" => Ok(Kind::Scene),
+            _ => Err("use table, texts, images or scene".into()),
         }
     }
 }
@@ -153,6 +158,8 @@ pub(crate) struct Draft {
     pub notes: Vec<String>,
     /// Whether to standardise the columns where nobody says.
     pub standardize: bool,
+    /// How many of the last columns are categories, which are never standardised.
+    pub categories: usize,
     /// Of a table: the line of each row and the name of each feature column.
     pub lines: Option<(Vec<usize>, Vec<String>)>,
     /// If rows were left out while reading: the number of each row among `total`.
@@ -180,6 +187,7 @@ impl Draft {
             beside: None,
             notes: Vec::new(),
             standardize: false,
+            categories: 0,
             lines: None,
             kept: None,
             could_be_labels: Vec::new(),

@@ -1,6 +1,7 @@
 //! What a file is: by its first bytes, then by the ending of its name.
 
 use crate::error::Fault;
+use crate::json;
 
 /// The formats we read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,15 @@ pub(crate) enum Format {
     Gzip,
     Mat,
     Table,
+    /// Objects by line or in an array.
+    Json,
+}
+
+impl Format {
+    /// Whether its columns have names.
+    pub fn has_columns(self) -> bool {
+        matches!(self, Format::Table | Format::Json)
+    }
 }
 
 /// Beginnings of files and what they belong to.
@@ -32,8 +42,6 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\xfd7zXZ", "xz"),
     (b"SQLite format 3", "an SQLite database"),
     (b"\xd0\xcf\x11\xe0", "an old Excel sheet"),
-    (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
     (b"\x80\x02", "a Python pickle, which this tool never runs"),
     (b"\x80\x03", "a Python pickle, which this tool never runs"),
     (b"\x80\x04", "a Python pickle, which this tool never runs"),
@@ -55,6 +63,9 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
         _ if ends(&[".gz"]) => "a gzip file",
         _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
         _ if ends(&[".parquet", ".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
+        _ if looks_like(bytes).is_none() && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) => {
+            return Ok(Format::Json);
+        }
         _ if looks_like(bytes).is_some() => "in a format this tool reads",
         _ => return Ok(Format::Table),
     };
@@ -89,7 +100,7 @@ pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
     let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
     let guess = looks_like(bytes).map(|what| format!(": this looks like {what}")).unwrap_or_default();
     let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
-    Fault::format(what, "Give an npy, npz, csv, tsv, IDX or MATLAB v5/v7 file.")
+    Fault::format(what, "Give an npy, npz, csv, tsv, jsonl, IDX or MATLAB v5/v7 file.")
 }
 
 #[cfg(test)]
@@ -103,6 +114,8 @@ mod tests {
         assert_eq!(format("a", b"\0\0\x08\x03\0"), Ok(Format::Idx));
         assert_eq!(format("a.dat", b"1,2\n"), Ok(Format::Table));
         assert_eq!(format("a.csv", b""), Ok(Format::Table));
+        assert_eq!(format("a.json", b"[{}]"), Ok(Format::Json));
+        assert_eq!(format("a.txt", b"{\"a\":1}\n{}"), Ok(Format::Json));
     }
 
     #[test]

@@ -1,21 +1,16 @@
-//! A pool from delimited text: one row per item, an id column, a label column, and numbers.
+//! Delimited text as a sheet: one row per item, cells between delimiters, perhaps names above them.
 //!
-//! The first row is a header if it names one of the wanted columns, or holds words above a column of numbers. A first
-//! column without a name is the index that pandas writes: ids, if its values are distinct.
+//! The first row is a header if it names one of the wanted columns, or holds words above a column of numbers. A column
+//! is words if more than half of the cells that hold something are; in a column of numbers a word is a fault of its row.
+//! Columns are taken for numbers at first; where some turn out to be words, the text is read once more.
 
-use std::collections::HashSet;
-
-use crate::error::{Fault, LISTED, plural};
-use crate::ids;
-use crate::matrix::{Buffer, Matrix};
+use crate::dialect::{self, Dialect};
+use crate::error::{Fault, plural};
 use crate::pool::{Draft, ReadOptions};
-use crate::records::{self, Record, Records};
-use crate::show::Show;
-use crate::truth::Truth;
+use crate::records::{Record, Records};
+use crate::roles::{self, Roles};
+use crate::sheet::{BadRows, Column, Numbers, Sheet, is_missing, shortened};
 
-/// Default names, the earlier the better.
-const ID_NAMES: [&str; 1] = ["id"];
-const LABEL_NAMES: [&str; 5] = ["label", "labels", "class", "target", "y"];
 /// How many rows decide whether the first is a header.
 const PEEKED: usize = 100;
 
@@ -24,32 +19,35 @@ const PEEKED: usize = 100;
 pub(crate) struct Columns {
     pub header: bool,
     pub names: Vec<String>,
-    pub id: Option<usize>,
-    pub label: Option<usize>,
-    dropped: Vec<usize>,
-    delimiter: u8,
+    pub roles: Roles,
+    pub dialect: Dialect,
 }
 
 impl Columns {
-    fn features(&self) -> Vec<usize> {
-        let used = |column| Some(column) == self.id || Some(column) == self.label || self.dropped.contains(&column);
-        (0..self.names.len()).filter(|&column| !used(column)).collect()
-    }
-
     /// The records below the header.
     pub fn records<'a>(&self, bytes: &'a [u8]) -> Records<'a> {
-        let mut records = Records::new(bytes, self.delimiter);
+        let mut records = Records::new(bytes, self.dialect.delimiter);
         if self.header {
             records.next(&mut Record::default());
         }
         records
     }
+
+    /// What is wrong with a record as a whole.
+    pub fn fault(&self, record: &Record) -> Option<String> {
+        let (found, wanted) = (record.len(), self.names.len());
+        match record.fault {
+            Some(fault) => Some(fault.into()),
+            None if found != wanted => Some(format!("{found} {}, expected {wanted}", plural(found, "cell", "cells"))),
+            None => None,
+        }
+    }
 }
 
 /// Looks at the first rows.
 pub(crate) fn columns(bytes: &[u8], options: &ReadOptions) -> Result<Columns, Fault> {
-    let delimiter = records::delimiter(bytes);
-    let mut records = Records::new(bytes, delimiter);
+    let dialect = Dialect::of(bytes, options);
+    let mut records = Records::new(bytes, dialect.delimiter);
     let mut first = Record::default();
     if !records.next(&mut first) {
         return Err(Fault::Shape("no rows".into()));
@@ -57,32 +55,17 @@ pub(crate) fn columns(bytes: &[u8], options: &ReadOptions) -> Result<Columns, Fa
     if let Some(fault) = first.fault {
         return Err(Fault::Rows { bad: vec![(first.line, fault.into())], total: 1 });
     }
-    let header = names_wanted(&first, options) || words_above_numbers(&first, records);
+    let header = roles::names_wanted(first.fields(), options) || words_above_numbers(&first, records, dialect);
     let names: Vec<String> = match header {
         true => first.fields().map(String::from).collect(),
         false => (0..first.len()).map(|column| column.to_string()).collect(),
     };
-    let dropped = options.drop_columns.iter().map(|name| named(&names, name)).collect::<Result<Vec<usize>, Fault>>()?;
-    let id = find(&names, options.id_column.as_deref(), &ID_NAMES, header, &dropped)?;
-    let label = find(&names, options.label_column.as_deref(), &LABEL_NAMES, header, &dropped)?;
-    if id.is_some() && id == label {
-        return Err(Fault::Setting("ids and labels cannot be the same column.".into()));
-    }
-    Ok(Columns { header, names, id, label, dropped, delimiter })
+    let roles = Roles::new(&names, header, options)?;
+    Ok(Columns { header, names, roles, dialect })
 }
 
-fn names_wanted(first: &Record, options: &ReadOptions) -> bool {
-    let wanted = |name: &str| {
-        let mut named = options.id_column.iter().chain(&options.label_column).chain(&options.drop_columns);
-        let given = named.any(|given| given == name);
-        given && name.parse::<usize>().is_err()
-            || LABEL_NAMES.iter().chain(&ID_NAMES).any(|d| name.eq_ignore_ascii_case(d))
-    };
-    first.fields().any(wanted)
-}
-
-fn words_above_numbers(first: &Record, mut records: Records<'_>) -> bool {
-    let number = |text: &str| text.parse::<f64>().is_ok();
+fn words_above_numbers(first: &Record, mut records: Records<'_>, dialect: Dialect) -> bool {
+    let number = |text: &str| dialect.number(text).is_some();
     let words: Vec<usize> = (0..first.len()).filter(|&column| !number(first.field(column))).collect();
     let mut record = Record::default();
     let mut peeked = 0;
@@ -96,148 +79,81 @@ fn words_above_numbers(first: &Record, mut records: Records<'_>) -> bool {
     peeked == 0 && words.len() == first.len()
 }
 
-fn named(names: &[String], asked: &str) -> Result<usize, Fault> {
-    let missing = || Fault::Setting(format!("there is no column {asked:?}; the columns are {}.", listed(names)));
-    names.iter().position(|name| name == asked).ok_or_else(missing)
+/// Reads a pool; `place` is its file.
+pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+    let bytes = dialect::utf8(bytes)?;
+    let columns = columns(&bytes, options)?;
+    let (sheet, roles) = sheet(columns, &bytes, options)?;
+    roles::draft(sheet, roles, place, options)
 }
 
-fn find(
-    names: &[String],
-    asked: Option<&str>,
-    default: &[&str],
-    header: bool,
-    dropped: &[usize],
-) -> Result<Option<usize>, Fault> {
-    if let Some(asked) = asked {
-        let column = named(names, asked)?;
-        if dropped.contains(&column) {
-            return Err(Fault::Setting(format!("column {asked:?} cannot be used and left out.")));
-        }
-        return Ok(Some(column));
-    }
-    let columns = || names.iter().enumerate().filter(|(column, _)| !dropped.contains(column));
-    let same = |wanted: &str| columns().find(|(_, name)| name.eq_ignore_ascii_case(wanted)).map(|(column, _)| column);
-    // A y beside an x is a coordinate.
-    let usable = |wanted: &&&str| **wanted != "y" || same("x").is_none();
-    Ok(if header { default.iter().filter(usable).find_map(|wanted| same(wanted)) } else { None })
+/// A column while it is read.
+enum Filling {
+    Numbers {
+        numbers: Numbers,
+        /// Cells with a number, and with a word instead.
+        good: usize,
+        odd: usize,
+    },
+    Words(Vec<String>),
+    Dropped,
 }
 
-fn listed(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
-    crate::error::first_few(&quoted, names.len(), ", ")
-}
-
-/// The rows as they are read.
-#[derive(Default)]
+/// All columns while they are read, and the rows that were.
 struct Rows {
-    values: Vec<f64>,
+    columns: Vec<Filling>,
     lines: Vec<usize>,
-    ids: Vec<String>,
-    labels: Vec<String>,
     kept: Vec<usize>,
-    bad: Vec<(usize, String)>,
-    bad_total: usize,
+    bad: BadRows,
 }
 
-/// Reads a pool.
-pub(crate) fn read(bytes: &[u8], options: &ReadOptions) -> Result<Draft, Fault> {
-    let mut columns = columns(bytes, options)?;
-    let note = take_index(&mut columns, bytes);
-    let features = columns.features();
-    if features.is_empty() {
-        return Err(Fault::Shape("no columns of numbers".into()));
-    }
-    let rows = rows(&columns, &features, bytes);
-    if rows.bad_total > 0 && (!options.skip_bad || rows.lines.is_empty()) {
-        words(&columns, &features, bytes).map_or(Ok(()), Err)?;
-    }
-    if rows.bad_total > 0 && !options.skip_bad {
-        return Err(Fault::Rows { bad: rows.bad, total: rows.bad_total });
-    }
-    if rows.lines.is_empty() {
-        return Err(Fault::Shape("no rows".into()));
-    }
-    let mut draft = draft(columns, &features, rows, options)?;
-    draft.notes.extend(note);
-    Ok(draft)
-}
-
-/// Takes a first column without a name for the ids, or leaves it out where there are ids already.
-fn take_index(columns: &mut Columns, bytes: &[u8]) -> Option<String> {
-    let nameless = columns.header && columns.names.len() > 1 && columns.names.first().is_some_and(String::is_empty);
-    let free = columns.id != Some(0) && columns.label != Some(0) && !columns.dropped.contains(&0);
-    if !nameless || !free || !distinct(columns, bytes) {
-        return None;
-    }
-    if columns.id.is_some() {
-        columns.dropped.push(0);
-        return Some("the first column has no name: it is taken for an index and left out".into());
-    }
-    columns.id = Some(0);
-    Some("the first column has no name: it is taken for the ids".into())
-}
-
-/// Whether the first cells of the readable rows are all different, and none is empty.
-fn distinct(columns: &Columns, bytes: &[u8]) -> bool {
-    let mut records = columns.records(bytes);
-    let mut record = Record::default();
-    let mut seen = HashSet::new();
-    while records.next(&mut record) {
-        let readable = record.fault.is_none() && record.len() == columns.names.len();
-        if readable && (record.field(0).trim().is_empty() || !seen.insert(ids::normal(record.field(0)))) {
-            return false;
+fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+    let mut words: Vec<bool> = (0..columns.names.len()).map(|column| columns.roles.as_written(column)).collect();
+    let mut rows = rows(&columns, &words, bytes);
+    if rows.bad.total > 0 {
+        let mostly_odd = |column: &Filling| matches!(column, Filling::Numbers { good, odd, .. } if odd > good);
+        let turned: Vec<bool> = rows.columns.iter().map(mostly_odd).collect();
+        if turned.contains(&true) {
+            words.iter_mut().zip(turned).for_each(|(words, turned)| *words |= turned);
+            rows = self::rows(&columns, &words, bytes);
         }
     }
-    true
+    let Columns { names, roles, dialect, .. } = columns;
+    let bad = rows.bad.refused(options.skip_bad)?;
+    let total = rows.kept.len() + bad.total;
+    let finished = |column| match column {
+        Filling::Numbers { numbers, .. } => Column::Numbers(numbers),
+        Filling::Words(words) => Column::Words(words),
+        Filling::Dropped => Column::Other(String::new()),
+    };
+    let sheet = Sheet {
+        names,
+        columns: rows.columns.into_iter().map(finished).collect(),
+        rows: rows.lines.len(),
+        lines: Some(rows.lines),
+        notes: dialect.note(options).into_iter().chain(bad.note()).collect(),
+        kept: (bad.total > 0).then_some((rows.kept, total)),
+    };
+    Ok((sheet, roles))
 }
 
-/// The fault of a table with columns that are text in more than half of the rows.
-fn words(columns: &Columns, features: &[usize], bytes: &[u8]) -> Option<Fault> {
+fn rows(columns: &Columns, words: &[bool], bytes: &[u8]) -> Rows {
+    let empty = |(column, &words): (usize, &bool)| match words {
+        _ if columns.roles.dropped.contains(&column) => Filling::Dropped,
+        true => Filling::Words(Vec::new()),
+        false => Filling::Numbers { numbers: Numbers::default(), good: 0, odd: 0 },
+    };
+    let fillings = words.iter().enumerate().map(empty).collect();
+    let mut rows = Rows { columns: fillings, lines: Vec::new(), kept: Vec::new(), bad: BadRows::default() };
     let mut records = columns.records(bytes);
-    let mut record = Record::default();
-    let mut found: Vec<(usize, String, usize)> = vec![(0, String::new(), 0); features.len()];
-    let mut total = 0;
+    let (mut record, mut row) = (Record::default(), 0);
+    let mut parsed = Vec::with_capacity(words.len());
     while records.next(&mut record) {
-        total += 1;
-        for (&column, (count, first, line)) in features.iter().zip(&mut found) {
-            let text = if record.fault.is_none() { record.field(column) } else { "" };
-            // A number with a decimal comma has a complaint of its own.
-            if text.is_empty() || text.replacen(',', ".", 1).parse::<f64>().is_ok() {
-                continue;
-            }
-            if *count == 0 {
-                (*first, *line) = (shortened(text), record.line);
-            }
-            *count += 1;
-        }
-    }
-    let name = |column: usize| columns.names.get(column).cloned().unwrap_or_default();
-    let mut text = features.iter().zip(found).filter(|(_, (count, ..))| 2 * count > total);
-    let (&column, (count, first, line)) = text.next()?;
-    let others = text.map(|(&column, _)| name(column)).collect();
-    Some(Fault::Words { name: name(column), count, total, first, line, others })
-}
-
-fn rows(columns: &Columns, features: &[usize], bytes: &[u8]) -> Rows {
-    let mut rows = Rows::default();
-    let mut records = columns.records(bytes);
-    let mut record = Record::default();
-    let mut row = 0;
-    while records.next(&mut record) {
-        let before = rows.values.len();
-        match values(columns, features, &record, &mut rows.values) {
-            Ok(()) => {
+        match columns.fault(&record).or_else(|| rows.parse(&record, columns, &mut parsed)) {
+            Some(why) => rows.bad.push(|| (record.line, why)),
+            None => {
+                rows.push(&record, &parsed);
                 rows.kept.push(row);
-                rows.lines.push(record.line);
-                rows.ids.extend(columns.id.map(|column| record.field(column).to_string()));
-                rows.labels.extend(columns.label.map(|column| record.field(column).to_string()));
-            }
-            Err(why) => {
-                rows.values.truncate(before);
-                rows.bad_total += 1;
-                if rows.bad.len() < LISTED {
-                    rows.bad.push((record.line, why));
-                }
             }
         }
         row += 1;
@@ -245,72 +161,70 @@ fn rows(columns: &Columns, features: &[usize], bytes: &[u8]) -> Rows {
     rows
 }
 
-/// Appends the numbers of a record, or says what is wrong with it.
-fn values(columns: &Columns, features: &[usize], record: &Record, out: &mut Vec<f64>) -> Result<(), String> {
-    if let Some(fault) = record.fault {
-        return Err(fault.into());
-    }
-    let wanted = columns.names.len();
-    if record.len() != wanted {
-        return Err(format!("{} {}, expected {wanted}", record.len(), plural(record.len(), "cell", "cells")));
-    }
-    for &column in features {
-        let text = record.field(column);
-        let name = columns.names.get(column).map_or("", String::as_str);
-        match text.parse() {
-            Ok(value) => out.push(value),
-            Err(_) if text.is_empty() => return Err(format!("column {name} is empty")),
-            Err(_) if text.replacen(',', ".", 1).parse::<f64>().is_ok() => {
-                return Err(format!("column {name} is not a number ({text:?}: decimals need a point)"));
+impl Rows {
+    /// The numbers of a record, or what is wrong with the first of them that is none.
+    fn parse(&mut self, record: &Record, columns: &Columns, parsed: &mut Vec<Option<f64>>) -> Option<String> {
+        parsed.clear();
+        let mut fault = None;
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let Filling::Numbers { good, odd, .. } = column else {
+                parsed.push(None);
+                continue;
+            };
+            let cell = record.field(at);
+            let value = columns.dialect.number(cell);
+            parsed.push(value);
+            match value {
+                Some(_) => *good += 1,
+                None if is_missing(cell) => {}
+                None => {
+                    // A number in another dialect has a complaint of its own.
+                    *odd += usize::from(cell.replacen(',', ".", 1).parse::<f64>().is_err());
+                    fault = fault.or_else(|| Some(no_number(cell, columns, at)));
+                }
             }
-            Err(_) => return Err(format!("column {name} is not a number ({:?})", shortened(text))),
+        }
+        fault
+    }
+
+    fn push(&mut self, record: &Record, parsed: &[Option<f64>]) {
+        self.lines.push(record.line);
+        for (at, (column, value)) in self.columns.iter_mut().zip(parsed).enumerate() {
+            match column {
+                Filling::Numbers { numbers, .. } => numbers.push(*value),
+                Filling::Words(words) => words.push(record.field(at).to_string()),
+                Filling::Dropped => {}
+            }
         }
     }
-    Ok(())
 }
 
-/// At most 40 characters of a cell, for messages.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_string(),
-    }
-}
-
-fn draft(columns: Columns, features: &[usize], rows: Rows, options: &ReadOptions) -> Result<Draft, Fault> {
-    let (n, dim) = (rows.lines.len(), features.len());
-    let names = features.iter().filter_map(|&column| columns.names.get(column).cloned()).collect();
-    let mut draft = Draft::new(Matrix { values: Buffer::F64(rows.values), n, dim }, Show::Numbers(names));
-    let name = |column: usize| columns.names.get(column).cloned().unwrap_or_default();
-    if columns.id.is_some() {
-        let (ids, notes) = ids::checked(rows.ids, |row| ids::Place::Line(rows.lines.get(row).copied().unwrap_or(0)))?;
-        draft.ids = Some(ids);
-        draft.notes.extend(notes);
-    }
-    if let Some(column) = columns.label.filter(|_| options.labels_file.is_none()) {
-        draft.truth = Some(Truth::from_names(&rows.labels).map_err(|error| error.fault)?);
-        draft.notes.push(format!("labels are the column {}", name(column)));
-    }
-    if rows.bad_total > 0 {
-        let lines: Vec<String> = rows.bad.iter().map(|(line, why)| format!("line {line} ({why})")).collect();
-        let words = crate::error::first_few(&lines, rows.bad_total, ", ");
-        draft.notes.push(format!("left out {} bad {}: {words}", rows.bad_total, plural(rows.bad_total, "row", "rows")));
-        if draft.ids.is_none() {
-            draft.ids = Some(rows.kept.iter().map(usize::to_string).collect());
+fn no_number(cell: &str, columns: &Columns, at: usize) -> String {
+    let name = columns.names.get(at).map_or("", String::as_str);
+    let (comma, text) = (columns.dialect.decimal_comma, shortened(cell));
+    match comma {
+        false if cell.replacen(',', ".", 1).parse::<f64>().is_ok() => {
+            format!("column {name} is not a number ({text:?}: decimals need a point, or --decimal comma)")
         }
-        draft.kept = Some((rows.kept, n + rows.bad_total));
+        true if cell.parse::<f64>().is_ok() => {
+            format!("column {name} is not a number ({text:?}: decimals need a comma, or --decimal point)")
+        }
+        _ => format!("column {name} is not a number ({text:?})"),
     }
-    draft.lines = Some((rows.lines, features.iter().map(|&column| name(column)).collect()));
-    Ok(draft)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::Buffer;
+
+    fn read(bytes: &[u8], options: &ReadOptions) -> Result<Draft, Fault> {
+        super::read(bytes, "a.csv", options)
+    }
 
     fn roles(text: &str) -> (bool, Option<usize>, Option<usize>) {
         let columns = columns(text.as_bytes(), &ReadOptions::default()).unwrap();
-        (columns.header, columns.id, columns.label)
+        (columns.header, columns.roles.id, columns.roles.label)
     }
 
     #[test]

@@ -95,15 +95,18 @@ fn a_cube_is_pixels_row_by_row() {
     let truth = build::mat_array(false, 9, &[2, 2], "cube_truth", &build::element(false, 2, &[0, 1, 2, 3]));
     let pool = labelled("a.mat", &build::mat(&[cube]), "gt.mat", &build::mat(&[truth]));
     // Pixels (0,0), (0,1), (1,0), (1,1), each with both bands.
-    assert_eq!(pool.matrix.values, Buffer::F32(vec![0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]));
+    assert_eq!(pool.shown().values, Buffer::F32(vec![0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]));
     assert_eq!(labels(&pool), ["0", "2", "1", "3"]);
+    assert_eq!(pool.ids.as_deref().unwrap(), ["r0c0", "r0c1", "r1c0", "r1c1"]);
 }
 
 #[test]
 fn tables_with_everything() {
     let text = "\u{feff}id;a;b;Class\r\n\"x;1\";1;-2e1;cat\r\ny;.5;3;\r\n";
     let pool = read("t.csv", text.as_bytes());
-    assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, -20.0, 0.5, 3.0]));
+    // Columns whose scales differ are standardised; what is shown stays.
+    assert_eq!(pool.shown().values, Buffer::F64(vec![1.0, -20.0, 0.5, 3.0]));
+    assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, -1.0, -1.0, 1.0]));
     assert_eq!(pool.ids, Some(vec!["x;1".into(), "y".into()]));
     assert_eq!(labels(&pool), ["cat", ""]);
     let options = ReadOptions { drop_nonfinite: true, skip_bad: true, ..ReadOptions::default() };
@@ -251,7 +254,7 @@ proptest! {
         write_csv(&path, &["id", "whole", "number", "label"], cells).unwrap();
         let pool = open(path.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
         let wanted: Vec<f64> = rows.iter().flat_map(|(whole, number, _)| [f64::from(*whole), *number]).collect();
-        prop_assert_eq!(&pool.matrix.values, &Buffer::F64(wanted));
+        prop_assert_eq!(&pool.shown().values, &Buffer::F64(wanted));
         let words: Vec<&str> = rows.iter().map(|(_, _, word)| word.trim()).collect();
         prop_assert_eq!(labels(&pool).len(), words.len());
         for (found, word) in labels(&pool).into_iter().zip(words) {

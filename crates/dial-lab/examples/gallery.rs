@@ -145,6 +145,7 @@ const NAMES: [&str; 4] = ["0", "1", "8", "9"];
 fn sample_report() -> Report {
     let items = (0..10).map(|i| GalleryItem {
         png: Some(digit(i * 7 % 4, i as u64).to_png(4)),
+        text: String::new(),
         title: format!("Item {}", 4810 + 37 * i),
         detail: format!("given {}, true {}", NAMES[i * 7 % 4], NAMES[(i * 7 + 3) % 4]),
     });
@@ -156,11 +157,13 @@ fn sample_report() -> Report {
         .collect();
     let sparks = rows.iter().enumerate().map(|(i, row)| GalleryItem {
         png: Some(to_png(&sparkline(row, 120.0, 120.0), 2.0)),
+        text: String::new(),
         title: format!("Row {}", 12 + 5 * i),
         detail: "uncertainty 0.41".into(),
     });
     let hostile = GalleryItem {
         png: None,
+        text: String::new(),
         title: "<script>alert(1)</script>".into(),
         detail: "an item without a picture".into(),
     };

@@ -16,6 +16,7 @@ mod panel;
 mod range;
 mod scatter;
 mod style;
+mod value_map;
 
 pub use class_map::{ClassMap, scene_map};
 pub use contour::contours;
@@ -24,6 +25,7 @@ pub use heat::HeatMap;
 pub use overlay::{Overlay, OverlayKind};
 pub use scatter::{Colouring, Scatter};
 pub use style::Look;
+pub use value_map::value_map;
 
 use crate::chart::Canvas;
 use crate::stats::Band;

@@ -85,6 +85,8 @@ pub struct Gallery {
 pub struct GalleryItem {
     /// Its picture, a PNG file; an item may have none.
     pub png: Option<Vec<u8>>,
+    /// Its text, shown in place of a picture; empty if it has none.
+    pub text: String,
     /// What it is.
     pub title: String,
     /// More about it.

@@ -11,7 +11,7 @@ const HOSTILE: &str = "</bdi></title></style><script>alert('x')</script>\"onload
 
 fn hostile_report() -> Report {
     let text = || HOSTILE.to_owned();
-    let item = |png| GalleryItem { png, title: text(), detail: text() };
+    let item = |png| GalleryItem { png, text: text(), title: text(), detail: text() };
     let mut canvas = Canvas::new(10.0, 10.0);
     (canvas.title, canvas.description) = (text(), text());
     Report {
@@ -102,7 +102,7 @@ fn tables_mark_numbers_and_heads() {
 fn small_pictures_are_not_smoothed() {
     let page = |factor| {
         let png = Some(GreyPicture::new(1, 2, vec![0.0, 1.0]).to_png(factor));
-        let items = vec![GalleryItem { png, title: "i".into(), detail: String::new() }];
+        let items = vec![GalleryItem { png, text: String::new(), title: "i".into(), detail: String::new() }];
         render(&Report { galleries: vec![Gallery { items, ..Gallery::default() }], ..Report::default() })
     };
     assert!(page(2).contains("<img class=\"px\" src="));

@@ -182,9 +182,15 @@ fn arrays_that_could_be_labels_are_named() {
 fn tables_of_ordinary_people() {
     let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i * i, ["setosa", "virginica"][i % 2])).collect();
     let place = Place::with("iris.csv", format!(",length,species\n{rows}"));
-    let text = "iris.csv: column \"species\" is text in 30 of 30 rows (first: \"setosa\", line 2). Nothing was imported. \
-                Use --label-column species, --id-column species, or leave it out with --drop-column species.";
-    place.line("doctor iris.csv --k 3 --quiet").fails("I6", 3, &[text]);
+    let taken = place.line("doctor iris.csv --k 3 --json").ok();
+    assert_eq!(taken.json()["facts"]["dimensions"], 3, "a length and two kinds");
+    let text = "the column species is a category of 2 values; if it holds the labels: --label-column species";
+    assert!(taken.err.contains(text), "{}", taken.err);
+    let words = Place::with("iris.csv", "id,species\n1,setosa\n2,virginica\n");
+    let text = "iris.csv: column \"species\" is text in 2 of 2 rows (first: \"setosa\", line 2). No column can be a \
+                feature. Nothing was imported. Use --text-column species if these are texts to label, or give features \
+                with --features.";
+    words.line("doctor iris.csv --k 3 --quiet").fails("I6", 3, &[text]);
     let dropped = place.line("doctor iris.csv --k 3 --drop-column species --json").ok();
     assert_eq!(dropped.json()["facts"]["dimensions"], 1);
     assert!(dropped.err.contains("the first column has no name: it is taken for the ids"), "{}", dropped.err);

@@ -10,6 +10,7 @@ use dial::seed::{Purpose, Random};
 use super::pool;
 use crate::matrix::Buffer;
 use crate::pool::Pool;
+use crate::show::{Scene, Show};
 
 const BANDS: usize = 60;
 const CROPS: usize = 6;
@@ -37,8 +38,21 @@ pub fn scene(side: usize, seed: u64) -> Pool {
         truth.classes =
             ["broccoli", "corn", "lettuce-4", "lettuce-5", "lettuce-6", "lettuce-7"].map(String::from).to_vec();
     }
+    let wavelengths = (0..BANDS).map(wavelength).collect();
+    pool.show = Show::Scene(Scene {
+        height: side,
+        width: side,
+        pixels: (0..side * side).collect(),
+        wavelengths,
+        unit: "nm".into(),
+    });
     pool.notes.push(format!("pixels of a {side} x {side} scene, row by row; those outside the fields have no label"));
     pool
+}
+
+/// The wavelength of a band in nm: evenly spaced from 400 to 2400, rounded to a tenth.
+fn wavelength(band: usize) -> f64 {
+    (4000.0 + 20_000.0 * band as f64 / (BANDS - 1) as f64).round() / 10.0
 }
 
 /// The crop at a point, if it lies in a field: six strips across the diagonal, the corners bare.
@@ -103,6 +117,9 @@ mod tests {
             assert!(count > 200, "{class}: {count}");
         }
         let known = truth.known();
+        let Show::Scene(shown) = pool.show else { panic!("{:?}", pool.show) };
+        assert_eq!((shown.height, shown.width, shown.position(65)), (64, 64, (1, 1)));
+        assert_eq!((shown.wavelengths[0], shown.wavelengths[59], shown.unit.as_str()), (400.0, 2400.0, "nm"));
         assert!((2000..3700).contains(&known), "{known}");
     }
 

@@ -4,6 +4,7 @@
 //! followed, permissions kept; what is no plain file (a pipe, a device) is written to as it is. The same values always
 //! give the same bytes.
 
+mod envi;
 mod npy;
 mod text;
 mod watched;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Fault, Result};
 
+pub use envi::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
 pub use npy::{Saved, SavedData, write_csr, write_npy, write_npz};
 pub use text::{Cell, csv_text, write_csv};
 pub(crate) use watched::{Watched, write_watched};

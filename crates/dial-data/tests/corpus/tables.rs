@@ -11,6 +11,7 @@ fn case(name: &'static str, text: &[u8], code: &'static str, says: &'static str)
 pub fn table_cases() -> Vec<Case> {
     let mut cases = rows();
     cases.extend(ids_and_columns());
+    cases.extend(json_cases());
     cases
 }
 
@@ -26,30 +27,46 @@ fn rows() -> Vec<Case> {
         case("csv long row", b"a,b\n1,2,3\n4,5\n", "I6", "line 2: 3 cells, expected 2"),
         case("csv bad number", b"a,b\n1,2\n3,x\n", "I6", "line 3: column b is not a number (\"x\")"),
         case("csv bad number without header", b"1,2\n3,x\n", "I6", "line 2: column 1 is not a number (\"x\")"),
-        case("csv empty cell", b"a,b\n1,2\n,4\n", "I6", "line 3: column a is empty"),
+        case("csv missing everywhere", b"a,b,label\n,NA,x\nnull,,y\n", "I3", "no columns of numbers"),
         case(
             "csv decimal comma",
-            b"a;b\n1;2\n1,5;2,5\n",
+            b"a,b\n1,2\n\"1,5\",2\n",
             "I6",
-            "line 3: column a is not a number (\"1,5\": decimals need a point)",
+            "line 3: column a is not a number (\"1,5\": decimals need a point, or --decimal comma)",
+        ),
+        case("csv decimal comma or thousands", b"a;b\n1;2\n1,500;2\n", "I6", "(\"1,500\": decimals need a point, or"),
+        case(
+            "csv point among decimal commas",
+            b"a;b\n1,5;2,25\n3.5;4\n3,5;4\n",
+            "I6",
+            "2 bad rows: line 2: column a is not a number",
         ),
         case(
             "csv column of words",
-            b"a,city\n1,Rome\n2,Oslo\n",
+            b"city\nRome\nOslo\n",
             "I6",
-            "a.csv: column \"city\" is text in 2 of 2 rows (first: \"Rome\", line 2). Nothing was imported. Use \
-             --label-column city, --id-column city, or leave it out with --drop-column city.",
+            "a.csv: column \"0\" is text in 3 of 3 rows (first: \"city\", line 1). No column can be a feature. Nothing \
+             was imported. Use --text-column 0 if these are texts to label, or give features with --features.",
         ),
         case(
             "csv columns of words",
-            b"a,the city,b\n1,Rome,x\n2,,\n3,Oslo,y\n",
+            b"label,the city,b\n1,Rome,x\n2,,\n3,Oslo,y\n",
             "I6",
-            "(first: \"Rome\", line 2). So is \"b\". Nothing was imported. Use --label-column \"the city\", ",
+            "(first: \"Rome\", line 2). So is \"b\". No column can be a feature. Nothing was imported. Use --text-column \
+             \"the city\" if",
         ),
-        case("csv column of words, all rows skipped", b"a,city\n1,Rome\n2,Oslo\n", "I6", "column \"city\" is text")
+        case("csv column of words, skipping", b"id,city\n1,Rome\n2,Oslo\n", "I6", "column \"city\" is text")
             .with(&["--skip-bad"]),
+        case(
+            "csv pictures elsewhere",
+            b"image,a\n/etc/a.png,1\n",
+            "I5",
+            "1 picture is outside the folder of the table (line 2",
+        ),
+        case("csv pictures missing", b"path,a\nx.png,1\ny.png,\n", "I6", "line 3: there is no picture \"y.png\""),
+        case("csv pictures unnamed", b"path,a\nx.png,1\n,\n", "I6", "line 3: no picture is named"),
         case("csv words in half of the rows", b"a\n1\n2\n?\n!\n", "I6", "2 bad rows: line 4: column a is not a number"),
-        case("csv bad UTF-8", b"a,b\n1,2\n3,\xff\n", "I6", "line 3: not valid UTF-8"),
+        case("csv bad UTF-8", b"a,b\n1,2\n3,\xff\n", "I6", "line 3: not valid UTF-8 (perhaps Latin-1"),
         case("csv bad UTF-8 in the header", b"a,\xff\n1,2\n", "I6", "line 1: not valid UTF-8"),
         case("csv NUL", b"a,b\n1,2\n3,\x004\n", "I6", "line 3: a NUL byte"),
         case("csv open quote", b"a,b\n1,\"2\n3,4\n", "I6", "line 2: a quote that is never closed"),
@@ -77,9 +94,55 @@ fn rows() -> Vec<Case> {
         case("csv NaN", b"a,b\n1,2\n3,nan\n", "I1", "1 non-finite value in 1 row; first at line 3, column b (NaN)"),
         case("csv Inf", b"a,b\n-inf,2\n3,4\n", "I1", "first at line 2, column a (-inf)"),
         case("csv number too large", b"a,b\n1,2\n3,1e999\n", "I1", "line 3, column b (inf)"),
-        case("csv is UTF-16", b"\xff\xfea\0,\0b\0", "I5", "UTF-16"),
+        case("csv is damaged UTF-16", b"\xff\xfea\0,\0b", "I5", "not valid UTF-16 (byte 7)"),
         case("csv is Parquet", b"PAR1\x15\x04", "I5", "this looks like Parquet"),
         Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not in a format this tool reads"),
+    ]
+}
+
+/// Bad files of JSON.
+fn json_cases() -> Vec<Case> {
+    let json = |name, file, text: &[u8], code, says| Case::new(name, file, text.to_vec(), code, says);
+    vec![
+        json("json empty", "a.jsonl", b"", "I3", "no rows"),
+        json("json blank lines", "a.jsonl", b"\n\n", "I3", "no rows"),
+        json("json cut line", "a.jsonl", b"{\"a\":1}\n{\"a\":", "I6", "line 2: not a JSON object (EOF"),
+        json(
+            "json not UTF-8",
+            "a.jsonl",
+            b"{\"a\":1}\n{\"\xff\":1}\n",
+            "I6",
+            "line 2: not a JSON object (invalid unicode",
+        ),
+        json(
+            "json words among numbers",
+            "a.ndjson",
+            b"{\"a\":1}\n{\"a\":2}\n{\"a\":\"x\"}\n",
+            "I6",
+            "line 3: a is not a number",
+        ),
+        json(
+            "json number too large",
+            "a.jsonl",
+            b"{\"a\":1}\n{\"a\":1e999}\n",
+            "I6",
+            "line 2: not a JSON object (number out",
+        ),
+        json(
+            "json double id",
+            "a.jsonl",
+            b"{\"id\":1,\"a\":1}\n{\"id\":\"1\",\"a\":2}\n",
+            "I7",
+            "appears on lines 1 and 2",
+        ),
+        json("json no features", "a.jsonl", b"{\"id\":1}\n{\"id\":2}\n", "I3", "no columns of numbers"),
+        json("json empty objects", "a.jsonl", b"{}\n{}\n", "I3", "no columns of numbers"),
+        json("json cut array", "a.json", b"[{\"a\":1},", "I5", "a.json: not an array of objects: EOF"),
+        json("json array of numbers", "a.json", b"[1,2]", "I6", "2 bad rows: line 1: not a JSON object"),
+        json("json object", "a.json", b"{\n\"a\":1}\n", "I6", "line 1: not a JSON object"),
+        json("json by columns", "a.json", b"{\"a\":{\"0\":1,\"1\":2}}", "I5", "a single object of nested values"),
+        json("json two lists", "a.jsonl", b"{\"u\":[1],\"v\":[2]}\n", "U1", "2 columns hold lists of numbers: u, v."),
+        json("json is something else", "a.jsonl", b"\x89PNG", "I5", "this looks like a PNG picture"),
     ]
 }
 

@@ -73,7 +73,10 @@ pub(super) fn gallery(gallery: &Gallery) -> String {
 }
 
 fn item(item: &GalleryItem) -> String {
-    let picture = item.png.as_deref().map_or(String::new(), |png| image(png, &item.title));
+    let mut picture = item.png.as_deref().map_or(String::new(), |png| image(png, &item.title));
+    if !item.text.is_empty() {
+        picture += &format!("<p class=\"text\">{}</p>", isolated(&item.text));
+    }
     let detail = match item.detail.as_str() {
         "" => String::new(),
         detail => format!("<span>{}</span>", isolated(detail)),

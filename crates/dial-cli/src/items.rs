@@ -1,0 +1,123 @@
+//! Items as people see them: the card of one in a report, and what the items of a pool are, in words.
+
+use dial::NodeId;
+use dial_data::{Pool, Scene, Show};
+use dial_lab::chart::to_png;
+use dial_lab::picture::{GreyPicture, sparkline};
+use dial_lab::report::GalleryItem;
+
+use crate::output::count;
+
+/// How much of a text, and how many cells of a row, a card shows.
+const LETTERS: usize = 280;
+const CELLS: usize = 8;
+
+/// The card of an item.
+pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
+    let item = node.index();
+    let numbers = || -> Vec<f64> { (0..pool.shown().dim).map(|column| pool.shown().get(item, column)).collect() };
+    let curve = || Some(to_png(&sparkline(&numbers(), 96.0, 64.0), 2.0));
+    let (png, text) = match &pool.show {
+        Show::Picture(picture) => {
+            let mut grey = GreyPicture::new(picture.height, picture.width, numbers());
+            (grey.lowest, grey.highest) = (picture.lowest, picture.highest);
+            (Some(grey.to_png(3)), String::new())
+        }
+        Show::Texts(texts) => (None, shortened(&texts[item], LETTERS)),
+        Show::Images(images) => (None, images.files[item].clone()),
+        Show::Scene(_) => (curve(), String::new()),
+        Show::Numbers(names) if names.is_empty() => (curve(), String::new()),
+        Show::Numbers(names) => (None, cells(pool, names, &numbers(), item)),
+    };
+    GalleryItem { png, text, title, detail }
+}
+
+/// A row of a table: a name and a value in each line.
+fn cells(pool: &Pool, names: &[String], numbers: &[f64], item: usize) -> String {
+    let words = pool.beside.as_ref().map(|table| (&table.names, table.row(item)));
+    let words = words.iter().flat_map(|(names, row)| names.iter().zip(row.iter().cloned()));
+    let numbers = names.iter().zip(numbers).map(|(name, value)| (name, short_number(*value)));
+    let all: Vec<String> =
+        words.chain(numbers).map(|(name, cell)| format!("{name}: {}", shortened(&cell, 40))).collect();
+    let more = all.len().saturating_sub(CELLS);
+    let mut shown = all[..all.len().min(CELLS)].join("\n");
+    if more > 0 {
+        shown += &format!("\nand {}", count(more, "column more", "columns more"));
+    }
+    shown
+}
+
+fn short_number(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// So many letters of a text, in one paragraph.
+fn shortened(text: &str, letters: usize) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(letters) {
+        Some((end, _)) => format!("{} …", words[..end].trim_end()),
+        None => words,
+    }
+}
+
+/// What the items are, as in `2000 pictures of 28 x 28 pixels`.
+pub fn in_words(pool: &Pool) -> String {
+    let n = pool.matrix.n;
+    match &pool.show {
+        Show::Numbers(_) => count(n, "row of numbers", "rows of numbers"),
+        Show::Picture(picture) => {
+            format!("{} of {} x {} pixels", count(n, "picture", "pictures"), picture.width, picture.height)
+        }
+        Show::Images(_) => count(n, "picture file", "picture files"),
+        Show::Texts(texts) => {
+            let mut lengths: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
+            lengths.sort_unstable();
+            format!("{}, {} letters long in the median", count(n, "text", "texts"), lengths[n / 2])
+        }
+        Show::Scene(scene) => format!(
+            "{} of a scene of {} x {}{}",
+            count(n, "pixel", "pixels"),
+            scene.width,
+            scene.height,
+            wavelengths(scene)
+        ),
+    }
+}
+
+fn wavelengths(scene: &Scene) -> String {
+    let ends = (
+        scene.wavelengths.iter().copied().min_by(f64::total_cmp),
+        scene.wavelengths.iter().copied().max_by(f64::total_cmp),
+    );
+    match ends {
+        (Some(least), Some(largest)) => {
+            let text = format!(", {} bands from {least} to {largest} {}", scene.wavelengths.len(), scene.unit);
+            text.trim_end().to_string()
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dial_data::{Buffer, Matrix, Table};
+
+    #[test]
+    fn a_row_of_a_table_is_names_and_values() {
+        let matrix = Matrix { values: Buffer::F64(vec![1.5, 20000.0, 2.0, 3.25]), n: 2, dim: 2 };
+        let mut pool = Pool::new("t", matrix);
+        pool.show = Show::Numbers(vec!["size".into(), "price".into()]);
+        pool.beside = Some(Table { names: vec!["town".into()], cells: vec!["Oslo".into(), "Rome".into()] });
+        let card = card(&pool, NodeId(1), "a".into(), String::new());
+        assert_eq!((card.png, card.text.as_str()), (None, "town: Rome\nsize: 2\nprice: 3.25"));
+        assert_eq!(in_words(&pool), "2 rows of numbers");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(shortened("one  two\nthree", 100), "one two three");
+        assert_eq!(shortened("one two three", 4), "one …");
+    }
+}

@@ -1,0 +1,252 @@
+//! How a table is written: what stands between its cells, and what marks the decimals; and UTF-16 turned into UTF-8.
+//!
+//! Each of `,` `;` TAB `|` and blank is tried on the first records. The best one gives the most records the same number
+//! of cells, then the most cells that are numbers (`1.5` or `1,5`), then the most cells; a blank must stand between
+//! numbers. Where none cuts more than half of the records alike, the first line decides. Decimal commas are assumed
+//! where nothing else could be meant: another delimiter than `,`, cells like `-1,5`, none like `1.5`, and not only cells
+//! like `1,234`, which may be thousands. Thousands are never guessed.
+
+use std::borrow::Cow;
+
+use crate::error::Fault;
+use crate::pool::ReadOptions;
+use crate::records::{self, Record, Records};
+
+/// What may stand between cells, the likelier first.
+const DELIMITERS: [u8; 5] = [b',', b';', b'\t', b'|', b' '];
+/// How many records are looked at.
+const PEEKED: usize = 200;
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// What stands between cells.
+    pub delimiter: u8,
+    /// Whether `1,5` is one and a half.
+    pub decimal_comma: bool,
+}
+
+impl Dialect {
+    /// As asked for, the rest guessed.
+    pub fn of(bytes: &[u8], options: &ReadOptions) -> Dialect {
+        let delimiter = options.delimiter.unwrap_or_else(|| delimiter(bytes));
+        let decimal_comma = options.decimal_comma.unwrap_or_else(|| decimal_comma(bytes, delimiter));
+        Dialect { delimiter, decimal_comma }
+    }
+
+    /// What was guessed, if it is not what everybody expects.
+    pub fn note(self, options: &ReadOptions) -> Option<String> {
+        let cells = match self.delimiter {
+            b';' => Some("; between cells"),
+            b'|' => Some("| between cells"),
+            _ => None,
+        };
+        let cells = cells.filter(|_| options.delimiter.is_none());
+        let commas = Some("decimal commas").filter(|_| self.decimal_comma && options.decimal_comma.is_none());
+        let read: Vec<&str> = cells.into_iter().chain(commas).collect();
+        let flags: Vec<&str> = cells.map(|_| "--delimiter").into_iter().chain(commas.map(|_| "--decimal")).collect();
+        match read.as_slice() {
+            [] => None,
+            _ => Some(format!("read with {}; {} can say otherwise", read.join(" and "), flags.join(" and "))),
+        }
+    }
+
+    /// The number in a cell, if it is one.
+    pub fn number(self, cell: &str) -> Option<f64> {
+        match self.decimal_comma {
+            false => cell.parse().ok(),
+            true if cell.contains('.') => None,
+            true => cell.replacen(',', ".", 1).parse().ok(),
+        }
+    }
+}
+
+/// A number with a decimal comma: a digit after one comma, and no point.
+fn with_comma(cell: &str) -> bool {
+    let digit = cell.split_once(',').is_some_and(|(_, after)| after.starts_with(|c: char| c.is_ascii_digit()));
+    digit && !cell.contains('.') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+/// `1,234` and `12,345`, but not `0,123` or `1,23`.
+fn perhaps_thousands(cell: &str) -> bool {
+    let Some((before, after)) = cell.trim_start_matches(['-', '+']).split_once(',') else { return false };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    after.len() == 3 && digits(after) && (1..=3).contains(&before.len()) && digits(before) && !before.starts_with('0')
+}
+
+fn decimal_comma(bytes: &[u8], delimiter: u8) -> bool {
+    if delimiter == b',' {
+        return false;
+    }
+    let mut records = Records::new(bytes, delimiter);
+    let mut record = Record::default();
+    let (mut certain, mut peeked) = (false, 0);
+    while peeked < PEEKED && records.next(&mut record) {
+        for cell in record.fields() {
+            if cell.contains('.') && cell.parse::<f64>().is_ok() {
+                return false;
+            }
+            certain |= with_comma(cell) && !perhaps_thousands(cell);
+        }
+        peeked += 1;
+    }
+    certain
+}
+
+/// How well a delimiter fits: parts in a thousand, so that fits are compared as whole numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit {
+    alike: usize,
+    numbers: usize,
+    cells: usize,
+}
+
+fn fit(bytes: &[u8], delimiter: u8) -> Option<Fit> {
+    let mut records = Records::new(bytes, delimiter);
+    let mut record = Record::default();
+    let (mut widths, mut total, mut cells, mut numbers, mut below) = (Vec::new(), 0usize, 0usize, 0usize, (0, 0));
+    while total < PEEKED && records.next(&mut record) {
+        total += 1;
+        if record.fault.is_some() {
+            continue;
+        }
+        widths.push(record.len());
+        let found = record.fields().filter(|cell| cell.parse::<f64>().is_ok() || with_comma(cell)).count();
+        (cells, numbers) = (cells + record.len(), numbers + found);
+        if total > 1 {
+            below = (below.0 + record.len(), below.1 + found);
+        }
+    }
+    widths.sort_unstable();
+    let runs = widths.chunk_by(|a, b| a == b).map(|run| (run.len(), run.first().copied().unwrap_or(0)));
+    let (count, width) = runs.max()?;
+    // Blanks are between words, too: they count only between numbers, below a first line that may be a header.
+    let (all, found) = if total > 1 { below } else { (cells, numbers) };
+    let between_numbers = delimiter != b' ' || 10 * found >= 9 * all;
+    let fit = Fit { alike: 1000 * count / total, numbers: 1000 * numbers / cells.max(1), cells: width };
+    Some(fit).filter(|fit| width > 1 && fit.alike > 500 && between_numbers)
+}
+
+/// What most likely stands between the cells.
+pub(crate) fn delimiter(bytes: &[u8]) -> u8 {
+    let fits = DELIMITERS.iter().rev().filter_map(|&delimiter| Some((fit(bytes, delimiter)?, delimiter)));
+    fits.max_by_key(|(fit, _)| *fit).map_or_else(|| records::delimiter(bytes), |(_, delimiter)| delimiter)
+}
+
+/// Whether the lines of a file are cells rather than sentences: numbers, or cells cut alike by something that hardly
+/// stands in sentences.
+pub(crate) fn is_table(bytes: &[u8]) -> bool {
+    let delimiter = delimiter(bytes);
+    match fit(bytes, delimiter) {
+        Some(fit) => fit.numbers >= 500 || (fit.alike == 1000 && matches!(delimiter, b'\t' | b';' | b'|')),
+        // A single column is a table if it is numbers.
+        None => {
+            let mut records = Records::new(bytes, delimiter);
+            let mut record = Record::default();
+            let (mut all, mut numbers) = (0, 0);
+            while all < PEEKED && records.next(&mut record) {
+                all += 1;
+                numbers += usize::from(record.fault.is_none() && record.field(0).parse::<f64>().is_ok());
+            }
+            2 * numbers >= all
+        }
+    }
+}
+
+/// Text in UTF-8: UTF-16 that says so by its mark is turned into it, anything else stays.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
+    let (rest, little) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (rest, true),
+        [0xfe, 0xff, rest @ ..] => (rest, false),
+        _ => return Ok(Cow::Borrowed(bytes)),
+    };
+    let bad = |at: usize| Fault::format(format!("not valid UTF-16 (byte {at})"), "Save the file as UTF-8.");
+    let (units, left) = rest.as_chunks::<2>();
+    if !left.is_empty() {
+        return Err(bad(bytes.len()));
+    }
+    let mut text = String::with_capacity(rest.len() / 2);
+    let mut at = 2;
+    for unit in char::decode_utf16(
+        units.iter().map(|&unit| if little { u16::from_le_bytes(unit) } else { u16::from_be_bytes(unit) }),
+    ) {
+        let character = unit.map_err(|_| bad(at))?;
+        at += 2 * character.len_utf16();
+        text.push(character);
+    }
+    Ok(Cow::Owned(text.into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guessed(text: &str) -> (char, bool) {
+        let dialect = Dialect::of(text.as_bytes(), &ReadOptions::default());
+        (char::from(dialect.delimiter), dialect.decimal_comma)
+    }
+
+    #[test]
+    fn delimiters_are_guessed_from_several_lines() {
+        let cases = [
+            ("a;b,c;d\n", ';'),
+            ("1\t2\n", '\t'),
+            ("\"a;b;c\",2\n", ','),
+            ("1.5 2e3 -7\n", ' '),
+            ("x y\n  1   2 \n 30  4\n", ' '),
+            ("New York\n", ','),
+            ("1,2;3\n", ';'),
+            ("id;text\n1;so, so\n2;yes, no, well, no\n", ';'),
+            ("a|b\n1|2\n", '|'),
+            ("one, two\nthree\n", ','),
+            ("1, 2, 3\n4, 5, 6\n", ','),
+            ("", ','),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(guessed(text).0, wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn decimal_commas_are_guessed_only_where_they_are_certain() {
+        let cases = [
+            ("a;b\n1;2\n-1,5;2\n", true),
+            ("1,5;2,5\n3,5;4,5\n", true),
+            ("a\tb\n0,123\t7\n", true),
+            ("a;b\n1,234;5\n", false),
+            ("a;b\n1,5;2.5\n", false),
+            ("a,b\n\"1,5\",2\n", false),
+            ("a;b\n1;2\n", false),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(guessed(text).1, wanted, "{text:?}");
+        }
+        let comma = Dialect { delimiter: b';', decimal_comma: true };
+        assert_eq!((comma.number("-1,5e1"), comma.number("7"), comma.number("1.5")), (Some(-15.0), Some(7.0), None));
+        assert_eq!(
+            comma.note(&ReadOptions::default()).unwrap(),
+            "read with ; between cells and decimal commas; --delimiter and --decimal can say otherwise"
+        );
+        let said = ReadOptions { delimiter: Some(b';'), ..ReadOptions::default() };
+        assert_eq!(comma.note(&said).unwrap(), "read with decimal commas; --decimal can say otherwise");
+    }
+
+    #[test]
+    fn sentences_are_no_table() {
+        for text in ["1\n2\n", "1 2\n3 4\n", "ham\tGo, now\nspam\tWin\n", "a,b\n1,2\n3,4\n"] {
+            assert!(is_table(text.as_bytes()), "{text:?}");
+        }
+        for text in ["Call me Ishmael.\nSome years ago, never mind\n", "yes, no\nno, yes\n", "one\ntwo\n"] {
+            assert!(!is_table(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn utf16_becomes_utf8() {
+        // "é" is U+00E9; U+1D11E is the pair D834 DD1E.
+        assert_eq!(utf8(b"\xff\xfe\xe9\0,\0").unwrap(), "é,".as_bytes());
+        assert_eq!(utf8(b"\xfe\xff\xd8\x34\xdd\x1e").unwrap(), "\u{1d11e}".as_bytes());
+        assert!(utf8(b"\xff\xfea").unwrap_err().to_string().starts_with("not valid UTF-16 (byte 3)."));
+        assert!(utf8(b"\xff\xfea\0\x34\xd8b\0").unwrap_err().to_string().starts_with("not valid UTF-16 (byte 4)."));
+    }
+}

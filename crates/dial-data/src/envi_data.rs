@@ -1,0 +1,273 @@
+//! ENVI scenes and class maps: the values beside a header, in any order, byte order and type.
+//!
+//! Either file may be named. The header of `x.img` is `x.hdr` or `x.img.hdr`; the data of `x.hdr` are `x`, or `x` with
+//! one of the usual endings. Sizes are checked against the data file before it is read.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::array::{shape_in_words, too_large};
+use crate::bytes::Number;
+use crate::cube::Cube;
+use crate::envi::{self, Header, Interleave};
+use crate::error::{Fault, Result, size_in_words};
+use crate::matrix::Buffer;
+use crate::open::read_file;
+use crate::pool::{Draft, ReadOptions};
+use crate::sniff;
+
+/// Endings of data files; none is usual too.
+const ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
+
+/// A header and its data.
+struct Pair {
+    header: String,
+    data: String,
+}
+
+/// Class names of a map, row by row, and its height and width. A pixel without a class has an empty name.
+pub(crate) struct ClassNames {
+    pub names: Vec<String>,
+    pub height: usize,
+    pub width: usize,
+    pub notes: Vec<String>,
+}
+
+/// Whether a file is an ENVI header, or data with one beside.
+pub(crate) fn is_envi(place: &str) -> bool {
+    starts_right(place) || ends_in_hdr(place) || header_beside(place).is_some()
+}
+
+/// Reads a scene.
+pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
+    let (pair, header) = pair(place)?;
+    if header.classification {
+        let next = "Give it with --labels, beside the scene it belongs to.";
+        return Err(Fault::format("an ENVI classification, not a scene", next).at(place));
+    }
+    let (values, mut notes) = values(&pair, &header)?;
+    let Header { lines, samples, bands, wavelengths, unit, good, ignore, .. } = header;
+    notes.insert(0, format!("the scene is {} with the header {}", pair.data, pair.header));
+    notes.extend(header.notes);
+    let cube = Cube { values, height: lines, width: samples, bands, wavelengths, unit, good, ignore };
+    let mut draft = cube.into_draft(options).map_err(|fault| fault.at(&pair.data))?;
+    draft.notes.splice(0..0, notes);
+    Ok(draft)
+}
+
+/// Reads a map of classes, or any whole numbers in one band.
+pub(crate) fn labels(place: &str) -> Result<ClassNames> {
+    let (pair, header) = pair(place)?;
+    if header.bands != 1 {
+        return Err(Fault::Labels(format!("{} bands; a map of classes has one.", header.bands)).at(place));
+    }
+    let (values, mut notes) = values(&pair, &header)?;
+    let name = |(pixel, value): (usize, f64)| -> Result<String> {
+        if value != value.trunc() || value.abs() > 1e15 {
+            let (row, column) = (pixel / header.samples, pixel % header.samples);
+            let text = format!("the label of pixel r{row}c{column} is {value}, not a class number.");
+            return Err(Fault::Labels(text).at(&pair.data));
+        }
+        Ok(class_name(value as i64, &header))
+    };
+    let values: Vec<f64> = match values {
+        Buffer::F32(values) => values.into_iter().map(f64::from).collect(),
+        Buffer::F64(values) => values,
+    };
+    let names = values.into_iter().enumerate().map(name).collect::<Result<Vec<String>>>()?;
+    if let Some(zero) = header.class_names.first().filter(|zero| header.classification && !unclassified(zero)) {
+        notes.push(format!("pixels of class 0 ({zero:?}) count as unlabelled, as ENVI has it"));
+    }
+    Ok(ClassNames { names, height: header.lines, width: header.samples, notes })
+}
+
+/// The lines of the header of a pool that place it on the earth, to be written beside maps of it; none if the pool has no
+/// ENVI header.
+pub fn georeference(pool: &str) -> Vec<String> {
+    let header = if ends_in_hdr(pool) { Some(pool.to_string()) } else { header_beside(pool) };
+    let header = header.filter(|path| starts_right(path)).and_then(|path| read_file(&path).ok());
+    header.and_then(|bytes| envi::header(&bytes).ok()).map(|header| header.places).unwrap_or_default()
+}
+
+fn class_name(value: i64, header: &Header) -> String {
+    if !header.classification {
+        return value.to_string();
+    }
+    let named = usize::try_from(value).ok().and_then(|value| header.class_names.get(value));
+    match named {
+        _ if value == 0 => String::new(),
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => value.to_string(),
+    }
+}
+
+fn unclassified(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.is_empty()
+        || ["unclassified", "unlabel", "background", "no data", "nodata", "masked"].iter().any(|w| name.contains(w))
+}
+
+fn ends_in_hdr(place: &str) -> bool {
+    ending(place).is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("hdr"))
+}
+
+/// A name without its ending, and the ending.
+fn ending(place: &str) -> Option<(&str, &str)> {
+    let file = place.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
+    let (stem, ending) = place.rsplit_once('.')?;
+    (stem.len() > file).then_some((stem, ending))
+}
+
+fn starts_right(path: &str) -> bool {
+    let mut first = [0; 4];
+    let plain = Path::new(path).is_file();
+    plain && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *envi::MAGIC
+}
+
+/// The header of a data file.
+fn header_beside(data: &str) -> Option<String> {
+    let usual = ending(data).filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let names = [Some(data), usual.map(|(stem, _)| stem)];
+    let paths = names.into_iter().flatten().flat_map(|name| [".hdr", ".HDR"].map(|ending| format!("{name}{ending}")));
+    paths.into_iter().find(|path| starts_right(path))
+}
+
+/// Both files, and what the header says.
+fn pair(place: &str) -> Result<(Pair, Header)> {
+    let is_header = starts_right(place) || ends_in_hdr(place);
+    let path = match header_beside(place).filter(|_| !is_header) {
+        Some(header) => header,
+        None => place.to_string(),
+    };
+    let bytes = read_header(&path)?;
+    let header = envi::header(&bytes).map_err(|fault| fault.at(&path))?;
+    let data = match is_header {
+        true => data_beside(place, &header).map_err(|fault| fault.at(place))?,
+        false => place.to_string(),
+    };
+    Ok((Pair { header: path, data }, header))
+}
+
+/// The bytes of a header, which are few.
+fn read_header(path: &str) -> Result<Vec<u8>> {
+    let long = std::fs::metadata(path).is_ok_and(|kind| kind.len() > envi::LONGEST as u64);
+    if long {
+        return Err(Fault::damaged("an ENVI header longer than 16 MiB").at(path));
+    }
+    let bytes = read_file(path)?;
+    match bytes.starts_with(envi::MAGIC) {
+        true => Ok(bytes),
+        false => Err(sniff::not_a("an ENVI header", &bytes).at(path)),
+    }
+}
+
+/// The data of a header: of several files that could be, the only one that is large enough.
+fn data_beside(header: &str, said: &Header) -> std::result::Result<String, Fault> {
+    let stem = ending(header).filter(|_| ends_in_hdr(header)).map_or(header, |(stem, _)| stem);
+    let endings = ENDINGS.iter().flat_map(|ending| [format!(".{ending}"), format!(".{}", ending.to_uppercase())]);
+    let names = std::iter::once(String::new()).chain(endings).map(|ending| format!("{stem}{ending}"));
+    let length = |path: &String| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
+    let found: Vec<(String, u64)> =
+        names.filter(|name| name != header).filter_map(|name| length(&name).map(|length| (name, length))).collect();
+    let needed = needed(said)?;
+    let enough: Vec<&(String, u64)> = found.iter().filter(|(_, length)| *length >= needed).collect();
+    match (found.as_slice(), enough.as_slice()) {
+        ([], _) => {
+            let next = format!("Put them beside the header, as {stem} or {stem}.img, or name the data file.");
+            Err(Fault::format("the data of this ENVI header are not there", next))
+        }
+        ([(only, _)], _) | (_, [(only, _)]) => Ok(only.clone()),
+        _ => {
+            let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+            Err(Fault::Setting(format!("several files could be the data: {}. Name the data file.", names.join(", "))))
+        }
+    }
+}
+
+/// The bytes that header and values take.
+fn needed(header: &Header) -> std::result::Result<u64, Fault> {
+    let shape = [header.lines, header.samples, header.bands];
+    let sizes = shape.into_iter().chain([header.number.size()]);
+    let bytes = sizes.map(|size| size as u64).try_fold(1u64, u64::checked_mul);
+    let all = bytes.and_then(|bytes| bytes.checked_add(header.offset));
+    all.filter(|&all| usize::try_from(all).is_ok()).ok_or_else(|| too_large(&shape))
+}
+
+/// The values with the bands of each pixel together, and what is worth saying.
+fn values(pair: &Pair, header: &Header) -> Result<(Buffer, Vec<String>)> {
+    let needed = needed(header).map_err(|fault| fault.at(&pair.header))?;
+    let held = std::fs::metadata(&pair.data).map_or(0, |kind| kind.len());
+    if held < needed {
+        let shape = shape_in_words(&[header.lines, header.samples, header.bands]);
+        let text = format!(
+            "the header {} says {shape} {} from byte {} on, so {}, but the file holds {}",
+            pair.header,
+            header.number.name(),
+            header.offset,
+            size_in_words(needed),
+            size_in_words(held)
+        );
+        return Err(Fault::Size(text).at(&pair.data));
+    }
+    let bytes = read_file(&pair.data)?;
+    let short = || Fault::Size("the file became shorter while it was read".into()).at(&pair.data);
+    let values = bytes.get(header.offset as usize..needed as usize).ok_or_else(short)?;
+    let mut notes = Vec::new();
+    if held > needed {
+        let rest = size_in_words(held - needed);
+        notes.push(format!("{rest} after the last value were passed over: check the sizes in the header"));
+    }
+    Ok((decode(values, header), notes))
+}
+
+/// Integers of 32 bits and more become f32 where that is exact.
+fn decode(bytes: &[u8], header: &Header) -> Buffer {
+    match header.number {
+        Number::I8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| f32::from(i8::from_le_bytes(b)))),
+        Number::U8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| f32::from(u8::from_le_bytes(b)))),
+        Number::I16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| f32::from(i16::from_le_bytes(b)))),
+        Number::U16 | Number::F16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| f32::from(u16::from_le_bytes(b)))),
+        Number::F32 => Buffer::F32(gather(bytes, header, f32::from_le_bytes)),
+        Number::I32 => narrowed(gather(bytes, header, |b: [u8; 4]| f64::from(i32::from_le_bytes(b)))),
+        Number::U32 => narrowed(gather(bytes, header, |b: [u8; 4]| f64::from(u32::from_le_bytes(b)))),
+        Number::I64 => narrowed(gather(bytes, header, |b: [u8; 8]| i64::from_le_bytes(b) as f64)),
+        Number::U64 => narrowed(gather(bytes, header, |b: [u8; 8]| u64::from_le_bytes(b) as f64)),
+        Number::F64 => Buffer::F64(gather(bytes, header, f64::from_le_bytes)),
+    }
+}
+
+fn narrowed(values: Vec<f64>) -> Buffer {
+    const EXACT: f64 = 16_777_216.0;
+    match values.iter().all(|value| value.abs() <= EXACT) {
+        true => Buffer::F32(values.into_iter().map(|value| value as f32).collect()),
+        false => Buffer::F64(values),
+    }
+}
+
+/// All values by line, sample and band; where in the file each lies follows from the interleave.
+fn gather<const N: usize, T>(bytes: &[u8], header: &Header, number: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let (values, _) = bytes.as_chunks::<N>();
+    let (lines, samples, bands) = (header.lines, header.samples, header.bands);
+    // The steps in the file to the next line, sample and band.
+    let (line, sample, band) = match header.interleave {
+        Interleave::Bsq => (samples, 1, lines * samples),
+        Interleave::Bil => (bands * samples, 1, samples),
+        Interleave::Bip => (samples * bands, bands, 1),
+    };
+    let mut out = Vec::with_capacity(values.len());
+    for (l, s) in (0..lines).flat_map(|l| (0..samples).map(move |s| (l, s))) {
+        let first = l * line + s * sample;
+        out.extend(
+            (0..bands).filter_map(|b| values.get(first + b * band)).map(|&chunk| number(swapped(chunk, header.big))),
+        );
+    }
+    out
+}
+
+fn swapped<const N: usize>(mut bytes: [u8; N], big: bool) -> [u8; N] {
+    if big {
+        bytes.reverse();
+    }
+    bytes
+}

@@ -1,0 +1,362 @@
+//! JSON as a sheet: an object per line (JSON Lines), or an array of objects; the keys are the columns.
+//!
+//! Columns come in the order in which their keys first appear; a row without a key has a missing cell there, as has
+//! `null`. `true` and `false` are 1 and 0. Arrays of numbers of one length are lists; objects and other arrays are left
+//! out. Of a key that is written twice in one object, the last counts. The text is read twice: what the columns hold is
+//! seen first, then they are filled, so that memory is that of the sheet.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::dialect;
+use crate::error::Fault;
+use crate::matrix::Buffer;
+use crate::pool::{Draft, ReadOptions};
+use crate::records::LONGEST;
+use crate::roles::{self, Roles};
+use crate::sheet::{BadRows, Column, Numbers, Sheet, is_missing, shortened};
+use crate::texts;
+
+/// How deep values may be nested.
+const DEEPEST: usize = 64;
+/// Cells of a sheet beyond two for each byte of the file: the keys of honest rows repeat.
+const SPARE_CELLS: usize = 1_000_000;
+
+/// The keys and values of an object, in their order.
+struct Row(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Row, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Row;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Row(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+/// Reads a pool; `place` is its file.
+pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+    let (sheet, roles) = sheet(bytes, options)?;
+    roles::draft(sheet, roles, place, options)
+}
+
+/// Whether a file begins with a JSON object on a line of its own.
+pub(crate) fn begins(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let line = texts::lines(bytes).next().map_or(bytes, |(_, line)| line);
+    line.starts_with(b"{") && line.len() <= LONGEST && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+}
+
+/// The sheet of a file, and what its columns are for.
+pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+    let bytes = &*dialect::utf8(bytes)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let items = items(bytes)?;
+    let (names, seen, rows) = look(&items);
+    if rows.saturating_mul(names.len()) > (2 * bytes.len()).saturating_add(SPARE_CELLS) {
+        let text = format!("{rows} rows with {} different keys: too few cells for a table", names.len());
+        return Err(Fault::format(text, "Write the same keys in every row."));
+    }
+    if rows == 1 && !seen.is_empty() && seen.iter().all(|seen| seen.nested > 0) {
+        let next = "Write one object per row: from pandas, to_json(orient=\"records\", lines=True).";
+        return Err(Fault::format("a single object of nested values", next));
+    }
+    let roles = match names.is_empty() {
+        true => Roles::default(),
+        false => Roles::new(&names, true, options)?,
+    };
+    let columns = (0..names.len()).map(|at| seen[at].filling(roles.as_written(at))).collect();
+    let (mut sheet, bad) = fill(&items, names, columns);
+    let bad = bad.refused(options.skip_bad)?;
+    if bad.total == 0 {
+        sheet.kept = None;
+    }
+    sheet.notes.extend(bad.note());
+    Ok((sheet, roles))
+}
+
+/// The line and the text of each object.
+fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
+    let start = bytes.trim_ascii_start();
+    if !start.starts_with(b"[") {
+        return Ok(texts::lines(bytes).filter(|(_, line)| !line.trim_ascii().is_empty()).collect());
+    }
+    let items: Vec<&'a RawValue> = serde_json::from_slice(bytes).map_err(|error| {
+        let text = format!("not an array of objects: {error}");
+        Fault::format(text, "Give an array of objects, or one object per line.")
+    })?;
+    let (mut line, mut at) = (1, 0);
+    let placed = |item: &'a RawValue| {
+        let text = item.get().as_bytes();
+        let start = (text.as_ptr() as usize).saturating_sub(bytes.as_ptr() as usize);
+        line += bytes.get(at..start).unwrap_or_default().iter().filter(|&&byte| byte == b'\n').count();
+        at = start;
+        (line, text)
+    };
+    Ok(items.into_iter().map(placed).collect())
+}
+
+/// The object in a text, or what is wrong with it.
+fn row(text: &[u8]) -> Result<Row, String> {
+    if text.len() > LONGEST {
+        return Err("longer than 16 MiB".into());
+    }
+    let row: Row = serde_json::from_slice(text).map_err(|error| {
+        let (full, column) = (error.to_string(), error.column());
+        let what = full.split(" at line ").next().unwrap_or_default();
+        let hint = if text.windows(3).any(|part| part == b"NaN") { "; for NaN write null" } else { "" };
+        format!("not a JSON object ({what}, column {column}{hint})")
+    })?;
+    match row.0.iter().all(|(_, value)| depth(value) <= DEEPEST) {
+        true => Ok(row),
+        false => Err(format!("nested deeper than {DEEPEST} levels")),
+    }
+}
+
+/// The parser itself refuses more than 128 levels.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => 1 + values.iter().map(depth).max().unwrap_or(0),
+        Value::Object(values) => 1 + values.values().map(depth).max().unwrap_or(0),
+        _ => 1,
+    }
+}
+
+/// How often each kind of value stands in a column.
+#[derive(Default)]
+struct Seen {
+    numbers: usize,
+    words: usize,
+    nested: usize,
+    /// By their length.
+    lists: BTreeMap<usize, usize>,
+}
+
+impl Seen {
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::Null => {}
+            Value::Bool(_) | Value::Number(_) => self.numbers += 1,
+            Value::String(text) => self.words += usize::from(!is_missing(text.trim())),
+            Value::Array(values) if values.iter().all(Value::is_number) => {
+                *self.lists.entry(values.len()).or_default() += usize::from(!values.is_empty());
+            }
+            Value::Array(_) | Value::Object(_) => self.nested += 1,
+        }
+    }
+
+    fn filling(&self, as_written: bool) -> Filling {
+        let lists: usize = self.lists.values().sum();
+        let width = self.lists.iter().max_by_key(|(_, count)| **count).map_or(0, |(width, _)| *width);
+        match () {
+            _ if as_written => Filling::Words(Vec::new()),
+            _ if self.nested > self.numbers + self.words + lists => Filling::Nested,
+            _ if lists > self.numbers + self.words => Filling::Lists(width, Vec::new()),
+            _ if self.words > self.numbers => Filling::Words(Vec::new()),
+            _ => Filling::Numbers(Numbers::default()),
+        }
+    }
+}
+
+/// The keys, what was seen under each, and the number of readable rows.
+fn look(items: &[(usize, &[u8])]) -> (Vec<String>, Vec<Seen>, usize) {
+    let (mut names, mut seen): (Vec<String>, Vec<Seen>) = (Vec::new(), Vec::new());
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut rows = 0;
+    for Row(pairs) in items.iter().filter_map(|(_, text)| row(text).ok()) {
+        rows += 1;
+        for (key, value) in pairs {
+            let place = places.get(&key).copied().unwrap_or_else(|| {
+                places.insert(key.clone(), names.len());
+                names.push(key);
+                seen.push(Seen::default());
+                names.len() - 1
+            });
+            seen[place].add(&value);
+        }
+    }
+    (names, seen, rows)
+}
+
+/// A column while it is filled.
+enum Filling {
+    Numbers(Numbers),
+    Words(Vec<String>),
+    Lists(usize, Vec<f64>),
+    Nested,
+}
+
+/// A cell that fits its column.
+enum Cell {
+    Number(Option<f64>),
+    Word(String),
+    List(Vec<f64>),
+    Nothing,
+}
+
+impl Filling {
+    fn cell(&self, value: &Value) -> Result<Cell, String> {
+        Ok(match (self, value) {
+            (Filling::Nested, _) => Cell::Nothing,
+            (Filling::Words(_), Value::Null) => Cell::Word(String::new()),
+            (Filling::Words(_), Value::String(text)) => Cell::Word(text.trim().to_string()),
+            (Filling::Words(_), other) => Cell::Word(other.to_string()),
+            (Filling::Numbers(_), Value::Null) => Cell::Number(None),
+            (Filling::Numbers(_), Value::Bool(truth)) => Cell::Number(Some(f64::from(u8::from(*truth)))),
+            (Filling::Numbers(_), Value::Number(number)) => Cell::Number(number.as_f64()),
+            (Filling::Numbers(_), Value::String(text)) if is_missing(text.trim()) => Cell::Number(None),
+            (Filling::Numbers(_), other) => {
+                return Err(format!("is not a number ({})", shortened(&other.to_string())));
+            }
+            (Filling::Lists(width, _), Value::Array(values)) if values.len() == *width => {
+                let numbers: Option<Vec<f64>> = values.iter().map(Value::as_f64).collect();
+                Cell::List(numbers.ok_or("is not a list of numbers")?)
+            }
+            (Filling::Lists(width, _), Value::Array(values)) => {
+                return Err(format!("is a list of {}, expected {width}", values.len()));
+            }
+            (Filling::Lists(..), _) => return Err("is not a list of numbers".into()),
+        })
+    }
+
+    fn push(&mut self, cell: Cell) {
+        match (self, cell) {
+            (Filling::Numbers(numbers), Cell::Number(value)) => numbers.push(value),
+            (Filling::Words(words), Cell::Word(word)) => words.push(word),
+            (Filling::Lists(_, values), Cell::List(list)) => values.extend(list),
+            _ => {}
+        }
+    }
+
+    fn finished(self) -> Column {
+        match self {
+            Filling::Numbers(numbers) => Column::Numbers(numbers),
+            Filling::Words(words) => Column::Words(words),
+            Filling::Lists(width, values) => Column::Lists { width, values: Buffer::F64(values) },
+            Filling::Nested => Column::Other("nested values".into()),
+        }
+    }
+}
+
+fn fill(items: &[(usize, &[u8])], names: Vec<String>, mut columns: Vec<Filling>) -> (Sheet, BadRows) {
+    let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let (mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), BadRows::default());
+    for (number, (line, text)) in items.iter().enumerate() {
+        match row(text).and_then(|row| cells(row, &places, &names, &columns)) {
+            Ok(cells) => {
+                columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
+                lines.push(*line);
+                kept.push(number);
+            }
+            Err(why) => bad.push(|| (*line, why)),
+        }
+    }
+    let columns = columns.into_iter().map(Filling::finished).collect();
+    let (rows, kept) = (lines.len(), Some((kept, items.len())));
+    (Sheet { names, columns, rows, lines: Some(lines), kept, notes: Vec::new() }, bad)
+}
+
+/// One cell for each column, in their order.
+fn cells(row: Row, places: &HashMap<&str, usize>, names: &[String], columns: &[Filling]) -> Result<Vec<Cell>, String> {
+    let mut values: Vec<&Value> = vec![&Value::Null; columns.len()];
+    for (key, value) in &row.0 {
+        if let Some(slot) = places.get(key.as_str()).and_then(|&place| values.get_mut(place)) {
+            *slot = value;
+        }
+    }
+    let one = |((column, value), name): ((&Filling, &Value), &String)| {
+        column.cell(value).map_err(|why| format!("{name} {why}"))
+    };
+    columns.iter().zip(values).zip(names).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show::Show;
+
+    fn read(text: &str) -> Result<Draft, Fault> {
+        super::read(text.as_bytes(), "a.jsonl", &ReadOptions::default())
+    }
+
+    #[test]
+    fn objects_by_line_or_in_an_array() {
+        let lines =
+            "{\"b\":1,\"a\":true}\n\n{\"a\":null,\"b\":2.5,\"more\":{\"x\":1}}\r\n{\"b\":3,\"b\":4,\"a\":false}";
+        let array = format!("[{}]", lines.replace("\r", "").replace("\n\n", ",\n\n").replace("}\n{", "},\n{"));
+        for text in [lines, &array] {
+            let draft = read(text).unwrap();
+            assert_eq!(draft.show, Show::Numbers(vec!["b".into(), "a".into()]));
+            // a is 1, missing (the mean of 1 and 0), 0; the last b of a row counts.
+            assert_eq!(draft.matrix.as_ref().unwrap().values, Buffer::F64(vec![1.0, 1.0, 2.5, 0.5, 4.0, 0.0]));
+            assert_eq!(draft.notes[0], "left out the column more: it holds nested values");
+            assert!(draft.kept.is_none() && draft.lines.unwrap().0.starts_with(&[1, 3]));
+        }
+    }
+
+    #[test]
+    fn lists_texts_ids_and_labels() {
+        let text = "{\"id\":18446744073709551615,\"v\":[1,2.5],\"label\":null,\"t\":\"x\"}\n\
+                    {\"id\":7,\"v\":[3,4],\"label\":true,\"t\":\"y\"}\n";
+        let draft = read(text).unwrap();
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.5, 3.0, 4.0]));
+        assert_eq!(draft.ids.unwrap(), ["18446744073709551615", "7"]);
+        assert_eq!(draft.truth.unwrap().labels, [None, Some(0)]);
+        assert_eq!(draft.beside.unwrap().cells, ["x", "y"]);
+        assert_eq!(draft.notes, ["labels are the column label", "features are the column v (2 numbers in each row)"]);
+        let draft = read("{\"text\":\"so\",\"n\":1}\n{\"text\":\"it goes\"}\n").unwrap();
+        assert_eq!(draft.show, Show::Texts(vec!["so".into(), "it goes".into()]));
+        assert_eq!(draft.beside.unwrap().cells, ["1", ""]);
+    }
+
+    #[test]
+    fn bad_rows_by_line() {
+        let text = "{\"a\":1}\n{\"a\":NaN}\n7\n{\"a\":\"x\"}\n{\"a\":2}\n{\"a\":3}\n";
+        let error = read(text).unwrap_err().to_string();
+        for said in
+            ["3 bad rows: line 2: not a JSON object (", "for NaN write null", "line 4: a is not a number (\"x\")"]
+        {
+            assert!(error.contains(said), "{said}: {error}");
+        }
+        let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let draft = super::read(text.as_bytes(), "a.jsonl", &skip).unwrap();
+        assert_eq!(draft.ids.unwrap(), ["0", "4", "5"]);
+        assert_eq!(draft.kept.unwrap(), (vec![0, 4, 5], 6));
+        let lists = read("{\"v\":[1,2]}\n{\"v\":[1,2]}\n{\"v\":[1]}\n{}\n").unwrap_err().to_string();
+        assert!(lists.contains("line 3: v is a list of 1, expected 2; line 4: v is not a list of numbers"), "{lists}");
+    }
+
+    #[test]
+    fn what_is_too_deep_or_too_sparse() {
+        let nested = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+        let deep = format!("{{\"a\":1}}\n{}\n{}\n", nested(65), nested(100_000));
+        let error = read(&deep).unwrap_err().to_string();
+        assert!(
+            error.contains("line 2: nested deeper than 64 levels; line 3: not a JSON object (recursion"),
+            "{error}"
+        );
+        let sparse: String = (0..3000).map(|i| format!("{{\"k{i}\":1}}\n")).collect();
+        assert!(read(&sparse).unwrap_err().to_string().starts_with("3000 rows with 3000 different keys"));
+        assert!(read("{\"a\":{\"0\":1}}").unwrap_err().to_string().contains("orient=\"records\""));
+        assert!(read("[{\"a\":1},").unwrap_err().to_string().starts_with("not an array of objects: EOF"));
+        assert_eq!(read("[]").unwrap_err(), Fault::Shape("no rows".into()));
+        assert!(begins(b"\xef\xbb\xbf {\"a\":1}\n") && !begins(b"{\n\"a\":1}\n") && !begins(b"a,b\n"));
+    }
+}

@@ -1,0 +1,372 @@
+//! What the columns of a sheet are for: ids, labels, texts, pictures, features, or something to read beside them.
+//!
+//! Columns are named by the options, else known by their names; texts and pictures also by what their cells look like.
+//! A sheet with a column of texts or of pictures is shown by them, and its features are made of them. A single column of
+//! lists is the features as they are. Anything else is a table of numbers and categories ([`crate::tabular`]).
+
+use std::collections::HashSet;
+use std::path::{Component, Path};
+
+use crate::error::{Fault, LISTED, first_few, plural};
+use crate::ids;
+use crate::matrix::Matrix;
+use crate::pool::{Draft, ReadOptions};
+use crate::sheet::{BadRows, Column, Sheet, is_missing};
+use crate::show::{Images, Show, Table};
+use crate::tabular;
+use crate::truth::Truth;
+
+/// Default names, the earlier the better.
+const ID_NAMES: [&str; 1] = ["id"];
+const LABEL_NAMES: [&str; 5] = ["label", "labels", "class", "target", "y"];
+const TEXT_NAMES: [&str; 12] = [
+    "text",
+    "sentence",
+    "review",
+    "body",
+    "content",
+    "document",
+    "message",
+    "comment",
+    "tweet",
+    "abstract",
+    "question",
+    "description",
+];
+const IMAGE_NAMES: [&str; 10] =
+    ["image", "path", "file", "filename", "image_path", "img", "file_name", "filepath", "image_file", "picture"];
+/// Endings of picture files.
+const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
+/// The name that pandas gives to a nameless index in Parquet and Arrow.
+const PANDAS_INDEX: &str = "__index_level_0__";
+
+/// The columns that are known by their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Roles {
+    pub id: Option<usize>,
+    pub label: Option<usize>,
+    pub text: Option<usize>,
+    pub image: Option<usize>,
+    pub dropped: Vec<usize>,
+    /// A first column without a name, which may be an index.
+    pub index: Option<usize>,
+}
+
+impl Roles {
+    /// By names and options; `named` says whether the names are from the file.
+    pub fn new(names: &[String], named: bool, options: &ReadOptions) -> Result<Roles, Fault> {
+        let dropped: Vec<usize> =
+            options.drop_columns.iter().map(|name| column(names, name)).collect::<Result<_, Fault>>()?;
+        let find = |asked: &Option<String>, default: &[&str]| find(names, asked.as_deref(), default, named, &dropped);
+        let mut roles = Roles {
+            id: find(&options.id_column, &ID_NAMES)?,
+            label: find(&options.label_column, &LABEL_NAMES)?,
+            text: find(&options.text_column, &[])?,
+            image: find(&options.image_column, &[])?,
+            index: None,
+            dropped,
+        };
+        roles.differ()?;
+        let nameless = |name: &String| name.is_empty() || name == PANDAS_INDEX;
+        let first = names
+            .iter()
+            .position(nameless)
+            .filter(|&at| named && names.len() > 1 && (at == 0 || !names[at].is_empty()));
+        roles.index = first.filter(|&at| !roles.taken(at));
+        Ok(roles)
+    }
+
+    fn differ(&self) -> Result<(), Fault> {
+        let used = [(self.id, "ids"), (self.label, "labels"), (self.text, "texts"), (self.image, "pictures")];
+        for (place, (column, what)) in used.iter().enumerate() {
+            if let Some((_, other)) = used.iter().take(place).find(|(earlier, _)| column.is_some() && earlier == column)
+            {
+                return Err(Fault::Setting(format!("{other} and {what} cannot be the same column.")));
+            }
+        }
+        Ok(())
+    }
+
+    fn taken(&self, column: usize) -> bool {
+        [self.id, self.label, self.text, self.image].contains(&Some(column)) || self.dropped.contains(&column)
+    }
+
+    /// Whether a reader must keep the cells of a column as they are written.
+    pub fn as_written(&self, column: usize) -> bool {
+        [self.id, self.label, self.text, self.image, self.index].contains(&Some(column))
+    }
+}
+
+/// Whether a first row holds a name that means something to us.
+pub(crate) fn names_wanted<'a>(mut cells: impl Iterator<Item = &'a str>, options: &ReadOptions) -> bool {
+    let asked = [&options.id_column, &options.label_column, &options.text_column, &options.image_column];
+    let wanted = |name: &str| {
+        let given = asked.into_iter().flatten().chain(&options.drop_columns).any(|given| given == name);
+        let known = [&ID_NAMES[..], &LABEL_NAMES, &TEXT_NAMES, &IMAGE_NAMES];
+        given && name.parse::<usize>().is_err()
+            || known.into_iter().flatten().any(|known| name.eq_ignore_ascii_case(known))
+    };
+    cells.any(wanted)
+}
+
+fn column(names: &[String], asked: &str) -> Result<usize, Fault> {
+    let listed = || {
+        let quoted: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
+        first_few(&quoted, names.len(), ", ")
+    };
+    let missing = || Fault::Setting(format!("there is no column {asked:?}; the columns are {}.", listed()));
+    names.iter().position(|name| name == asked).ok_or_else(missing)
+}
+
+fn find(
+    names: &[String],
+    asked: Option<&str>,
+    default: &[&str],
+    named: bool,
+    dropped: &[usize],
+) -> Result<Option<usize>, Fault> {
+    if let Some(asked) = asked {
+        let column = column(names, asked)?;
+        if dropped.contains(&column) {
+            return Err(Fault::Setting(format!("column {asked:?} cannot be used and left out.")));
+        }
+        return Ok(Some(column));
+    }
+    let columns = || names.iter().enumerate().filter(|(column, _)| !dropped.contains(column));
+    let same = |wanted: &str| columns().find(|(_, name)| name.eq_ignore_ascii_case(wanted)).map(|(column, _)| column);
+    // A y beside an x is a coordinate.
+    let usable = |wanted: &&&str| **wanted != "y" || same("x").is_none();
+    Ok(if named { default.iter().filter(usable).find_map(|wanted| same(wanted)) } else { None })
+}
+
+/// The pool that a sheet holds; `place` is the file, for the pictures beside it.
+pub(crate) fn draft(mut sheet: Sheet, roles: Roles, place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+    if sheet.rows == 0 {
+        return Err(Fault::Shape("no rows".into()));
+    }
+    let mut roles = roles;
+    let index_note = take_index(&mut sheet, &mut roles);
+    let mut taken: Vec<Option<Column>> = sheet.columns.drain(..).map(Some).collect();
+    let mut take = |column: Option<usize>| column.and_then(|at| Some((at, taken.get_mut(at)?.take()?)));
+    let (id, label) = (take(roles.id), take(roles.label));
+    roles.dropped.iter().for_each(|&at| drop(take(Some(at))));
+    let mut rest: Vec<(String, Column)> =
+        sheet.names.iter().zip(taken).filter_map(|(name, column)| Some((name.clone(), column?))).collect();
+    let mut notes = std::mem::take(&mut sheet.notes);
+    let mut draft = shown(&sheet, &roles, &mut rest, &mut notes, place, options)?;
+    attach(&mut draft, &sheet, id.map(|(_, column)| column), label, options)?;
+    draft.notes.append(&mut notes);
+    draft.notes.extend(index_note);
+    if let Some((kept, total)) = sheet.kept {
+        if draft.ids.is_none() {
+            draft.ids = Some(kept.iter().map(usize::to_string).collect());
+        }
+        draft.kept = Some((kept, total));
+    }
+    let names = draft.lines.take().map(|(_, names)| names).unwrap_or_default();
+    draft.lines = sheet.lines.map(|lines| (lines, names));
+    leave_out_missing_pictures(&mut draft, options)?;
+    Ok(draft)
+}
+
+/// Takes a first column without a name for the ids, or leaves it out where there are ids already.
+fn take_index(sheet: &mut Sheet, roles: &mut Roles) -> Option<String> {
+    let at = roles.index?;
+    let column = sheet.columns.get_mut(at)?;
+    let cells = std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows);
+    let mut seen = HashSet::new();
+    let distinct = cells.iter().all(|cell| !cell.trim().is_empty() && seen.insert(ids::normal(cell)));
+    *column = Column::Words(cells);
+    if !distinct {
+        *column = std::mem::replace(column, Column::Other(String::new())).settled();
+        return None;
+    }
+    if roles.id.is_some() {
+        roles.dropped.push(at);
+        return Some("the first column has no name: it is taken for an index and left out".into());
+    }
+    roles.id = Some(at);
+    Some("the first column has no name: it is taken for the ids".into())
+}
+
+/// A draft that shows the items, with features if there are any.
+fn shown(
+    sheet: &Sheet,
+    roles: &Roles,
+    rest: &mut Vec<(String, Column)>,
+    notes: &mut Vec<String>,
+    place: &str,
+    options: &ReadOptions,
+) -> Result<Draft, Fault> {
+    let name = |column: Option<usize>| column.and_then(|at| sheet.names.get(at)).cloned();
+    if let Some(at) = image_column(rest, name(roles.image)) {
+        let (_, column) = rest.remove(at);
+        return pictures(sheet, column.into_words(sheet.rows), rest, place);
+    }
+    if let Some((at, note)) = text_column(rest, name(roles.text), sheet.rows) {
+        notes.extend(note);
+        let (_, column) = rest.remove(at);
+        let mut draft = Draft::shown(sheet.rows, Show::Texts(column.into_words(sheet.rows)));
+        draft.beside = beside(rest, sheet.rows);
+        return Ok(draft);
+    }
+    let lists: Vec<usize> = (0..rest.len()).filter(|&at| matches!(rest[at].1, Column::Lists { .. })).collect();
+    match lists.as_slice() {
+        [] => tabular::draft(sheet, rest, notes, options),
+        &[at] => {
+            let (name, column) = rest.remove(at);
+            let Column::Lists { width, values } = column else { unreachable!("it was a list a moment ago") };
+            notes.push(format!("features are the column {name} ({width} numbers in each row)"));
+            let mut draft = Draft::new(Matrix { values, n: sheet.rows, dim: width }, Show::Numbers(Vec::new()));
+            draft.beside = beside(rest, sheet.rows);
+            Ok(draft)
+        }
+        _ => {
+            let names: Vec<String> = lists.iter().map(|&at| rest[at].0.clone()).collect();
+            let text =
+                format!("{} columns hold lists of numbers: {}.", names.len(), first_few(&names, names.len(), ", "));
+            Err(Fault::Setting(format!("{text} Keep one and leave the others out with --drop-column.")))
+        }
+    }
+}
+
+/// All columns that are left, as something to read.
+pub(crate) fn beside(rest: &mut Vec<(String, Column)>, rows: usize) -> Option<Table> {
+    if rest.is_empty() {
+        return None;
+    }
+    let (names, columns): (Vec<String>, Vec<Column>) = rest.drain(..).unzip();
+    let mut columns: Vec<Vec<String>> = columns.into_iter().map(|column| column.into_words(rows)).collect();
+    let cells =
+        (0..rows).flat_map(|row| columns.iter_mut().map(move |c| std::mem::take(&mut c[row])).collect::<Vec<_>>());
+    let cells = cells.collect();
+    Some(Table { names, cells })
+}
+
+fn image_column(rest: &[(String, Column)], asked: Option<String>) -> Option<usize> {
+    if let Some(asked) = asked {
+        return rest.iter().position(|(name, _)| *name == asked);
+    }
+    let picture = |cell: &String| {
+        let lower = cell.to_ascii_lowercase();
+        PICTURES.iter().any(|ending| lower.ends_with(ending))
+    };
+    let all = |column: &Column| match column {
+        Column::Words(cells) => cells.iter().any(picture) && cells.iter().all(|cell| is_missing(cell) || picture(cell)),
+        _ => false,
+    };
+    IMAGE_NAMES.iter().find_map(|known| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && all(c)))
+}
+
+fn text_column(rest: &[(String, Column)], asked: Option<String>, rows: usize) -> Option<(usize, Option<String>)> {
+    if let Some(asked) = asked {
+        return rest.iter().position(|(name, _)| *name == asked).map(|at| (at, None));
+    }
+    let words = |column: &Column| matches!(column, Column::Words(_));
+    let named = |known: &&str| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && words(c));
+    let at = TEXT_NAMES.iter().find_map(named).or_else(|| {
+        let others = rest.iter().filter(|(_, column)| !tabular::looks_like_text(column, rows, 0)).count();
+        // Beside many other columns only long texts are what the table is about: people's names are not.
+        let length = if others > 2 { 60 } else { 20 };
+        rest.iter().position(|(_, column)| tabular::looks_like_text(column, rows, length))
+    })?;
+    let name = &rest.get(at)?.0;
+    let note = match rest.len() {
+        1 => format!("texts are the column {name}"),
+        _ => format!("texts are the column {name}; --drop-column {name} takes the other columns as features instead"),
+    };
+    Some((at, Some(note)))
+}
+
+/// Pictures in files, whose paths are from the folder of the table.
+fn pictures(sheet: &Sheet, files: Vec<String>, rest: &mut Vec<(String, Column)>, place: &str) -> Result<Draft, Fault> {
+    let folder = match Path::new(place).parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => ".".into(),
+    };
+    let mut outside = Vec::new();
+    let clean: Vec<String> = files.iter().map(|file| file.replace('\\', "/")).collect();
+    for (row, file) in clean.iter().enumerate().filter(|(_, file)| leaves_folder(file)) {
+        let (line, text) = sheet.bad_row(row, format!("{file:?}"));
+        outside.push(if line == 0 { text } else { format!("line {line}: {text}") });
+    }
+    if !outside.is_empty() {
+        let (count, listed) = (outside.len(), first_few(&outside, outside.len(), "; "));
+        let text = format!("{count} {} outside the folder of the table", plural(count, "picture is", "pictures are"));
+        let next = "Write the paths from the folder of the table, or put the table beside the pictures.";
+        return Err(Fault::format(format!("{text} ({listed})"), next));
+    }
+    let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
+    draft.beside = beside(rest, sheet.rows);
+    Ok(draft)
+}
+
+/// Whether a path is absolute or goes up out of its folder.
+fn leaves_folder(file: &str) -> bool {
+    let mut depth = 0i64;
+    let drive = file.as_bytes().get(1) == Some(&b':');
+    drive
+        || Path::new(file).components().any(|part| {
+            match part {
+                Component::Normal(_) => depth += 1,
+                Component::ParentDir => depth -= 1,
+                Component::CurDir => {}
+                Component::RootDir | Component::Prefix(_) => depth = -1,
+            }
+            depth < 0
+        })
+}
+
+/// Refuses or leaves out rows whose picture is not there.
+fn leave_out_missing_pictures(draft: &mut Draft, options: &ReadOptions) -> Result<(), Fault> {
+    let Show::Images(images) = &draft.show else { return Ok(()) };
+    let mut bad = BadRows::default();
+    let mut keep = Vec::with_capacity(draft.n);
+    for (row, file) in images.files.iter().enumerate() {
+        let why = match file.as_str() {
+            file if is_missing(file) => "no picture is named".to_string(),
+            file if !images.folder.join(file).is_file() => format!("there is no picture {file:?}"),
+            _ => {
+                keep.push(row);
+                continue;
+            }
+        };
+        bad.push(|| match draft.lines.as_ref().and_then(|(lines, _)| lines.get(row)) {
+            Some(&line) => (line, why),
+            None => (0, format!("row {row}: {why}")),
+        });
+    }
+    let bad = bad.refused(options.skip_bad)?;
+    if keep.is_empty() {
+        return Err(Fault::Shape("no rows: every picture is missing".into()));
+    }
+    if let Some(note) = bad.note() {
+        draft.notes.push(note);
+        draft.select_rows(&keep);
+    }
+    Ok(())
+}
+
+fn attach(
+    draft: &mut Draft,
+    sheet: &Sheet,
+    id: Option<Column>,
+    label: Option<(usize, Column)>,
+    options: &ReadOptions,
+) -> Result<(), Fault> {
+    if let Some(column) = id {
+        let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
+            Some(&line) => ids::Place::Line(line),
+            None => ids::Place::Row(row),
+        };
+        let (ids, notes) = ids::checked(column.into_words(sheet.rows), place)?;
+        draft.ids = Some(ids);
+        draft.notes.extend(notes);
+    }
+    if let Some((at, column)) = label.filter(|_| options.labels_file.is_none()) {
+        draft.truth = Some(Truth::from_names(&column.into_words(sheet.rows)).map_err(|error| error.fault)?);
+        let name = sheet.names.get(at).map_or("", String::as_str);
+        draft.notes.push(format!("labels are the column {name}"));
+    }
+    Ok(())
+}

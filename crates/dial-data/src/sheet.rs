@@ -1,0 +1,187 @@
+//! A sheet of named columns, each of one kind: what delimited text, JSON lines, Parquet and Arrow are read into.
+//!
+//! A reader finds out what its columns hold; what they are for is decided in one place ([`crate::roles`]). Cells may be
+//! missing: an empty cell, `NA`, `N/A`, `null`, `None`, or a null of the format. A literal `nan` is a number that is not
+//! finite, which is a fault of its own.
+
+use crate::error::{Fault, LISTED, first_few, plural};
+use crate::matrix::Buffer;
+
+/// Words that mean there is nothing.
+const MISSING: [&str; 6] = ["", "NA", "N/A", "null", "NULL", "None"];
+
+/// Whether a cell of text says that there is nothing in it.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    MISSING.contains(&cell)
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Column {
+    /// Numbers.
+    Numbers(Numbers),
+    /// Words; where there are none, an empty one.
+    Words(Vec<String>),
+    /// Rows of as many numbers each.
+    Lists {
+        /// How many.
+        width: usize,
+        /// The numbers, row after row.
+        values: Buffer,
+    },
+    /// Nothing that can be used; what it is instead.
+    Other(String),
+}
+
+/// A column of numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Numbers {
+    /// One per row; NaN where there is none.
+    pub values: Vec<f64>,
+    /// The rows without one, ascending.
+    pub missing: Vec<usize>,
+    /// Whether they came as 32-bit floats.
+    pub single: bool,
+}
+
+impl Numbers {
+    /// Appends a number or nothing.
+    pub fn push(&mut self, value: Option<f64>) {
+        if value.is_none() {
+            self.missing.push(self.values.len());
+        }
+        self.values.push(value.unwrap_or(f64::NAN));
+    }
+}
+
+impl Column {
+    /// The column as words: numbers as Rust writes them.
+    pub fn into_words(self, rows: usize) -> Vec<String> {
+        match self {
+            Column::Words(words) => words,
+            Column::Numbers(numbers) => {
+                let mut words: Vec<String> = numbers.values.iter().map(f64::to_string).collect();
+                numbers.missing.iter().for_each(|&row| words[row].clear());
+                words
+            }
+            Column::Lists { width, .. } => vec![format!("{width} numbers"); rows],
+            Column::Other(what) => vec![what; rows],
+        }
+    }
+
+    /// Words that are all numbers or missing, as numbers.
+    pub fn settled(self) -> Column {
+        let Column::Words(words) = &self else { return self };
+        let mut numbers = Numbers::default();
+        for word in words {
+            match word.parse::<f64>() {
+                Ok(value) => numbers.push(Some(value)),
+                Err(_) if is_missing(word) => numbers.push(None),
+                Err(_) => return self,
+            }
+        }
+        Column::Numbers(numbers)
+    }
+}
+
+/// Columns of one length, with their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sheet {
+    /// The names; numbers from 0 where there were none.
+    pub names: Vec<String>,
+    pub columns: Vec<Column>,
+    /// Number of rows.
+    pub rows: usize,
+    /// Of text: the line of each row, from 1.
+    pub lines: Option<Vec<usize>>,
+    /// If rows were left out: the number of each row among so many.
+    pub kept: Option<(Vec<usize>, usize)>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+impl Sheet {
+    /// Where a row stands, for messages: its line, or 0 and its number in words.
+    pub fn bad_row(&self, row: usize, why: String) -> (usize, String) {
+        match self.lines.as_ref().and_then(|lines| lines.get(row)) {
+            Some(&line) => (line, why),
+            None => (0, format!("row {row}: {why}")),
+        }
+    }
+}
+
+/// Rows that cannot be read: the first of them and their number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct BadRows {
+    /// Line and what is wrong there.
+    pub first: Vec<(usize, String)>,
+    pub total: usize,
+}
+
+impl BadRows {
+    /// Counts one more, which is described only if it is listed.
+    pub fn push(&mut self, row: impl FnOnce() -> (usize, String)) {
+        self.total += 1;
+        if self.first.len() < LISTED {
+            self.first.push(row());
+        }
+    }
+
+    /// The fault, unless there are none or they may be left out.
+    pub fn refused(self, skip: bool) -> Result<BadRows, Fault> {
+        match self.total {
+            0 => Ok(self),
+            _ if skip => Ok(self),
+            total => Err(Fault::Rows { bad: self.first, total }),
+        }
+    }
+
+    /// What was left out, if anything.
+    pub fn note(&self) -> Option<String> {
+        let word = |(line, why): &(usize, String)| match line {
+            0 => why.clone(),
+            line => format!("line {line} ({why})"),
+        };
+        let words: Vec<String> = self.first.iter().map(word).collect();
+        let listed = first_few(&words, self.total, ", ");
+        let note = || format!("left out {} bad {}: {listed}", self.total, plural(self.total, "row", "rows"));
+        (self.total > 0).then(note)
+    }
+}
+
+/// At most 40 characters of a cell, for messages.
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(cells: &[&str]) -> Column {
+        Column::Words(cells.iter().map(|cell| cell.to_string()).collect())
+    }
+
+    #[test]
+    fn words_that_are_numbers_and_back() {
+        let Column::Numbers(numbers) = words(&["1.50", "NA", "-2"]).settled() else { panic!("numbers") };
+        assert_eq!((numbers.missing.as_slice(), numbers.values[0], numbers.values[2]), (&[1][..], 1.5, -2.0));
+        assert_eq!(Column::Numbers(numbers).into_words(3), ["1.5", "", "-2"]);
+        assert_eq!(words(&["1", "x"]).settled(), words(&["1", "x"]));
+    }
+
+    #[test]
+    fn bad_rows_by_line_or_number() {
+        let mut bad = BadRows::default();
+        assert_eq!(bad.note(), None);
+        let text = Sheet { lines: Some(vec![7]), ..Sheet::default() };
+        bad.push(|| text.bad_row(0, "short".into()));
+        bad.push(|| Sheet::default().bad_row(3, "long".into()));
+        assert_eq!(bad.note().unwrap(), "left out 2 bad rows: line 7 (short), row 3: long");
+        let text = bad.refused(false).unwrap_err().to_string();
+        assert!(text.starts_with("2 bad rows: line 7: short; row 3: long. Nothing"), "{text}");
+    }
+}

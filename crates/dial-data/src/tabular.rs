@@ -1,0 +1,328 @@
+//! Features of table rows: columns of numbers, and columns of words as categories.
+//!
+//! ```text
+//! a category of m values:  m features, 1/√2 in that of the row's value, 0 elsewhere; all 0 where the cell is missing
+//! so that two different values are at distance  √(1/2 + 1/2) = 1,  one standard deviation of a column of numbers
+//! a missing number:        the mean of its column
+//! ```
+//!
+//! Words are categories if there are few of them: at most [`MOST_VALUES`] different ones, and fewer than half as many as
+//! rows. Other words are left beside the features. Where there are categories, or where standard deviations differ by
+//! more than [`FACTOR`], the columns of numbers are standardised unless the options say otherwise. The largest deviation
+//! is compared with the smallest or, where there are [`MANY`] columns and more, with the median: those are pixels, bands
+//! and the like, of one scale, whose quiet columns would only be made loud.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::error::{Fault, LISTED, first_few, plural};
+use crate::matrix::{Buffer, Matrix};
+use crate::pool::{Draft, ReadOptions};
+use crate::roles;
+use crate::sheet::{Column, Numbers, Sheet, is_missing, shortened};
+use crate::show::Show;
+
+/// How many different words make a category, at most, and how many features all categories together.
+const MOST_VALUES: usize = 50;
+const MOST_FEATURES: usize = 1000;
+/// By how much the standard deviations of columns may differ.
+const FACTOR: f64 = 10.0;
+/// How many columns are many.
+const MANY: usize = 32;
+/// 1/√2.
+const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+/// Rows that are gathered together.
+const BLOCK: usize = 64;
+
+/// A column of words with few values.
+struct Category {
+    name: String,
+    values: Vec<String>,
+    /// The value of each row.
+    of: Vec<Option<usize>>,
+}
+
+/// The columns that become features, and what is to be said of them and of the others.
+#[derive(Default)]
+struct Chosen {
+    numbers: Vec<(String, Numbers)>,
+    categories: Vec<Category>,
+    missing: Vec<String>,
+    notes: Vec<String>,
+    /// Words that are no features: name, how many cells, the first and its row.
+    words: Vec<(String, usize, String, usize)>,
+}
+
+/// The draft of a table; the columns of words stay beside the features.
+pub(crate) fn draft(
+    sheet: &Sheet,
+    rest: &mut Vec<(String, Column)>,
+    notes: &mut Vec<String>,
+    options: &ReadOptions,
+) -> Result<Draft, Fault> {
+    let rows = sheet.rows;
+    let mut chosen = Chosen::default();
+    for (name, column) in std::mem::take(rest) {
+        match column {
+            Column::Numbers(numbers) => chosen.take_numbers(name, numbers, rows),
+            Column::Words(words) => {
+                chosen.take_words(&name, &words, rows);
+                rest.push((name, Column::Words(words)));
+            }
+            Column::Other(what) => chosen.notes.push(format!("left out the column {name}: it holds {what}")),
+            Column::Lists { .. } => unreachable!("lists are features of their own"),
+        }
+    }
+    let mut draft = match (chosen.numbers.len(), chosen.categories.len()) {
+        (0, 0) if options.features_file.is_some() => Draft::shown(rows, Show::Numbers(Vec::new())),
+        (0, 0) => return Err(chosen.nothing(sheet)),
+        _ => chosen.features(rows),
+    };
+    draft.beside = roles::beside(rest, rows);
+    if options.features_file.is_none() {
+        draft.standardize = chosen.standardize(options.standardize.is_none());
+        notes.append(&mut chosen.notes);
+        notes.extend(chosen.missing_note());
+    }
+    Ok(draft)
+}
+
+impl Chosen {
+    fn take_numbers(&mut self, name: String, mut numbers: Numbers, rows: usize) {
+        let missing = numbers.missing.len();
+        if missing == rows {
+            return self.notes.push(format!("left out the column {name}: it is empty in every row"));
+        }
+        if missing > 0 {
+            self.missing.push(format!("{name} {missing}"));
+            let present = (rows - missing) as f64;
+            let finite = numbers.values.iter().filter(|value| value.is_finite());
+            let mean = finite.map(|value| value / present).sum();
+            numbers.missing.iter().for_each(|&row| numbers.values[row] = mean);
+        }
+        self.numbers.push((name, numbers));
+    }
+
+    fn take_words(&mut self, name: &str, words: &[String], rows: usize) {
+        let missing = words.iter().filter(|word| is_missing(word)).count();
+        if missing == rows {
+            return self.notes.push(format!("left out the column {name}: it is empty in every row"));
+        }
+        let values: HashSet<&str> = words.iter().map(String::as_str).filter(|word| !is_missing(word)).collect();
+        let features: usize = self.categories.iter().map(|category| category.values.len()).sum();
+        if values.len() > MOST_VALUES || 2 * values.len() >= rows || features + values.len() > MOST_FEATURES {
+            let (row, first) = words.iter().enumerate().find(|(_, word)| !is_missing(word)).unwrap_or((0, &words[0]));
+            let text = match looks_like_text_cells(words, rows, 20) {
+                true => format!(", --text-column {name} makes features of it"),
+                false => String::new(),
+            };
+            self.notes.push(format!(
+                "the column {name} ({} different values) is no feature; --label-column {name} or --id-column {name} gives \
+                 it a meaning{text}, --drop-column {name} leaves it out",
+                values.len()
+            ));
+            return self.words.push((name.into(), rows - missing, shortened(first), row));
+        }
+        if missing > 0 {
+            self.missing.push(format!("{name} {missing}"));
+        }
+        self.notes.push(format!(
+            "the column {name} is a category of {} {}; if it holds the labels: --label-column {name}",
+            values.len(),
+            plural(values.len(), "value", "values")
+        ));
+        let values: Vec<String> = values.into_iter().map(String::from).collect::<BTreeSet<_>>().into_iter().collect();
+        let place: BTreeMap<&str, usize> = values.iter().map(String::as_str).zip(0..).collect();
+        let of = words.iter().map(|word| place.get(word.as_str()).copied()).collect();
+        self.categories.push(Category { name: name.into(), values, of });
+    }
+
+    /// The fault of a table without features.
+    fn nothing(self, sheet: &Sheet) -> Fault {
+        let mut words = self.words.into_iter();
+        let Some((name, count, first, row)) = words.next() else {
+            return Fault::Shape("no columns of numbers".into());
+        };
+        let line = sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(0);
+        Fault::Words { name, count, total: sheet.rows, first, line, others: words.map(|(name, ..)| name).collect() }
+    }
+
+    fn features(&self, rows: usize) -> Draft {
+        let names: Vec<String> = self.numbers.iter().map(|(name, _)| name.clone()).collect();
+        let one = |c: &Category| c.values.iter().map(|value| format!("{}={value}", c.name)).collect::<Vec<_>>();
+        let categories: Vec<String> = self.categories.iter().flat_map(one).collect();
+        let all = [names.clone(), categories.clone()].concat();
+        let matrix = self.gathered(rows, categories.len());
+        let mut draft = match (names.len(), categories.len()) {
+            (0, _) => Draft::new(matrix, Show::Numbers(all.clone())),
+            _ => Draft::new(matrix, Show::Numbers(names)),
+        };
+        if !self.numbers.is_empty() && !categories.is_empty() {
+            draft.original = Some(self.gathered(rows, 0));
+        }
+        draft.categories = categories.len();
+        draft.lines = Some((Vec::new(), all));
+        draft
+    }
+
+    /// Numbers, then so many features of categories (all or none), row after row.
+    fn gathered(&self, rows: usize, categories: usize) -> Matrix {
+        let dim = self.numbers.len() + categories;
+        let mut values = vec![0.0; rows * dim];
+        for (block, out) in values.chunks_mut(BLOCK * dim).enumerate() {
+            for (column, (_, numbers)) in self.numbers.iter().enumerate() {
+                let cells = &numbers.values[block * BLOCK..];
+                out.chunks_mut(dim).zip(cells).for_each(|(row, &value)| row[column] = value);
+            }
+            let mut column = self.numbers.len();
+            for category in self.categories.iter().filter(|_| categories > 0) {
+                let of = &category.of[block * BLOCK..];
+                let known = out.chunks_mut(dim).zip(of).filter_map(|(row, of)| Some((row, (*of)?)));
+                known.for_each(|(row, value)| row[column + value] = HALF);
+                column += category.values.len();
+            }
+        }
+        let single = categories == 0 && self.numbers.iter().all(|(_, numbers)| numbers.single);
+        let values = match single {
+            true => Buffer::F32(values.into_iter().map(|value| value as f32).collect()),
+            false => Buffer::F64(values),
+        };
+        Matrix { values, n: rows, dim }
+    }
+
+    /// Whether the columns of numbers are to be standardised where nobody says; if so and it is `decisive`, why.
+    fn standardize(&mut self, decisive: bool) -> bool {
+        let mut spreads: Vec<f64> = self.numbers.iter().map(|(_, numbers)| deviation(&numbers.values)).collect();
+        spreads.retain(|&spread| spread > 0.0);
+        spreads.sort_unstable_by(f64::total_cmp);
+        let usual = if self.numbers.len() < MANY { spreads.first() } else { spreads.get(spreads.len() / 2) };
+        let ratio = spreads.last().zip(usual).map_or(1.0, |(last, usual)| last / usual);
+        let why = match () {
+            _ if self.numbers.is_empty() => return false,
+            _ if !self.categories.is_empty() => "to stand beside categories".to_string(),
+            _ if ratio > FACTOR => format!("because their scales differ by {} x", rounded(ratio)),
+            _ => return false,
+        };
+        if decisive {
+            self.notes.push(format!("columns of numbers were standardised {why}; --standardize=no keeps them"));
+        }
+        true
+    }
+
+    fn missing_note(&self) -> Option<String> {
+        let listed = first_few(&self.missing[..self.missing.len().min(LISTED)], self.missing.len(), ", ");
+        let how = "numbers were filled with the mean of their column, categories count as none of their values";
+        (!self.missing.is_empty()).then(|| format!("missing cells by column: {listed}; {how}"))
+    }
+}
+
+/// Two figures are enough to see why.
+fn rounded(ratio: f64) -> String {
+    if ratio < 1e6 { format!("{}", ratio.round()) } else { format!("{ratio:.0e}") }
+}
+
+/// The standard deviation of the finite values, however large or small they are.
+fn deviation(values: &[f64]) -> f64 {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let largest = finite().map(f64::abs).fold(0.0, f64::max);
+    let count = finite().count() as f64;
+    let first = finite().next().unwrap_or(0.0);
+    if largest == 0.0 || finite().all(|value| value == first) {
+        return 0.0;
+    }
+    let mean = finite().map(|value| value / largest).sum::<f64>() / count;
+    let square = |x: f64| x * x;
+    largest * (finite().map(|value| square(value / largest - mean)).sum::<f64>() / count).sqrt()
+}
+
+/// Whether a column holds texts: longer than so many characters on average, with blanks, and mostly different.
+pub(crate) fn looks_like_text(column: &Column, rows: usize, length: usize) -> bool {
+    matches!(column, Column::Words(cells) if looks_like_text_cells(cells, rows, length))
+}
+
+fn looks_like_text_cells(cells: &[String], rows: usize, length: usize) -> bool {
+    let present = || cells.iter().filter(|cell| !is_missing(cell));
+    let count = present().count();
+    let characters: usize = present().map(|cell| cell.chars().count()).sum();
+    let with_blanks = present().filter(|cell| cell.contains(char::is_whitespace)).count();
+    if count == 0 || characters <= length * count || 2 * with_blanks <= count {
+        return false;
+    }
+    2 * present().collect::<HashSet<_>>().len() > rows.min(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(values: &[f64]) -> Column {
+        Column::Numbers(Numbers { values: values.to_vec(), ..Numbers::default() })
+    }
+
+    fn words(cells: &[&str]) -> Column {
+        Column::Words(cells.iter().map(|cell| cell.to_string()).collect())
+    }
+
+    fn made(columns: Vec<(&str, Column)>, rows: usize) -> (Draft, Vec<String>) {
+        let sheet = Sheet { rows, ..Sheet::default() };
+        let mut rest = columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect();
+        let mut notes = Vec::new();
+        (draft(&sheet, &mut rest, &mut notes, &ReadOptions::default()).unwrap(), notes)
+    }
+
+    #[test]
+    fn categories_are_one_apart() {
+        let cells = words(&["b", "a", "", "b", "a"]);
+        let (draft, notes) = made(vec![("x", numbers(&[1.0, 2.0, 3.0, 4.0, 5.0])), ("c", cells)], 5);
+        let matrix = draft.matrix.unwrap();
+        assert_eq!((matrix.dim, draft.categories, draft.standardize), (3, 2, true));
+        // Columns: x, c=a, c=b.
+        let row = |row: usize| [1, 2].map(|column| matrix.get(row, column));
+        assert_eq!([row(0), row(1), row(2)], [[0.0, HALF], [HALF, 0.0], [0.0, 0.0]]);
+        assert!((2.0 * HALF * HALF - 1.0).abs() < 1e-15);
+        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(draft.show, Show::Numbers(vec!["x".into()]));
+        assert_eq!(draft.beside.unwrap().cells, ["b", "a", "", "b", "a"]);
+        assert_eq!(notes.len(), 3, "{notes:?}");
+        assert!(notes[2].starts_with("missing cells by column: c 1; numbers were"), "{notes:?}");
+    }
+
+    #[test]
+    fn missing_numbers_become_the_mean() {
+        let column = Numbers { values: vec![1.0, f64::NAN, 6.0, 2.0], missing: vec![1], single: true };
+        let none = Numbers { values: vec![f64::NAN; 4], missing: vec![0, 1, 2, 3], single: true };
+        let (draft, notes) = made(vec![("a", Column::Numbers(column)), ("b", Column::Numbers(none))], 4);
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F32(vec![1.0, 3.0, 6.0, 2.0]));
+        assert_eq!(notes[0], "left out the column b: it is empty in every row");
+        assert!(notes[1].starts_with("missing cells by column: a 1; "), "{notes:?}");
+    }
+
+    #[test]
+    fn scales_that_differ_are_brought_together() {
+        // Standard deviations 1 and 10, then 1 and 11.
+        let two = |scale: f64| made(vec![("a", numbers(&[1.0, 3.0])), ("b", numbers(&[0.0, 2.0 * scale]))], 2);
+        assert!(!two(10.0).0.standardize && two(10.0).1.is_empty());
+        let (draft, notes) = two(11.0);
+        assert!(draft.standardize);
+        assert_eq!(
+            notes,
+            ["columns of numbers were standardised because their scales differ by 11 x; --standardize=no keeps them"]
+        );
+        // Of many columns a few quiet ones change nothing, a few loud ones do.
+        let many = |odd: f64| {
+            let column = |i: usize| numbers(&[0.0, if i == 0 { odd } else { 1.0 }]);
+            made((0..MANY).map(|i| ("c", column(i))).collect(), 2).0.standardize
+        };
+        assert!(!many(0.001) && many(1000.0));
+    }
+
+    #[test]
+    fn words_without_meaning_stay_beside() {
+        let names: Vec<String> = (0..6).map(|i| format!("p{i}")).collect();
+        let (draft, notes) = made(vec![("a", numbers(&[1.0; 6])), ("who", Column::Words(names.clone()))], 6);
+        assert_eq!((draft.matrix.unwrap().dim, draft.beside.unwrap().cells), (1, names));
+        assert!(notes[0].starts_with("the column who (6 different values) is no feature; --label-column who"));
+        let long = words(&["one text is here, and long", "another text is here too"]);
+        assert!(looks_like_text(&long, 2, 20) && !looks_like_text(&long, 2, 60));
+        assert!(!looks_like_text(&words(&["x", "y"]), 2, 0));
+    }
+}

@@ -1,0 +1,126 @@
+//! Texts, one per line: for files of sentences that are no table.
+//!
+//! A line ends with LF, CRLF or CR; blanks around a text are cut off and blank lines are passed over, so items are
+//! numbered from 0 by the lines that hold something.
+
+use crate::dialect;
+use crate::error::Fault;
+use crate::pool::{Draft, Kind, ReadOptions};
+use crate::records::{LONGEST, NOT_UTF8};
+use crate::roles;
+use crate::sheet::{BadRows, Column, Sheet};
+
+/// Whether a file of text is to be read this way: as asked for, or because it ends in `.txt` and is no table.
+pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
+    let named = [&options.id_column, &options.label_column, &options.text_column, &options.image_column];
+    let columns = named.into_iter().any(Option::is_some) || !options.drop_columns.is_empty();
+    match options.kind {
+        Some(kind) => kind == Kind::Texts,
+        None => {
+            let ends = place.to_lowercase().ends_with(".txt");
+            let dialect = options.delimiter.is_some() || options.decimal_comma.is_some();
+            ends && !columns && !dialect && dialect::utf8(bytes).is_ok_and(|text| !dialect::is_table(&text))
+        }
+    }
+}
+
+/// Reads the texts.
+pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+    let bytes = &*dialect::utf8(bytes)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let (mut texts, mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), Vec::new(), BadRows::default());
+    for (line, text) in self::lines(bytes) {
+        match checked(text) {
+            Ok("") => continue,
+            Ok(text) => {
+                kept.push(texts.len() + bad.total);
+                texts.push(text.to_string());
+                lines.push(line);
+            }
+            Err(why) => bad.push(|| (line, why.into())),
+        }
+    }
+    let bad = bad.refused(options.skip_bad)?;
+    let total = texts.len() + bad.total;
+    let sheet = Sheet {
+        names: vec!["text".into()],
+        rows: texts.len(),
+        columns: vec![Column::Words(texts)],
+        lines: Some(lines),
+        kept: (bad.total > 0).then_some((kept, total)),
+        notes: bad.note().into_iter().collect(),
+    };
+    let own = ReadOptions { text_column: Some("text".into()), skip_bad: options.skip_bad, ..ReadOptions::default() };
+    let roles = roles::Roles::new(&sheet.names, false, &own)?;
+    let mut draft = roles::draft(sheet, roles, place, &own)?;
+    if options.kind.is_none() {
+        draft.notes.push("read as one text per line; --as table reads it as a table".into());
+    }
+    Ok(draft)
+}
+
+/// The lines of a text with their numbers, from 1.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut rest = Some(bytes);
+    let next = move || {
+        let text = rest?;
+        let end = text.iter().position(|&byte| byte == b'\n' || byte == b'\r');
+        let (line, after) = match end {
+            None => (text, None),
+            Some(end) => {
+                let two = text.get(end..end + 2) == Some(b"\r\n");
+                (text.get(..end).unwrap_or_default(), text.get(end + 1 + usize::from(two)..))
+            }
+        };
+        rest = after;
+        Some(line)
+    };
+    (1..).zip(std::iter::from_fn(next))
+}
+
+/// The text of a line without the blanks around it, or what is wrong with it.
+fn checked(line: &[u8]) -> Result<&str, &'static str> {
+    match std::str::from_utf8(line) {
+        _ if line.len() > LONGEST => Err("longer than 16 MiB"),
+        _ if line.contains(&0) => Err("a NUL byte"),
+        Ok(text) => Ok(text.trim()),
+        Err(_) => Err(NOT_UTF8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show::Show;
+
+    #[test]
+    fn one_text_per_line() {
+        let none = ReadOptions::default();
+        let draft = read("\u{feff}one, two\r\n\r\n three \rfour".as_bytes(), "a.txt", &none).unwrap();
+        assert_eq!(draft.show, Show::Texts(vec!["one, two".into(), "three".into(), "four".into()]));
+        assert_eq!((draft.n, draft.ids, draft.matrix), (3, None, None));
+        assert_eq!(draft.lines.unwrap().0, [1, 3, 4]);
+        assert_eq!(draft.notes, ["read as one text per line; --as table reads it as a table"]);
+    }
+
+    #[test]
+    fn bad_lines_are_named_or_left_out() {
+        let bytes = b"one\n\xe9t\xe9\n\nthree\n";
+        let none = ReadOptions::default();
+        let text = read(bytes, "a.txt", &none).unwrap_err().to_string();
+        assert!(text.starts_with("1 bad row: line 2: not valid UTF-8 (perhaps Latin-1"), "{text}");
+        let skip = ReadOptions { skip_bad: true, ..none };
+        let draft = read(bytes, "a.txt", &skip).unwrap();
+        assert_eq!((draft.ids.unwrap().join(" "), draft.kept.unwrap()), ("0 2".into(), (vec![0, 2], 3)));
+    }
+
+    #[test]
+    fn only_sentences_are_guessed() {
+        let none = ReadOptions::default();
+        assert!(wanted("a.txt", b"Call me Ishmael.\nSome years ago\n", &none));
+        assert!(!wanted("a.csv", b"Call me Ishmael.\nSome years ago\n", &none));
+        assert!(!wanted("a.txt", b"1 2\n3 4\n", &none));
+        assert!(!wanted("a.txt", b"x\ny\n", &ReadOptions { label_column: Some("0".into()), ..none.clone() }));
+        assert!(wanted("a.csv", b"1,2\n", &ReadOptions { kind: Some(Kind::Texts), ..none }));
+    }
+}
