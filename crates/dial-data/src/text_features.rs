@@ -1,11 +1,12 @@
 //! Features of texts without a model: hashed words and parts of words, weighted by how rare they are, in few dimensions.
 //!
 //! ```text
-//! terms        words (runs of letters and digits, in lower case), pairs of neighbouring words, and the 3 to 5
+//! terms        words (runs of letters and digits, in lower case), pairs of neighbouring words, and the 3 to 4
 //!              neighbouring characters inside each word with a mark at either end; each hashed to one of 2^20 columns
 //! kept terms   those of at least 2 texts and at most half of the n texts (or 10), the 2^16 most common of them
-//! weight       (1 + ln f) ln(n / m), f times in this text, in m texts; then rows of length 1
-//! features     U Σ^p of the leading singular directions (`components::leading`); then rows of length 1
+//! weight       w (1 + ln f) ln((n + 1) / m), f times in this text, in m texts, w = 1 or, for characters, 0.4; then rows
+//!              of length 1
+//! features     U Σ^(1/2) of the 100 leading singular directions (`components::leading`); then rows of length 1
 //! ```
 //!
 //! Salton, Buckley, "Term-weighting approaches in automatic text retrieval", 1988; Deerwester et al., "Indexing by
@@ -32,7 +33,9 @@ const COLUMNS: usize = 1 << 20;
 const KEPT: usize = 1 << 16;
 /// Numbers of neighbouring characters that make a term.
 const FEWEST: usize = 3;
-const MOST: usize = 5;
+const MOST: usize = 4;
+/// How much the families of terms count: words, pairs of words, characters.
+const FAMILIES: [f32; 3] = [1.0, 1.0, 0.4];
 /// Dimensions of the features at most.
 const DIMENSIONS: usize = 100;
 /// The power of the singular values.
@@ -131,7 +134,8 @@ fn weighted(texts: &[String], places: &[Option<Place>], control: &Control) -> Re
 fn weighted_row(text: &str, places: &[Option<Place>]) -> Vec<(u32, f32)> {
     let weight = |(term, count): (u32, u32)| {
         let Place { column, weight } = places[term as usize]?;
-        Some((column, (1.0 + libm::log(f64::from(count))) as f32 * weight))
+        let family = FAMILIES.get(term as usize % 4).copied().unwrap_or_default();
+        Some((column, (1.0 + libm::log(f64::from(count))) as f32 * weight * family))
     };
     let mut row: Vec<(u32, f32)> = terms_of(text).into_iter().filter_map(weight).collect();
     if row.len() > TERMS {
@@ -171,9 +175,9 @@ fn beginning(text: &str) -> &str {
 /// Adds the terms of a word: itself, the pair with the word before, its neighbouring characters. Returns its hash.
 fn terms_of_word(word: &[char], before: Option<u64>, terms: &mut Vec<u32>) -> u64 {
     let own = word.iter().fold(KEY, |sum, &c| step(sum, c));
-    terms.push(column_of(1, own));
+    terms.push(column_of(0, own));
     if let Some(before) = before {
-        terms.push(column_of(2, hash(before, own)));
+        terms.push(column_of(1, hash(before, own)));
     }
     let marked: Vec<char> = std::iter::once('\0').chain(word.iter().copied()).chain(['\0']).collect();
     for start in 0..marked.len() {
@@ -181,7 +185,7 @@ fn terms_of_word(word: &[char], before: Option<u64>, terms: &mut Vec<u32>) -> u6
         for (length, &c) in marked[start..].iter().take(MOST).enumerate() {
             sum = step(sum, c);
             if length + 1 >= FEWEST {
-                terms.push(column_of(3, sum));
+                terms.push(column_of(2, sum));
             }
         }
     }
@@ -195,9 +199,9 @@ fn step(sum: u64, c: char) -> u64 {
     (sum ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
-/// The column of a term of a family.
+/// The column of a term: its last two bits are the family.
 fn column_of(family: u64, sum: u64) -> u32 {
-    (hash(family, sum) % COLUMNS as u64) as u32
+    (hash(family, sum) % (COLUMNS as u64 / 4) * 4 + family) as u32
 }
 
 /// U Σ as U Σ^p, by columns: σ is the length of a column.
@@ -260,7 +264,7 @@ mod tests {
         assert_eq!(terms_of("Ab, AB!"), terms_of("aB aB"));
         // Lower case is that of Unicode; letters are those of any script.
         assert_eq!(terms_of("ÄÖ ΣΑΝ"), terms_of("äö σαν"));
-        assert_eq!(terms_of("日本語").len(), 1 + 3 + 2 + 1);
+        assert_eq!(terms_of("日本語").len(), 1 + 3 + 2);
         assert_eq!(terms_of(" \n-?!"), []);
     }
 

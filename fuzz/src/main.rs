@@ -1,0 +1,66 @@
+//! `fuzz TARGET|all [--seconds 60] [--seed 1] [--out FOLDER]`: fuzzes readers; what fails is written to the folder.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use dial_fuzz::counting::Counting;
+use dial_fuzz::run::{End, Found, run};
+use dial_fuzz::targets::Target;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What the command line says.
+struct Args {
+    targets: Vec<Target>,
+    seconds: u64,
+    seed: u64,
+    out: PathBuf,
+}
+
+fn args() -> Option<Args> {
+    let mut words = std::env::args().skip(1);
+    let name = words.next()?;
+    let targets: Vec<Target> = Target::ALL.into_iter().filter(|one| name == "all" || one.word() == name).collect();
+    let mut args = Args { targets, seconds: 60, seed: 1, out: "target/fuzz".into() };
+    while let Some(word) = words.next() {
+        let value = words.next()?;
+        match word.as_str() {
+            "--seconds" => args.seconds = value.parse().ok()?,
+            "--seed" => args.seed = value.parse().ok()?,
+            "--out" => args.out = value.into(),
+            _ => return None,
+        }
+    }
+    (!args.targets.is_empty()).then_some(args)
+}
+
+fn main() -> ExitCode {
+    let Some(args) = args() else {
+        let words: Vec<&str> = Target::ALL.iter().map(|target| target.word()).collect();
+        eprintln!("usage: fuzz all|{} [--seconds 60] [--seed 1] [--out FOLDER]", words.join("|"));
+        return ExitCode::from(2);
+    };
+    let mut failed = 0;
+    for &target in &args.targets {
+        let found = run(target, args.seed, End::Time(Duration::from_secs(args.seconds)));
+        let (inputs, answers) = (found.inputs, found.answers.len());
+        println!("{}: {inputs} inputs, {answers} different answers, {} failures", target.word(), found.failures.len());
+        failed += found.failures.len();
+        write(&args, target, &found);
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn write(args: &Args, target: Target, found: &Found) {
+    for (i, (failure, input)) in found.failures.iter().enumerate() {
+        let path = args.out.join(format!("{}-{i}-{}", target.word(), input.name));
+        println!("  {failure:?}\n  options {:#010b}, input in {}", input.options, path.display());
+        let written =
+            std::fs::create_dir_all(&args.out).and_then(|()| std::fs::write(&path, input.wrap.around(&input.bytes)));
+        if let Err(error) = written {
+            eprintln!("  cannot be written: {error}");
+        }
+    }
+}

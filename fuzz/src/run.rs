@@ -1,0 +1,93 @@
+//! A run: mutate, read, keep what says something new, write out what fails.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use dial::seed::{Purpose, Random};
+
+use crate::check::{Failure, check, listen};
+use crate::minimise::minimised;
+use crate::mutate::mutated;
+use crate::seeds::seeds;
+use crate::targets::{Input, Target};
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// After so many inputs.
+    Inputs(usize),
+    /// After so long.
+    Time(Duration),
+}
+
+/// What a run found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Inputs read.
+    pub inputs: usize,
+    /// Different answers.
+    pub answers: BTreeSet<String>,
+    /// Failures, each with the smallest input that shows it.
+    pub failures: Vec<(Failure, Input)>,
+}
+
+/// Memory is measured for the whole process: one run at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Fuzzes a target.
+pub fn run(target: Target, seed: u64, end: End) -> Found {
+    let _alone = ALONE.lock();
+    listen();
+    let folder = folder(target);
+    let mut found = Found::default();
+    let mut inputs = seeds(target, &folder);
+    for input in inputs.clone() {
+        look(target, &input, &folder, &mut found);
+    }
+    let mut random = Random::new(seed, Purpose::User, target as u64);
+    let start = Instant::now();
+    let over = |inputs: usize| match end {
+        End::Inputs(most) => inputs >= most,
+        End::Time(most) => start.elapsed() >= most,
+    };
+    while !inputs.is_empty() && !over(found.inputs) && found.failures.len() < 20 {
+        let mut input = inputs[random.below(inputs.len())].clone();
+        let other = &inputs[random.below(inputs.len())];
+        input.bytes = mutated(&input.bytes, &other.bytes, &mut random);
+        if random.below(4) == 0 {
+            input.options = random.below(256) as u8 & random.below(256) as u8;
+        }
+        if look(target, &input, &folder, &mut found) {
+            inputs.push(input);
+        }
+    }
+    fs::remove_dir_all(&folder).ok();
+    found
+}
+
+/// Reads an input; whether its answer is new.
+fn look(target: Target, input: &Input, folder: &Path, found: &mut Found) -> bool {
+    found.inputs += 1;
+    match check(target, input, folder) {
+        Ok(answer) => found.answers.insert(answer),
+        Err(failure) => {
+            if !found.failures.iter().any(|(known, _)| known.like(&failure)) {
+                let smallest = minimised(target, input, &failure, folder);
+                found.failures.push((failure, smallest));
+            }
+            false
+        }
+    }
+}
+
+/// A folder of this run, in memory where the system has one. If a reader ends the process, the input is left there.
+fn folder(target: Target) -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+    let folder = base.join(format!("dial-fuzz-{}-{}", std::process::id(), target.word()));
+    fs::create_dir_all(&folder).expect("a folder for the inputs");
+    folder
+}

@@ -1,0 +1,192 @@
+//! The readers that are fuzzed, and how bytes reach each of them.
+
+use std::fs;
+use std::path::Path;
+
+use dial::Control;
+use dial_data::{Error, GraphFile, ReadOptions, RowFile, open};
+
+use crate::corpus::build;
+
+/// A reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Arrays of NumPy.
+    Npy,
+    /// Archives of them.
+    Npz,
+    /// IDX, gzipped or not.
+    Idx,
+    /// MATLAB v5 and v7.
+    Mat,
+    /// Delimited text.
+    Table,
+    /// Lines of JSON.
+    Jsonl,
+    /// A file of labels beside a pool.
+    Labels,
+    /// A file of features beside a pool.
+    Features,
+    /// Rows of an array that stays in its file.
+    Rows,
+    /// Graphs of ours.
+    Graph,
+    /// Every other file of the corpus.
+    Other,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Target; 11] = [
+        Target::Npy,
+        Target::Npz,
+        Target::Idx,
+        Target::Mat,
+        Target::Table,
+        Target::Jsonl,
+        Target::Labels,
+        Target::Features,
+        Target::Rows,
+        Target::Graph,
+        Target::Other,
+    ];
+
+    /// Its word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Target::Npy => "npy",
+            Target::Npz => "npz",
+            Target::Idx => "idx",
+            Target::Mat => "mat",
+            Target::Table => "table",
+            Target::Jsonl => "jsonl",
+            Target::Labels => "labels",
+            Target::Features => "features",
+            Target::Rows => "rows",
+            Target::Graph => "graph",
+            Target::Other => "other",
+        }
+    }
+}
+
+/// What is put around the bytes that are mutated, so that a checksum does not stop every mutation at the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrap {
+    /// Nothing.
+    Plain,
+    /// An archive with the bytes as the array X.
+    Zip,
+    /// gzip.
+    Gzip,
+    /// A MATLAB file with the bytes as a compressed element.
+    Mat,
+    /// The checksum of the header of a graph is made right.
+    Graph,
+}
+
+impl Wrap {
+    /// The bytes of the file.
+    pub fn around(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Wrap::Plain => bytes.to_vec(),
+            Wrap::Zip => build::zip(&[build::stored("X.npy", bytes.to_vec())]),
+            Wrap::Gzip => build::gzip(bytes),
+            Wrap::Mat => build::mat(&[build::packed(bytes)]),
+            Wrap::Graph => sealed(bytes),
+        }
+    }
+}
+
+/// A graph file whose header has the right checksum (bytes 1020 to 1023).
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if bytes.len() >= 1024 {
+        let mut sum = flate2::Crc::new();
+        sum.update(&bytes[..1020]);
+        bytes[1020..1024].copy_from_slice(&sum.sum().to_le_bytes());
+    }
+    bytes
+}
+
+/// An input: a file and how it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The name of the file.
+    pub name: String,
+    /// What is mutated.
+    pub bytes: Vec<u8>,
+    /// What is put around it.
+    pub wrap: Wrap,
+    /// Which options it is read with, a bit each.
+    pub options: u8,
+}
+
+impl Input {
+    /// A plain file read without options.
+    pub fn plain(name: &str, bytes: Vec<u8>) -> Input {
+        Input { name: name.into(), bytes, wrap: Wrap::Plain, options: 0 }
+    }
+
+    /// The options.
+    fn read_options(&self) -> ReadOptions {
+        let has = |bit: u8| self.options >> bit & 1 == 1;
+        let named = |bit, name: &str| has(bit).then(|| name.to_string());
+        ReadOptions {
+            skip_bad: has(0),
+            drop_nonfinite: has(1),
+            skip_unknown: has(2),
+            label_column: named(3, "label"),
+            id_column: named(4, "id"),
+            variable: named(5, "X"),
+            standardize: has(6).then_some(true),
+            components: has(7).then_some(2),
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// Writes an input into a folder and reads it as the target does. What came of it, in words that leave out sizes.
+pub fn attempt(target: Target, input: &Input, folder: &Path) -> Result<String, Error> {
+    let path = folder.join(&input.name);
+    fs::write(&path, input.wrap.around(&input.bytes)).expect("the folder can be written to");
+    let answer = read(target, input, folder, &path);
+    fs::remove_file(&path).expect("the file is there");
+    answer
+}
+
+fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<String, Error> {
+    let control = Control::new();
+    let mut options = input.read_options();
+    let pool = match target {
+        Target::Rows => {
+            let rows = RowFile::open(path)?;
+            let mut out = vec![0.0; rows.dim.min(1 << 16)];
+            if out.len() == rows.dim && rows.n > 0 {
+                rows.read(rows.n - 1..rows.n, &mut out)?;
+            }
+            return Ok(format!("rows {}", rows.is_wide()));
+        }
+        Target::Graph => {
+            let file = GraphFile::open(path)?;
+            let graph = file.graph()?;
+            file.verify(&control)?;
+            return Ok(format!("graph {} {}", graph.n(), graph.entries()));
+        }
+        Target::Labels | Target::Features => {
+            let pool = folder.join("pool.csv");
+            if !pool.exists() {
+                fs::write(&pool, "id,a,b\na,1,2\nb,3,4\nc,5,7\n").expect("the folder can be written to");
+            }
+            match target {
+                Target::Labels => options.labels_file = Some(path.into()),
+                _ => options.features_file = Some(path.into()),
+            }
+            pool
+        }
+        _ => path.to_path_buf(),
+    };
+    let pool = open(&pool.display().to_string(), &options, 0, &control)?;
+    let sizes = format!("{} {}", pool.matrix.n.ilog2(), pool.matrix.dim.ilog2());
+    let classes = pool.truth.map(|truth| truth.classes.len().min(3));
+    Ok(format!("{} {sizes} {classes:?} {} {}", pool.show.word(), pool.ids.is_some(), pool.notes.join(" ")))
+}
