@@ -161,10 +161,17 @@ fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fa
     let mut basis = a.times(&start, l);
     for _ in 0..ROUNDS {
         (basis, l) = orthonormal(basis, l)?;
+        if l == 0 {
+            break;
+        }
         basis = a.times(&a.transposed_times(&basis, l), l);
         control.advance(1)?;
     }
     (basis, l) = orthonormal(basis, l)?;
+    if l == 0 {
+        control.finish();
+        return Ok(Matrix { values: Buffer::F32(vec![0.0; n]), n, dim: 1 });
+    }
     let right = a.transposed_times(&basis, l);
     let (squares, vectors) = eigen(gram(&right, l), l)?;
     control.advance(1)?;
@@ -173,9 +180,6 @@ fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fa
     let largest = squares.last().copied().unwrap_or(0.0);
     let real = squares.iter().filter(|&&square| square > largest * 1e-12).count();
     let dim = rank.min(real).max(1);
-    if l == 0 {
-        return Ok(Matrix { values: Buffer::F32(vec![0.0; n]), n, dim: 1 });
-    }
     let chosen: Vec<usize> = (0..dim).map(|i| l - 1 - i).collect();
     let value = |row: &[f64], i: usize| dot(row, &vectors[i * l..(i + 1) * l]) * squares[i].max(0.0).sqrt();
     let rows = basis.par_chunks(l).flat_map_iter(|row| chosen.iter().map(move |&i| value(row, i) as f32));

@@ -272,6 +272,6 @@ mod tests {
         let text = missing.to_string();
         assert!(text.starts_with("no/such/file.npy: no such file.") && text.contains("moons, "), "{text}");
         let folder = open(".", &none, 0, &Control::new()).unwrap_err();
-        assert_eq!((folder.code(), folder.kind().exit_code()), ("S5", 5));
+        assert_eq!((folder.code(), folder.kind().exit_code()), ("I5", 3));
     }
 }
