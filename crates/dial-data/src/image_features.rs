@@ -25,46 +25,54 @@ const COMPONENTS: usize = 64;
 pub(crate) fn describe(images: &Images, options: &ReadOptions, control: &Control) -> Result<Described> {
     let descriptor = Descriptor::new();
     let large = Mutex::new(());
-    control.start("describing pictures", images.files.len());
-    let rows: Vec<std::result::Result<Vec<f32>, Error>> = images
-        .files
-        .par_iter()
-        .map(|file| {
-            let row = one(&images.folder.join(file), &descriptor, &large);
-            control.advance(1).map(|()| row)
+    let all = images.files.len();
+    let mut values = vec![0f32; all * COLOUR_VALUES];
+    control.start("describing pictures", all);
+    let errors: Vec<Option<Error>> = values
+        .par_chunks_mut(COLOUR_VALUES)
+        .zip(&images.files)
+        .map(|(row, file)| {
+            let described = one(&images.folder.join(file), &descriptor, &large);
+            let error = described.map(|values| row.copy_from_slice(&values)).err();
+            control.advance(1).map(|()| error)
         })
         .collect::<std::result::Result<_, dial::Error>>()?;
     control.finish();
-    let (mut kept, mut values, mut bad, mut total, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), 0, true);
-    for (item, (row, file)) in rows.into_iter().zip(&images.files).enumerate() {
-        match row {
-            Ok(row) => {
-                kept.push(item);
-                values.extend(row);
-            }
-            Err(error) => {
-                total += 1;
-                too_large &= matches!(error.fault, Fault::TooLarge(_));
-                if bad.len() < LISTED {
-                    bad.push(format!("{file}: {}", pictures::reason(&error)));
-                }
-            }
-        }
+    let mut matrix = Matrix { n: all, values: Buffer::F32(values), dim: COLOUR_VALUES };
+    let mut notes = Vec::new();
+    let kept = readable(images, errors, options, &mut notes)?;
+    if let Some(kept) = &kept {
+        matrix = matrix.select_rows(kept);
     }
-    let all = images.files.len();
-    if total > 0 && (!options.skip_bad || kept.is_empty()) {
+    let here = |fault: Fault| fault.at(images.folder.display().to_string());
+    let matrix = components::principal(&matrix, COMPONENTS, control).map_err(here)?;
+    notes.push(note(matrix.dim, "edges, light and colours"));
+    Ok(Described { matrix, notes, kept })
+}
+
+/// The pictures without an error, if there are others that may be left out.
+fn readable(
+    images: &Images,
+    errors: Vec<Option<Error>>,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) -> Result<Option<Vec<usize>>> {
+    let kept: Vec<usize> = (0..errors.len()).filter(|&item| errors[item].is_none()).collect();
+    let all = errors.len();
+    let total = all - kept.len();
+    if total == 0 {
+        return Ok(None);
+    }
+    let wrong = || images.files.iter().zip(&errors).filter_map(|(file, error)| Some((file, error.as_ref()?)));
+    let line = |(file, error): (&String, &Error)| format!("{file}: {}", pictures::reason(error));
+    let bad: Vec<String> = wrong().take(LISTED).map(line).collect();
+    if !options.skip_bad || kept.is_empty() {
+        let too_large = wrong().all(|(_, error)| matches!(error.fault, Fault::TooLarge(_)));
         return Err(Fault::Pictures { bad, total, all, too_large }.at(images.folder.display().to_string()));
     }
-    let mut notes = Vec::new();
-    if total > 0 {
-        let (pictures, list) = (plural(total, "picture", "pictures"), first_few(&bad, total, "; "));
-        notes.push(format!("left out {total} {pictures} that cannot be read: {list}"));
-    }
-    let matrix = Matrix { n: kept.len(), values: Buffer::F32(values), dim: COLOUR_VALUES };
-    let matrix = components::principal(&matrix, COMPONENTS, control)
-        .map_err(|fault| fault.at(images.folder.display().to_string()))?;
-    notes.push(note(matrix.dim, "edges, light and colours"));
-    Ok(Described { matrix, notes, kept: (total > 0).then_some(kept) })
+    let (pictures, list) = (plural(total, "picture", "pictures"), first_few(&bad, total, "; "));
+    notes.push(format!("left out {total} {pictures} that cannot be read: {list}"));
+    Ok(Some(kept))
 }
 
 /// Describes grey pictures that are rows of pixels.
@@ -77,17 +85,17 @@ pub(crate) fn describe_rows(
     let descriptor = Descriptor::new();
     let range = if highest > lowest { highest - lowest } else { 1.0 };
     control.start("describing pictures", pixels.n);
-    let one = |item: usize| {
+    let mut values = vec![0f32; pixels.n * GREY_VALUES];
+    values.par_chunks_mut(GREY_VALUES).enumerate().try_for_each(|(item, out)| {
         let row = |y: usize, out: &mut Vec<f32>| {
             let columns = y * width..(y + 1) * width;
             out.extend(columns.map(|column| ((pixels.get(item, column) - lowest) / range) as f32));
         };
-        control.advance(1).map(|()| descriptor.of_grey(row, width, height))
-    };
-    let rows: Vec<Vec<f32>> = (0..pixels.n).into_par_iter().map(one).collect::<std::result::Result<_, _>>()?;
+        out.copy_from_slice(&descriptor.of_grey(row, width, height));
+        control.advance(1)
+    })?;
     control.finish();
-    let matrix = Matrix { n: pixels.n, values: Buffer::F32(rows.concat()), dim: GREY_VALUES };
-    drop(rows);
+    let matrix = Matrix { n: pixels.n, values: Buffer::F32(values), dim: GREY_VALUES };
     let matrix = components::principal(&matrix, COMPONENTS, control)?;
     let notes = vec![note(matrix.dim, "edges and light")];
     Ok(Described { matrix, notes, kept: None })

@@ -231,7 +231,8 @@ fn bad_pictures_are_listed_together_or_left_out() {
     let error = pool_of(folder.path(), &ReadOptions::default()).unwrap_err();
     assert_eq!((error.code(), error.kind().exit_code()), ("I5", 3));
     let text = error.to_string();
-    assert!(text.contains("22 of 30 pictures cannot be read: a.png: image too large to show (60000 x 60000); b00.jpg: the file is empty; "), "{text}");
+    let listed = "a.png: image too large to show (60000 x 60000); b00.jpg: the file is empty; ";
+    assert!(text.contains(&format!("22 of 30 pictures cannot be read: {listed}")), "{text}");
     assert!(text.contains("b18.jpg: the file is empty; and 2 more. Nothing was imported."), "{text}");
     let pool = pool_of(folder.path(), &ReadOptions { skip_bad: true, ..ReadOptions::default() }).unwrap();
     assert_eq!((pool.matrix.n, pool.ids.unwrap()[0].as_str()), (8, "disc/000.png"));
@@ -261,4 +262,38 @@ fn pixels_of_arrays_are_described_if_asked() {
     assert!(matches!(pool.show, Show::Picture(_)));
     let error = open("builtin:moons:50", &options, 0, &Control::new()).unwrap_err();
     assert_eq!(error.code(), "U1");
+}
+
+/// The share of the ten nearest neighbours of an item that have its label.
+fn purity(pool: &Pool) -> f64 {
+    let (m, labels) = (&pool.matrix, &pool.truth.as_ref().unwrap().labels);
+    let rows: Vec<Vec<f64>> = (0..m.n).map(|i| (0..m.dim).map(|c| m.get(i, c)).collect()).collect();
+    let mut same = 0;
+    for (i, row) in rows.iter().enumerate() {
+        let distance = |other: &[f64]| row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let mut near: Vec<(f64, usize)> = (0..m.n).filter(|&j| j != i).map(|j| (distance(&rows[j]), j)).collect();
+        near.select_nth_unstable_by(9, |a, b| a.0.total_cmp(&b.0));
+        same += near[..10].iter().filter(|&&(_, j)| labels[j] == labels[i]).count();
+    }
+    same as f64 / (10 * m.n) as f64
+}
+
+#[test]
+fn descriptors_beat_pixels_on_real_images() {
+    let named = std::env::var_os("DIAL_DATA").map(std::path::PathBuf::from);
+    let Some(folder) = named.filter(|folder| folder.join("images").is_dir()) else {
+        eprintln!("SKIPPED: no real data (set DIAL_DATA to its folder)");
+        return;
+    };
+    for set in ["mnist", "fashion-mnist"] {
+        let path = folder.join("images").join(set).join("t10k-images-idx3-ubyte.gz");
+        let share = |describe: bool| {
+            let options = ReadOptions { describe, ..ReadOptions::default() };
+            let mut pool = open(path.to_str().unwrap(), &options, 0, &Control::new()).unwrap();
+            pool.select_rows(&(0..1500).collect::<Vec<usize>>());
+            purity(&pool)
+        };
+        let (pixels, described) = (share(false), share(true));
+        assert!(described > pixels + 0.03, "{set}: {described} against {pixels}");
+    }
 }
