@@ -160,8 +160,7 @@ fn arrays() {
     let npz = zip(&[stored("X.npy", features_npy()), stored("labels.npy", labels_npy())]);
     let labels: Vec<f64> = (0..ITEMS).map(|item| class(item) as f64).collect();
     let columns: Vec<f64> = (0..4).flat_map(|column| (0..ITEMS).map(move |item| numbers(item)[column])).collect();
-    let matlab =
-        mat(&[mat_array(false, 6, &[60, 4], "X", &f64s(&columns)), mat_array(false, 6, &[60, 1], "labels", &labels)]);
+    let matlab = mat(&[doubles(&[60, 4], "X", &columns), doubles(&[60, 1], "labels", &labels)]);
     let place = Place::with("x.npy", features_npy()).and("y.npy", labels_npy()).and("x.npz", npz).and("x.mat", matlab);
     for pool in ["x.npy --labels y.npy", "x.npz", "x.mat", "x.npy --labels y.npy --pca 2 --standardize"] {
         goes_the_whole_way(&place, pool);
