@@ -11,6 +11,7 @@ use dial_data::Kind;
 pub use crate::arena::Arena;
 pub use crate::bench::Bench;
 pub use crate::generate::Generate;
+pub use crate::pool_args::PoolArgs;
 pub use crate::reproduce::Reproduce;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
 pub use dial_lab::tau::Tau;
@@ -102,76 +103,6 @@ impl Demo {
             _ => unreachable!("simulate was typed"),
         }
     }
-}
-
-/// Where the items come from.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Pool")]
-pub struct PoolArgs {
-    /// A file, a folder of pictures or texts, or builtin:NAME
-    #[arg(value_name = "POOL")]
-    pub pool: String,
-    /// File of features (embeddings) for the items of POOL, one row each or joined by id: npy, npz, csv, parquet or mat
-    #[arg(long, value_name = "FILE")]
-    pub features: Option<PathBuf>,
-    /// File of labels: npy, csv (one column, or id and label), idx or mat
-    #[arg(long, value_name = "FILE")]
-    pub labels: Option<PathBuf>,
-    /// Column of a table, or array of an npz or mat file, that holds the labels [default: label, labels, class, target
-    /// or y]
-    #[arg(long, value_name = "NAME")]
-    pub label_column: Option<String>,
-    /// Column of a table that holds the item ids [default: id]
-    #[arg(long, value_name = "NAME")]
-    pub id_column: Option<String>,
-    /// Column of a table that holds texts, from which features are made [default: text and its like]
-    #[arg(long, value_name = "NAME")]
-    pub text_column: Option<String>,
-    /// Column of a table that holds paths of picture files [default: image and its like]
-    #[arg(long, value_name = "NAME")]
-    pub image_column: Option<String>,
-    /// Column of a table to leave out; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub drop_column: Vec<String>,
-    /// Array of an npz or mat file that holds the features [default: X, or the only one]
-    #[arg(long, value_name = "NAME")]
-    pub variable: Option<String>,
-    /// What POOL is, where that cannot be seen: table, texts, images or scene
-    #[arg(long = "as", value_name = "KIND")]
-    pub kind: Option<Kind>,
-    /// Names of sub-folders are labels
-    #[arg(long)]
-    pub folder_labels: bool,
-    /// What stands between the cells of a table: , ; tab or space [default: guessed]
-    #[arg(long, value_name = "CHAR")]
-    pub delimiter: Option<Delimiter>,
-    /// How the numbers of a table mark decimals: point or comma [default: guessed]
-    #[arg(long, value_name = "MARK", value_parser = ["point", "comma"])]
-    pub decimal: Option<String>,
-    /// Leave out rows that hold NaN or infinity
-    #[arg(long)]
-    pub drop_nonfinite: bool,
-    /// Leave out rows and pictures that cannot be read
-    #[arg(long)]
-    pub skip_bad: bool,
-    /// Describe grey pictures that come as arrays (IDX, npy) by edges and light instead of taking their pixels
-    #[arg(long)]
-    pub describe: bool,
-    /// Labels whose id is not in the pool: error or skip
-    #[arg(long, value_name = "WHAT", default_value = "error", value_parser = ["error", "skip"])]
-    pub on_unknown: String,
-    /// Scale every column to mean 0 and standard deviation 1: yes or no [default: tables of columns on different scales]
-    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_parser = ["yes", "no"])]
-    pub standardize: Option<String>,
-    /// Keep this many principal components of the features
-    #[arg(long, value_name = "N", value_parser = positive)]
-    pub pca: Option<usize>,
-    /// Rows of length zero under cosine: error, isolate or drop
-    #[arg(long, value_name = "WHAT", default_value = "error")]
-    pub zero_vectors: ZeroRows,
-    /// Items of this label stay in the graph but are neither asked nor scored
-    #[arg(long, value_name = "L")]
-    pub ignore_label: Vec<String>,
 }
 
 /// How the graph is made.

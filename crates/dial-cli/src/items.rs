@@ -1,7 +1,7 @@
 //! Items as people see them: the card of one in a report, and what the items of a pool are, in words.
 
 use dial::NodeId;
-use dial_data::{Pool, Scene, Show};
+use dial_data::{Pool, Scene, Show, pictures};
 use dial_lab::chart::to_png;
 use dial_lab::picture::{GreyPicture, sparkline};
 use dial_lab::report::GalleryItem;
@@ -11,6 +11,8 @@ use crate::output::count;
 /// How much of a text, and how many cells of a row, a card shows.
 const LETTERS: usize = 280;
 const CELLS: usize = 8;
+/// The longer side of a picture on a card, in pixels.
+const THUMBNAIL: u32 = 192;
 
 /// The card of an item.
 pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
@@ -24,7 +26,10 @@ pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> Gallery
             (Some(grey.to_png(3)), String::new())
         }
         Show::Texts(texts) => (None, shortened(&texts[item], LETTERS)),
-        Show::Images(images) => (None, images.files[item].clone()),
+        Show::Images(images) => match pictures::load(images.folder.join(&images.files[item]), Some(THUMBNAIL)) {
+            Ok(bitmap) => (Some(bitmap.to_png()), String::new()),
+            Err(error) => (None, pictures::reason(&error)),
+        },
         Show::Scene(_) => (curve(), String::new()),
         Show::Numbers(names) if names.is_empty() => (curve(), String::new()),
         Show::Numbers(names) => (None, cells(pool, names, &numbers(), item)),

@@ -16,6 +16,7 @@ mod maps;
 mod memory;
 mod output;
 mod outputs;
+mod pool_args;
 mod prepare;
 mod propagate;
 mod reproduce;

@@ -25,27 +25,7 @@ pub const SEARCH_SEED: u64 = 0;
 pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
     // An array that is a scene has other rows than its file.
     let foreseen = args.kind.is_none() && memory::before_reading(&args.pool, graph, work, output)?;
-    let options = ReadOptions {
-        id_column: args.id_column.clone(),
-        label_column: args.label_column.clone(),
-        text_column: args.text_column.clone(),
-        image_column: args.image_column.clone(),
-        drop_columns: args.drop_column.clone(),
-        delimiter: args.delimiter.map(|Delimiter(byte)| byte),
-        decimal_comma: args.decimal.as_deref().map(|mark| mark == "comma"),
-        kind: args.kind,
-        folder_labels: args.folder_labels,
-        drop_nonfinite: args.drop_nonfinite,
-        skip_bad: args.skip_bad,
-        describe: args.describe,
-        skip_unknown: args.on_unknown == "skip",
-        standardize: args.standardize.as_deref().map(|word| word == "yes"),
-        components: args.pca,
-        features_file: args.features.clone(),
-        labels_file: args.labels.clone(),
-        variable: args.variable.clone(),
-    };
-    let mut pool = dial_data::open(&args.pool, &options, BUILTIN_SEED, &output.control())?;
+    let mut pool = dial_data::open(&args.pool, &args.options(), BUILTIN_SEED, &output.control())?;
     if args.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
         drop_zero_rows(&mut pool)?;
     }
