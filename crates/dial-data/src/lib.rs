@@ -1,6 +1,7 @@
 //! Pools in and out of DiAL: readers and writers for each format, and generators of synthetic pools.
 //!
-//! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, or `builtin:NAME`. What a file can do wrong is an
+//! [`open`] reads any pool: npy, npz, csv, tsv, JSON, Parquet, Arrow, IDX, MATLAB v5/v7, or `builtin:NAME`. What a file
+//! can do wrong is an
 //! [`Error`] with the place, the numbers and the next step; no bytes make a reader panic, run code, or take more memory
 //! than the file's real size warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed. For pools that
 //! memory does not hold, [`RowFile`] reads rows by position and [`GraphFile`] maps a graph that was saved.

@@ -10,7 +10,8 @@
 //! rows. Other words are left beside the features. Where there are categories, or where standard deviations differ by
 //! more than [`FACTOR`], the columns of numbers are standardised unless the options say otherwise. The largest deviation
 //! is compared with the smallest or, where there are [`MANY`] columns and more, with the median: those are pixels, bands
-//! and the like, of one scale, whose quiet columns would only be made loud.
+//! and the like, of one scale, whose quiet columns would only be made loud (standardising takes the share of neighbours
+//! of the same class, 10 of them, from 0.966 to 0.941 on optdigits and from 0.855 to 0.797 on 3000 digits of MNIST).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
