@@ -109,6 +109,9 @@ impl Chosen {
             return self.notes.push(format!("left out the column {name}: it is empty in every row"));
         }
         let values: HashSet<&str> = words.iter().map(String::as_str).filter(|word| !is_missing(word)).collect();
+        if values.len() == 1 && missing == 0 {
+            return self.notes.push(format!("the column {name} is the same in every row: it is no feature"));
+        }
         let features: usize = self.categories.iter().map(|category| category.values.len()).sum();
         if values.len() > MOST_VALUES || 2 * values.len() >= rows || features + values.len() > MOST_FEATURES {
             let (row, first) = words.iter().enumerate().find(|(_, word)| !is_missing(word)).unwrap_or((0, &words[0]));
