@@ -1,9 +1,10 @@
 //! Pools in and out of DiAL: readers and writers for each format, and generators of synthetic pools.
 //!
-//! [`open`] reads any pool: npy, npz, csv, tsv, IDX, MATLAB v5/v7, ENVI, or `builtin:NAME`. What a file can do wrong is an
-//! [`Error`] with the place, the numbers and the next step; no bytes make a reader panic, run code, or take more memory
-//! than the file's real size warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed. For pools that
-//! memory does not hold, [`RowFile`] reads rows by position and [`GraphFile`] maps a graph that was saved.
+//! [`open`] reads any pool: arrays (npy, npz, IDX, MATLAB), tables (csv, JSON, Parquet, Arrow), texts, folders of
+//! pictures, scenes (ENVI, MATLAB), or `builtin:NAME`. What a file can do wrong is an [`Error`] with the place, the
+//! numbers and the next step; no bytes make a reader panic, run code, or take more memory than the file's real size
+//! warrants. [`mod@write`] goes the other way; [`generate`] makes pools from a seed. For pools that memory does not hold,
+//! [`RowFile`] reads rows by position and [`GraphFile`] maps a graph that was saved.
 
 pub mod array;
 pub mod builtin;

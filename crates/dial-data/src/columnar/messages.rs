@@ -32,7 +32,7 @@ pub(super) fn check(stream: &[u8]) -> Result<(), Fault> {
             MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|batch| batch.data()),
             _ => None,
         };
-        batch.map_or(Ok(()), |batch| packed(&batch, body))?;
+        batch.map_or(Ok(()), |batch| buffers(&batch, body))?;
         rest = rest.get(end + body.len()..).unwrap_or_default();
     }
     Ok(())
@@ -42,19 +42,19 @@ fn number(bytes: &[u8], at: usize) -> Option<i32> {
     bytes.get(at..at + 4)?.try_into().ok().map(i32::from_le_bytes)
 }
 
-fn packed(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
-    let Some(compression) = batch.compression() else { return Ok(()) };
-    if compression.codec() != CompressionType::LZ4_FRAME {
-        let next = "Write it with LZ4 or without compression: pyarrow.feather.write_feather(table, path, compression=\"lz4\").";
+/// Checks that the buffers of a batch lie in its body, and what they unpack to.
+fn buffers(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
+    let packing = batch.compression().map(|compression| compression.codec());
+    if packing.is_some_and(|codec| codec != CompressionType::LZ4_FRAME) {
+        let next = "Write it with LZ4 or without packing: in pandas, to_feather(path, compression=\"lz4\").";
         return Err(Fault::format("packed with zstd, which this tool does not unpack", next));
     }
     for buffer in batch.buffers().iter().flatten() {
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
         let bytes = bytes.ok_or_else(|| Fault::Size("a column reaches beyond its message".into()))?;
-        let Some(declared) = bytes.get(..8).and_then(|first| first.try_into().ok()).map(i64::from_le_bytes) else {
-            continue;
-        };
+        let first = bytes.get(..8).and_then(|first| first.try_into().ok()).filter(|_| packing.is_some());
+        let declared = first.map_or(0, i64::from_le_bytes);
         plausible(bytes.len(), u64::try_from(declared).unwrap_or(0))?;
     }
     Ok(())
