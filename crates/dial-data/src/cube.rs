@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Left out are pixels without data (the no-data value or NaN in every band, or 0 in every band), bands that the header
-//! calls bad, and bands that are the same in all pixels. The id of a pixel is `r12c34`: row and column from 0, counted
+//! calls bad, bands that are the same in all pixels, and then pixels that lack some band (a no-data value other than 0). The id of a pixel is `r12c34`: row and column from 0, counted
 //! from the upper left, whatever is left out.
 
 use dial::Metric;
@@ -63,7 +63,11 @@ impl Cube {
     }
 
     /// The pool of its pixels.
-    pub fn into_draft(self, options: &ReadOptions) -> Result<Draft, Fault> {
+    pub fn into_draft(mut self, options: &ReadOptions) -> Result<Draft, Fault> {
+        if matches!(self.values, Buffer::F32(_)) {
+            // As the values themselves were rounded.
+            self.ignore = self.ignore.map(|value| f64::from(value as f32));
+        }
         let shape = [self.height, self.width, self.bands];
         let total = self.height.checked_mul(self.width).ok_or_else(|| too_large(&shape))?;
         if total == 0 || self.bands == 0 || total.checked_mul(self.bands) != Some(self.values.len()) {
@@ -113,24 +117,43 @@ impl Cube {
             };
             return Err(Fault::Shape(format!("a scene of {} x {} pixels in which {text}", self.height, self.width)));
         }
-        let broken = |pixel: usize| bands.iter().find(|&&band| !value(of(pixel), band).is_finite()).copied();
-        let bad: Vec<(usize, usize)> = measured.iter().filter_map(|&pixel| Some((pixel, broken(pixel)?))).collect();
-        if let (Some(&(pixel, band)), false) = (bad.first(), options.drop_nonfinite) {
-            let count =
-                |&(pixel, _): &(usize, usize)| bands.iter().filter(|&&b| !value(of(pixel), b).is_finite()).count();
-            let at = format!("pixel {}, band {}", pixel_id(pixel, self.width), band + 1);
-            let (count, first) = (bad.iter().map(count).sum(), value(of(pixel), band));
-            return Err(Fault::NonFinite { count, rows: bad.len(), at, value: first });
-        }
-        let whole = |pixel: &usize| bad.binary_search_by_key(pixel, |(bad, _)| *bad).is_err();
+        let bad = self.broken(&measured, &bands, of, options)?;
+        // A band of a pixel may well measure 0, but no other no-data value.
+        let ignore = self.ignore.filter(|&value| value != 0.0);
+        let missing =
+            |pixel: usize| ignore.is_some() && bands.iter().any(|&band| Some(value(of(pixel), band)) == ignore);
+        let partly: Vec<usize> = measured.iter().copied().filter(|&pixel| missing(pixel)).collect();
+        let whole = |pixel: &usize| bad.binary_search(pixel).is_err() && partly.binary_search(pixel).is_err();
         let pixels: Vec<usize> = measured.iter().copied().filter(whole).collect();
         if pixels.is_empty() {
-            return Err(Fault::Shape("no rows: every pixel holds a non-finite value".into()));
+            return Err(Fault::Shape(
+                "no rows: every pixel lacks data or holds a non-finite value in some band".into(),
+            ));
         }
-        let partly = |&&pixel: &&usize| bands.iter().any(|&band| Some(value(of(pixel), band)) == self.ignore);
-        let partly = pixels.iter().filter(partly).count();
-        let notes = self.notes(&measured, &good, &bands, &bad, partly);
+        let notes = self.notes(&measured, &good, &bands, (&bad, &partly));
         Ok(Used { pixels, bands, notes })
+    }
+
+    /// The pixels that hold a value that is not finite: refused, unless they are to be left out.
+    fn broken<'v, T: Copy + Into<f64> + 'v>(
+        &self,
+        pixels: &[usize],
+        bands: &[usize],
+        of: impl Fn(usize) -> &'v [T],
+        options: &ReadOptions,
+    ) -> Result<Vec<usize>, Fault> {
+        // The first band with a hole, and how many there are.
+        let holes = |pixel: usize| {
+            let mut found = bands.iter().copied().filter(|&band| !value(of(pixel), band).is_finite());
+            Some((pixel, found.next()?, 1 + found.count()))
+        };
+        let bad: Vec<(usize, usize, usize)> = pixels.iter().filter_map(|&pixel| holes(pixel)).collect();
+        if let (Some(&(pixel, band, _)), false) = (bad.first(), options.drop_nonfinite) {
+            let at = format!("pixel {}, band {}", pixel_id(pixel, self.width), band + 1);
+            let (count, value) = (bad.iter().map(|(_, _, count)| count).sum(), value(of(pixel), band));
+            return Err(Fault::NonFinite { count, rows: bad.len(), at, value });
+        }
+        Ok(bad.into_iter().map(|(pixel, _, _)| pixel).collect())
     }
 
     /// Whether a pixel holds no data.
@@ -145,8 +168,7 @@ impl Cube {
         measured: &[usize],
         good: &[usize],
         bands: &[usize],
-        bad: &[(usize, usize)],
-        partly: usize,
+        (bad, partly): (&[usize], &[usize]),
     ) -> Vec<String> {
         let (height, width) = (self.height, self.width);
         let mut notes = vec![format!(
@@ -160,21 +182,19 @@ impl Cube {
         }
         let called: Vec<usize> = (0..self.bands).filter(|band| good.binary_search(band).is_err()).collect();
         let same: Vec<usize> = good.iter().copied().filter(|band| bands.binary_search(band).is_err()).collect();
-        for (list, why) in [(called, "bad in the header"), (same, "the same in all pixels")] {
+        for (list, why) in [(called, "bad in the header"), (same, "the same or missing in all pixels")] {
             if !list.is_empty() {
                 let words: Vec<String> = list.iter().map(|band| (band + 1).to_string()).collect();
                 let (count, word) = (list.len(), plural(list.len(), "band", "bands"));
                 notes.push(format!("left out {count} {word} ({why}): {}", first_few(&words, count, ", ")));
             }
         }
-        if !bad.is_empty() {
-            let words: Vec<String> = bad.iter().take(LISTED).map(|&(pixel, _)| pixel_id(pixel, width)).collect();
-            let (count, word) = (bad.len(), plural(bad.len(), "pixel", "pixels"));
-            notes.push(format!("left out {count} {word} with non-finite values: {}", first_few(&words, count, ", ")));
-        }
-        if partly > 0 {
-            let pixels = plural(partly, "pixel holds", "pixels hold");
-            notes.push(format!("{partly} {pixels} the no-data value in some bands and were kept"));
+        for (list, why) in [(bad, "non-finite values"), (partly, "the no-data value in some bands")] {
+            if !list.is_empty() {
+                let words: Vec<String> = list.iter().take(LISTED).map(|&pixel| pixel_id(pixel, width)).collect();
+                let (count, word) = (list.len(), plural(list.len(), "pixel", "pixels"));
+                notes.push(format!("left out {count} {word} with {why}: {}", first_few(&words, count, ", ")));
+            }
         }
         notes
     }
@@ -275,20 +295,28 @@ mod tests {
         let mut cube = cube(values.as_flattened(), 2, 3);
         (cube.ignore, cube.good) = (Some(-1.0), Some(vec![true, false, true, true, true]));
         let draft = cube.into_draft(&ReadOptions::default()).unwrap();
-        assert_eq!(draft.ids.unwrap(), ["r0c0", "r1c1", "r1c2"]);
-        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 3.0, 2.0, 4.0, -1.0, 5.0]));
+        assert_eq!(draft.ids.unwrap(), ["r0c0", "r1c1"]);
+        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 3.0, 2.0, 4.0]));
         let Show::Scene(scene) = draft.show else { panic!("{:?}", draft.show) };
-        assert_eq!((scene.pixels.as_slice(), scene.wavelengths.as_slice()), (&[0, 4, 5][..], &[400.0, 403.0][..]));
-        assert_eq!(draft.kept, Some((vec![0, 4, 5], 6)));
+        assert_eq!((scene.pixels.as_slice(), scene.wavelengths.as_slice()), (&[0, 4][..], &[400.0, 403.0][..]));
+        assert_eq!(draft.kept, Some((vec![0, 4], 6)));
         let notes = draft.notes.join("\n");
         for text in [
             "left out 3 pixels",
             "1 band (bad in the header): 2",
-            "2 bands (the same in all pixels): 3, 5",
-            "1 pixel holds",
+            "2 bands (the same or missing in all pixels): 3, 5",
+            "1 pixel with the no-data value in some bands: r1c2",
         ] {
             assert!(notes.contains(text), "{notes}");
         }
+    }
+
+    #[test]
+    fn the_no_data_value_is_rounded_as_the_values_are() {
+        // 0.1 is no f32: the file holds the nearest one.
+        let values = Buffer::F32(vec![0.1, 0.1, 1.0, 2.0, 3.0, 5.0]);
+        let cube = Cube { values, ignore: Some(0.1), ..cube(&[0.0; 6], 3, 1) };
+        assert_eq!(cube.into_draft(&ReadOptions::default()).unwrap().ids.unwrap(), ["r1c0", "r2c0"]);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! central differences of lightness at a pixel,
 //!
 //! ```text
-//! edges    h(c, b) = Σ over pixels of tent(pixel, cell c) · |g| · max(0, cos(angle of g - angle of b))⁴
+//! edges    h(c, b) = Σ over pixels of tent(pixel, cell c) · |g| · max(0, cos(angle of g - angle of b))¹⁶
 //!          for 8 x 8 cells and 12 directions over the whole circle; each cell is divided by the length of each of the
-//!          four blocks of 2 x 2 cells that hold it, cut at 0.2, and the four are averaged; then the row has length 1
+//!          four blocks of 2 x 2 cells that hold it, cut at 0.3, and the four are averaged; then the row has length 1
 //! light    means over 6 x 6 cells, by tents
 //! colours  √ of the share of pixels near each of 7 x 7 points of the plane (a, b), by tents,
 //!          a = s(R - G), b = s((R + G) / 2 - B), s(x) = sign(x) √|x|
@@ -28,13 +28,13 @@ const CELLS: usize = 8;
 const DIRECTIONS: usize = 12;
 /// Below this a block counts as empty.
 const FAINT: f32 = 0.02;
-const CUT: f32 = 0.2;
+const CUT: f32 = 0.3;
 /// Cells of lightness along a side.
 const LIGHTS: usize = 6;
 /// Points of colour along an axis.
 const COLOURS: usize = 7;
 /// What lightness (root mean square) and colour (length) count beside edges (length 1).
-const LIGHT_WEIGHT: f32 = 1.0;
+const LIGHT_WEIGHT: f32 = 0.5;
 const COLOUR_WEIGHT: f32 = 0.7;
 
 const EDGE_VALUES: usize = CELLS * CELLS * DIRECTIONS;
@@ -102,7 +102,9 @@ impl Descriptor {
                 let towards = |&(dx, dy): &(f32, f32)| {
                     let cosine = ((gx * dx + gy * dy) / length).max(0.0);
                     let square = cosine * cosine;
-                    length * square * square
+                    let fourth = square * square;
+                    let eighth = fourth * fourth;
+                    length * eighth * eighth
                 };
                 let energies: [f32; DIRECTIONS] = std::array::from_fn(|b| towards(&self.directions[b]));
                 for (row, down) in self.edge_cells[y] {
@@ -175,7 +177,7 @@ fn normalised(cells: &[f32]) -> Vec<f32> {
 }
 
 fn colours(canvas: &[[f32; 3]]) -> Vec<f32> {
-    let mut shares = vec![0f32; COLOURS * COLOURS];
+    let mut shares = [0f32; COLOURS * COLOURS];
     let half = (COLOURS / 2) as f32;
     let place = |x: f32| half + half * x.abs().sqrt() * if x < 0.0 { -1.0 } else { 1.0 };
     for [r, g, b] in canvas {
@@ -199,14 +201,14 @@ mod tests {
 
     #[test]
     fn an_upright_edge_points_across() {
-        // Dark on the left, light on the right: all gradients point along direction 0, and cos⁴ of 30 and 60 degrees
-        // gives the neighbours 9/16 and 1/16 of it.
+        // Dark on the left, light on the right: all gradients point along direction 0. Its neighbours, at 30 degrees with
+        // cos² = 3/4, get (3/4)⁸ = 6561/65536 of it, and the next, at 60 degrees, 1/65536.
         let picture = bitmap(32, |x, _| if x < 16 { [0; 3] } else { [255; 3] });
         let canvas: Vec<f32> = picture.rgb.chunks(3).map(|pixel| f32::from(pixel[0]) / 255.0).collect();
         let cells = Descriptor::new().edges(&canvas);
         let cell = &cells[(3 * CELLS + 3) * DIRECTIONS..][..DIRECTIONS];
         assert!(cell[0] > 0.0 && cell[3..10].iter().all(|&value| value < 1e-6), "{cell:?}");
-        for (direction, share) in [(1, 9.0 / 16.0), (11, 9.0 / 16.0), (2, 1.0 / 16.0)] {
+        for (direction, share) in [(1, 6561.0 / 65536.0), (11, 6561.0 / 65536.0), (2, 1.0 / 65536.0)] {
             assert!((cell[direction] / cell[0] - share).abs() < 1e-4, "{cell:?}");
         }
         // Far from the edge there is nothing.

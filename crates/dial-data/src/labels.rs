@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::array::Array;
+#[cfg(feature = "parquet")]
+use crate::columnar::{self, Container};
 use crate::dialect;
 use crate::envi_data::{self, ClassNames};
 use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
@@ -93,6 +95,16 @@ fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
         Format::Mat => mat_pool::labels(&bytes, options).map(Labels::Rows).map_err(here),
         Format::Npz => from_npz(&bytes, place, options),
         Format::Table => from_table(&bytes, options).map_err(here),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            from_sheet(options, |options| columnar::sheet(bytes.clone(), Container::Parquet, options)).map_err(here)
+        }
+        #[cfg(feature = "parquet")]
+        Format::Arrow => {
+            from_sheet(options, |options| columnar::sheet(bytes.clone(), Container::Arrow, options)).map_err(here)
+        }
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => Err(here(sniff::without_parquet())),
         Format::Json => from_sheet(options, |options| json::sheet(&bytes, options)).map_err(here),
     }
 }

@@ -8,6 +8,8 @@
 pub mod array;
 pub mod builtin;
 mod bytes;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod components;
 mod cube;
 mod dialect;

@@ -5,6 +5,8 @@ use std::path::Path;
 use dial::Control;
 
 use crate::builtin;
+#[cfg(feature = "parquet")]
+use crate::columnar::{self, Container};
 use crate::components;
 use crate::cube::Cube;
 use crate::envi_data;
@@ -89,6 +91,10 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
+    if options.kind == Some(Kind::Scene) && format.has_columns() {
+        let text = "a table is not a scene. Give ENVI, or an array of height x width x bands in npy, npz or mat.";
+        return Err(here(Fault::Setting(text.into())));
+    }
     if !format.has_columns() {
         no_columns(options).map_err(here)?;
     }
@@ -99,6 +105,12 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Format::Npz => npz::read(&bytes, place, options)?,
         Format::Mat => mat_pool::read(&bytes, place, options)?,
         Format::Json => json::read(&bytes, place, options).map_err(here)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => columnar::read(bytes, Container::Parquet, place, options).map_err(here)?,
+        #[cfg(feature = "parquet")]
+        Format::Arrow => columnar::read(bytes, Container::Arrow, place, options).map_err(here)?,
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => return Err(here(sniff::without_parquet())),
         Format::Table if texts::wanted(place, &bytes, options) => texts::read(&bytes, place, options).map_err(here)?,
         Format::Table => table::read(&bytes, place, options).map_err(here)?,
     };
@@ -263,7 +275,7 @@ fn short_name(place: &str) -> String {
         Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
     let known = [
         ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq", ".bil", ".bip", ".raw",
-        ".dat", ".bin", ".jsonl", ".ndjson", ".json",
+        ".dat", ".bin", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather",
     ];
     let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
     Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)

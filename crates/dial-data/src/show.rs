@@ -75,7 +75,8 @@ pub struct Images {
     pub files: Vec<String>,
 }
 
-/// A scene of `height * width` pixels, some of which are the items.
+/// A scene of `height * width` pixels, some of which are the items. Items of a scene from a file have ids such as `r12c34`:
+/// row 12 and column 34, counted from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Rows of the scene.

@@ -14,12 +14,14 @@ pub(crate) enum Format {
     Table,
     /// Objects by line or in an array.
     Json,
+    Parquet,
+    Arrow,
 }
 
 impl Format {
     /// Whether its columns have names.
     pub fn has_columns(self) -> bool {
-        matches!(self, Format::Table | Format::Json)
+        matches!(self, Format::Table | Format::Json | Format::Parquet | Format::Arrow)
     }
 }
 
@@ -37,6 +39,8 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"%PDF", "a PDF"),
     (b"PAR1", "Parquet"),
     (b"ARROW1", "Arrow"),
+    (b"FEA1", "the first version of Feather; write it anew with pandas.to_feather"),
+    (b"PARE", "encrypted Parquet"),
     (b"BZh", "bzip2"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ", "xz"),
@@ -62,7 +66,10 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
         _ if ends(&[".mat"]) => "a MATLAB v5/v7 file",
         _ if ends(&[".gz"]) => "a gzip file",
         _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
-        _ if ends(&[".parquet", ".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
+        _ if ends(&[".bsq", ".bil", ".bip", ".img"]) => "an ENVI scene with its header (.hdr) beside it",
+        _ if ends(&[".parquet", ".pq"]) => "a Parquet file",
+        _ if ends(&[".arrow", ".feather", ".ipc", ".arrows"]) => "an Arrow file",
+        _ if ends(&[".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
         _ if looks_like(bytes).is_none() && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) => {
             return Ok(Format::Json);
         }
@@ -79,6 +86,8 @@ fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
         return Err(Fault::format("this is HDF5 (MATLAB v7.3), which this tool does not read", next));
     }
     Ok(match bytes {
+        [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [255, 255, 255, 255, _, _, _, 0, ..] => Some(Format::Arrow),
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Npz),
         [0x1f, 0x8b, ..] => Some(Format::Gzip),
@@ -100,7 +109,14 @@ pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
     let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
     let guess = looks_like(bytes).map(|what| format!(": this looks like {what}")).unwrap_or_default();
     let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
-    Fault::format(what, "Give an npy, npz, csv, tsv, jsonl, IDX or MATLAB v5/v7 file.")
+    Fault::format(what, "Give an npy, npz, csv, tsv, jsonl, Parquet, Arrow, IDX or MATLAB v5/v7 file.")
+}
+
+/// For a build that was made smaller.
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn without_parquet() -> Fault {
+    let next = "Build it with the feature parquet, or write the table as csv.";
+    Fault::format("this dial was built without Parquet and Arrow", next)
 }
 
 #[cfg(test)]

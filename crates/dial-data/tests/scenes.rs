@@ -138,6 +138,8 @@ fn either_file_may_be_named() {
     assert!(error.to_string().contains("2 x 3 x 2 u8 from byte 0 on, so 12 bytes, but the file holds 11"), "{error}");
     fs::write(at("c"), [&SPECTRA[..], &[0]].concat()).unwrap();
     assert!(plain(&at("c.hdr")).notes.iter().any(|note| note.starts_with("1 byte after the last value")));
+    fs::write(at("alone.bsq"), SPECTRA).unwrap();
+    assert!(code("alone.bsq").to_string().contains("its header (.hdr) beside it"), "{}", code("alone.bsq"));
     fs::write(at("esri.hdr"), "BYTEORDER I\nNROWS 2\n").unwrap();
     assert!(code("esri.hdr").to_string().contains("not an ENVI header"), "{}", code("esri.hdr"));
     fs::write(at("huge.hdr"), header((1 << 31, 1 << 31, 1 << 31), "data type = 5\ninterleave = bsq")).unwrap();
@@ -155,6 +157,8 @@ fn a_table_beside_another_header_is_still_a_table() {
     fs::write(at("t.csv"), "a,b\n1,2\n3,5\n").unwrap();
     fs::write(at("t.hdr"), header((2, 3, 2), "data type = 1\ninterleave = bip")).unwrap();
     assert_eq!(plain(&at("t.csv")).matrix.n, 2);
+    let as_scene = ReadOptions { kind: Some(Kind::Scene), ..ReadOptions::default() };
+    assert_eq!(read(&at("t.csv"), &as_scene).unwrap_err().code(), "U1");
     fs::write(at("u.dat"), "1,2\n3,5\n").unwrap();
     fs::write(at("u.hdr"), "a,b\n").unwrap();
     assert_eq!(plain(&at("u.dat")).matrix.n, 2);
@@ -164,9 +168,9 @@ fn a_table_beside_another_header_is_still_a_table() {
 fn a_classification_gives_labels_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    fs::write(at("s.hdr"), header((2, 3, 2), "data type = 1\ninterleave = bip\ndata ignore value = 5")).unwrap();
+    fs::write(at("s.hdr"), header((2, 3, 2), "data type = 1\ninterleave = bip\ndata ignore value = 200")).unwrap();
     let mut values = SPECTRA;
-    (values[2], values[3]) = (5, 5); // The pixel r0c1 was not measured.
+    (values[2], values[3]) = (200, 200); // The pixel r0c1 was not measured.
     fs::write(at("s.img"), values).unwrap();
     let rest =
         "data type = 1\nfile type = ENVI Classification\nclasses = 3\nclass names = {Unclassified, corn,\n red beet}";

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::corpus::build::{f64s, gzip, i64s, idx, mat, mat_array, npy, stored, zip};
+use crate::corpus::build::{element, f64s, gzip, i64s, idx, mat, mat_array, npy, stored, zip};
 use crate::run::Place;
 
 const ITEMS: usize = 60;
@@ -84,13 +84,18 @@ fn fortran(value: impl Fn(usize, usize) -> f64, bands: usize) -> Vec<f64> {
     values
 }
 
+/// A variable of doubles.
+fn doubles(shape: &[i32], name: &str, values: &[f64]) -> Vec<u8> {
+    mat_array(false, 6, shape, name, &element(false, 9, &f64s(values)))
+}
+
 fn cube_mat() -> Vec<u8> {
-    mat(&[mat_array(false, 6, &[6, 10, 4], "cube", &f64s(&fortran(|item, band| numbers(item)[band], 4)))])
+    mat(&[doubles(&[6, 10, 4], "cube", &fortran(|item, band| numbers(item)[band], 4))])
 }
 
 /// Classes 1 and 2, as ground truths have them.
 fn truth_mat() -> Vec<u8> {
-    mat(&[mat_array(false, 6, &[6, 10], "gt", &f64s(&fortran(|item, _| class(item) as f64 + 1.0, 1)))])
+    mat(&[doubles(&[6, 10], "gt", &fortran(|item, _| class(item) as f64 + 1.0, 1))])
 }
 
 fn envi_header(interleave: &str) -> String {
@@ -153,7 +158,7 @@ fn goes_the_whole_way(place: &Place, pool: &str) {
 #[test]
 fn arrays() {
     let npz = zip(&[stored("X.npy", features_npy()), stored("labels.npy", labels_npy())]);
-    let labels = f64s(&(0..ITEMS).map(|item| class(item) as f64).collect::<Vec<_>>());
+    let labels: Vec<f64> = (0..ITEMS).map(|item| class(item) as f64).collect();
     let columns: Vec<f64> = (0..4).flat_map(|column| (0..ITEMS).map(move |item| numbers(item)[column])).collect();
     let matlab =
         mat(&[mat_array(false, 6, &[60, 4], "X", &f64s(&columns)), mat_array(false, 6, &[60, 1], "labels", &labels)]);
@@ -193,7 +198,7 @@ fn scenes() {
 #[test]
 fn tables() {
     let decimal_comma = |item| {
-        let cells = numbers(item).map(|number| format!("{number:.3}").replace('.', ","));
+        let cells = numbers(item).map(|number| format!("{number:.2}").replace('.', ","));
         format!("{item};{};{}", cells.join(";"), name(item))
     };
     let plain = |item: usize, between: &str| {

@@ -95,8 +95,11 @@ fn rows() -> Vec<Case> {
         case("csv Inf", b"a,b\n-inf,2\n3,4\n", "I1", "first at line 2, column a (-inf)"),
         case("csv number too large", b"a,b\n1,2\n3,1e999\n", "I1", "line 3, column b (inf)"),
         case("csv is damaged UTF-16", b"\xff\xfea\0,\0b", "I5", "not valid UTF-16 (byte 7)"),
-        case("csv is Parquet", b"PAR1\x15\x04", "I5", "this looks like Parquet"),
-        Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not in a format this tool reads"),
+        case("csv is cut Parquet", b"PAR1\x15\x04", "I5", "cannot be decoded"),
+        Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not a Parquet file"),
+        Case::new("arrow", "a.feather", b"1,2\n".to_vec(), "I5", "not an Arrow file"),
+        Case::new("arrow cut", "a.feather", b"ARROW1\0\0\xff\xff\xff\xff".to_vec(), "I2", "ends before its last mark"),
+        Case::new("old feather", "a.feather", b"FEA1\0\0\0\0".to_vec(), "I5", "the first version of Feather"),
     ]
 }
 

@@ -1,0 +1,237 @@
+//! The cells of Arrow arrays: numbers as f64, words as strings, lists as rows of numbers.
+
+use std::fmt::Display;
+
+use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions as time;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_schema::{DataType, TimeUnit};
+
+use crate::matrix::Buffer;
+use crate::sheet::{Column, Numbers};
+
+/// A column while batches come in.
+pub(super) enum Filling {
+    Numbers(Numbers),
+    Words(Vec<String>),
+    /// The width, once it is known, and the numbers.
+    Lists {
+        width: Option<usize>,
+        values: Buffer,
+    },
+    /// What is left out, and what it is.
+    Other(String),
+}
+
+/// What an array of a type holds.
+enum Holds {
+    Numbers,
+    Words,
+    Lists { single: bool },
+    Other(&'static str),
+}
+
+fn holds(kind: &DataType) -> Holds {
+    use DataType::*;
+    match kind {
+        Boolean | Null | Float16 | Float32 | Float64 => Holds::Numbers,
+        Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Holds::Numbers,
+        Decimal32(..) | Decimal64(..) | Decimal128(..) => Holds::Numbers,
+        Utf8 | LargeUtf8 | Utf8View | Date32 | Date64 | Timestamp(..) => Holds::Words,
+        Dictionary(_, value) => match holds(value) {
+            Holds::Lists { .. } => Holds::Other("a dictionary of lists"),
+            plain => plain,
+        },
+        List(item) | LargeList(item) | FixedSizeList(item, _) => match holds(item.data_type()) {
+            Holds::Numbers if item.data_type() != &Null => Holds::Lists { single: is_single(item.data_type()) },
+            _ => Holds::Other("lists that are not of numbers"),
+        },
+        Struct(_) | Map(..) | Union(..) => Holds::Other("nested values"),
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Holds::Other("bytes"),
+        _ => Holds::Other("a type that this tool does not read"),
+    }
+}
+
+/// Whether 32-bit floats hold every value.
+fn is_single(kind: &DataType) -> bool {
+    use DataType::*;
+    matches!(kind, Float16 | Float32 | Boolean | Int8 | Int16 | UInt8 | UInt16)
+}
+
+impl Filling {
+    /// For arrays of a type; ids, labels and the like stay as they are written.
+    pub fn new(kind: &DataType, as_written: bool) -> Filling {
+        match holds(kind) {
+            Holds::Numbers if !as_written => {
+                Filling::Numbers(Numbers { single: matches!(kind, DataType::Float32), ..Numbers::default() })
+            }
+            Holds::Numbers | Holds::Words => Filling::Words(Vec::new()),
+            Holds::Lists { single: true } => Filling::Lists { width: None, values: Buffer::F32(Vec::new()) },
+            Holds::Lists { single: false } => Filling::Lists { width: None, values: Buffer::F64(Vec::new()) },
+            Holds::Other(what) => Filling::Other(what.into()),
+        }
+    }
+
+    /// Appends an array whose first row is row `start` of the file. Words may take so many bytes more.
+    pub fn add(&mut self, array: &ArrayRef, start: usize, room: &mut u64) -> Result<(), String> {
+        match self {
+            Filling::Numbers(out) => numbers(array, &mut |value| out.push(value)),
+            Filling::Words(out) => {
+                let before = out.len();
+                words(array, out, *room)?;
+                let taken: usize = out.iter().skip(before).map(String::len).sum();
+                *room = room.checked_sub(taken as u64).ok_or(TOO_LONG)?;
+                Ok(())
+            }
+            Filling::Lists { width, values } => lists(array, start, width, values),
+            Filling::Other(_) => Ok(()),
+        }
+    }
+
+    pub fn finished(self, rows: usize) -> Column {
+        match self {
+            Filling::Numbers(numbers) => Column::Numbers(numbers),
+            Filling::Words(words) => Column::Words(words),
+            Filling::Lists { width: Some(width), values } if rows > 0 => Column::Lists { width, values },
+            Filling::Lists { .. } => Column::Other("empty lists".into()),
+            Filling::Other(what) => Column::Other(what),
+        }
+    }
+}
+
+const TOO_LONG: &str = "the words are longer than a file of this size can mean";
+
+/// The place in its dictionary of each cell.
+fn keys(array: &ArrayRef) -> Vec<Option<usize>> {
+    let dictionary = array.as_any_dictionary();
+    if dictionary.values().is_empty() {
+        return vec![None; array.len()];
+    }
+    let keys = dictionary.normalized_keys().into_iter().enumerate();
+    keys.map(|(row, key)| Some(key).filter(|_| dictionary.keys().is_valid(row))).collect()
+}
+
+fn each<T: ArrowPrimitiveType>(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>), value: impl Fn(T::Native) -> f64) {
+    array.as_primitive::<T>().iter().for_each(|cell| out(cell.map(&value)));
+}
+
+fn numbers(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>)) -> Result<(), String> {
+    use DataType::*;
+    if let Some(dictionary) = array.as_any_dictionary_opt() {
+        let mut values = Vec::with_capacity(dictionary.values().len());
+        numbers(dictionary.values(), &mut |value| values.push(value))?;
+        keys(array).into_iter().for_each(|key| out(key.and_then(|key| values.get(key).copied().flatten())));
+        return Ok(());
+    }
+    let power = |scale: &i8| libm::pow(10.0, f64::from(*scale));
+    match array.data_type() {
+        Null => (0..array.len()).for_each(|_| out(None)),
+        Boolean => array.as_boolean().iter().for_each(|cell| out(cell.map(|truth| f64::from(u8::from(truth))))),
+        Int8 => each::<Int8Type>(array, out, f64::from),
+        Int16 => each::<Int16Type>(array, out, f64::from),
+        Int32 => each::<Int32Type>(array, out, f64::from),
+        Int64 => each::<Int64Type>(array, out, |value| value as f64),
+        UInt8 => each::<UInt8Type>(array, out, f64::from),
+        UInt16 => each::<UInt16Type>(array, out, f64::from),
+        UInt32 => each::<UInt32Type>(array, out, f64::from),
+        UInt64 => each::<UInt64Type>(array, out, |value| value as f64),
+        Float16 => each::<Float16Type>(array, out, |value| value.to_f64()),
+        Float32 => each::<Float32Type>(array, out, f64::from),
+        Float64 => each::<Float64Type>(array, out, |value| value),
+        Decimal32(_, scale) => each::<Decimal32Type>(array, out, |value| f64::from(value) / power(scale)),
+        Decimal64(_, scale) => each::<Decimal64Type>(array, out, |value| value as f64 / power(scale)),
+        Decimal128(_, scale) => each::<Decimal128Type>(array, out, |value| value as f64 / power(scale)),
+        other => return Err(format!("{other} is no number")),
+    }
+    Ok(())
+}
+
+/// Whole numbers as they are, other values as people write them; nothing where there is none.
+fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), String> {
+    use DataType::*;
+    if let Some(dictionary) = array.as_any_dictionary_opt() {
+        let mut values = Vec::with_capacity(dictionary.values().len());
+        words(dictionary.values(), &mut values, room)?;
+        for key in keys(array) {
+            let word = key.and_then(|key| values.get(key)).cloned().unwrap_or_default();
+            room = room.checked_sub(word.len() as u64).ok_or(TOO_LONG)?;
+            out.push(word);
+        }
+        return Ok(());
+    }
+    let text = |cell: Option<&str>| cell.unwrap_or_default().trim().to_string();
+    match array.data_type() {
+        Utf8 => out.extend(array.as_string::<i32>().iter().map(text)),
+        LargeUtf8 => out.extend(array.as_string::<i64>().iter().map(text)),
+        Utf8View => out.extend(array.as_string_view().iter().map(text)),
+        Int64 => out.extend(array.as_primitive::<Int64Type>().iter().map(shown)),
+        UInt64 => out.extend(array.as_primitive::<UInt64Type>().iter().map(shown)),
+        Boolean => out.extend(array.as_boolean().iter().map(shown)),
+        Float32 => out.extend(array.as_primitive::<Float32Type>().iter().map(shown)),
+        Date32 => {
+            let date = |days: i32| time::date32_to_datetime(days).map(|moment| moment.date());
+            out.extend(array.as_primitive::<Date32Type>().iter().map(|cell| shown(cell.and_then(date))));
+        }
+        Date64 => moments::<Date64Type, _>(array, out, time::date64_to_datetime),
+        Timestamp(TimeUnit::Second, _) => moments::<TimestampSecondType, _>(array, out, time::timestamp_s_to_datetime),
+        Timestamp(TimeUnit::Millisecond, _) => {
+            moments::<TimestampMillisecondType, _>(array, out, time::timestamp_ms_to_datetime);
+        }
+        Timestamp(TimeUnit::Microsecond, _) => {
+            moments::<TimestampMicrosecondType, _>(array, out, time::timestamp_us_to_datetime);
+        }
+        Timestamp(TimeUnit::Nanosecond, _) => {
+            moments::<TimestampNanosecondType, _>(array, out, time::timestamp_ns_to_datetime);
+        }
+        _ => numbers(array, &mut |value| out.push(shown(value)))?,
+    }
+    Ok(())
+}
+
+fn shown<T: Display>(cell: Option<T>) -> String {
+    cell.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn moments<T: ArrowPrimitiveType<Native = i64>, D: Display>(
+    array: &ArrayRef,
+    out: &mut Vec<String>,
+    moment: impl Fn(i64) -> Option<D>,
+) {
+    out.extend(array.as_primitive::<T>().iter().map(|cell| shown(cell.and_then(&moment))));
+}
+
+fn lists(array: &ArrayRef, start: usize, width: &mut Option<usize>, out: &mut Buffer) -> Result<(), String> {
+    let (values, ends): (ArrayRef, Vec<(usize, usize)>) = match array.data_type() {
+        DataType::FixedSizeList(..) => {
+            let list = array.as_fixed_size_list();
+            let each = usize::try_from(list.value_length()).unwrap_or(0);
+            (list.values().clone(), (0..list.len()).map(|row| (row * each, (row + 1) * each)).collect())
+        }
+        DataType::List(_) => (array.as_list::<i32>().values().clone(), ends(array.as_list::<i32>().value_offsets())),
+        DataType::LargeList(_) => {
+            (array.as_list::<i64>().values().clone(), ends(array.as_list::<i64>().value_offsets()))
+        }
+        other => return Err(format!("{other} is no list")),
+    };
+    let mut flat = Vec::with_capacity(values.len());
+    numbers(&values, &mut |value| flat.push(value.unwrap_or(f64::NAN)))?;
+    for (row, (from, to)) in ends.into_iter().enumerate() {
+        let list = flat.get(from..to).filter(|list| !list.is_empty() && array.is_valid(row));
+        let list = list.ok_or_else(|| format!("row {} has no list", start + row))?;
+        let wanted = *width.get_or_insert(list.len());
+        if list.len() != wanted {
+            return Err(format!("row {} is a list of {}, expected {wanted}", start + row, list.len()));
+        }
+        match out {
+            Buffer::F32(values) => values.extend(list.iter().map(|&value| value as f32)),
+            Buffer::F64(values) => values.extend(list),
+        }
+    }
+    Ok(())
+}
+
+fn ends<T: Copy + TryInto<usize>>(offsets: &[T]) -> Vec<(usize, usize)> {
+    let place = |offset: T| offset.try_into().unwrap_or(usize::MAX);
+    offsets.windows(2).map(|pair| (place(pair[0]), place(pair[1]))).collect()
+}

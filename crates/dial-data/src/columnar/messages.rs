@@ -1,0 +1,61 @@
+//! The messages of an Arrow stream, walked before they are decoded: lengths against the file, packed sizes against what
+//! they claim to unpack to.
+//!
+//! A message is `FF FF FF FF`, a length, so many bytes of description and, as the description says, a body. Each packed
+//! buffer of a body begins with its unpacked length (8 bytes; -1 if it is not packed).
+
+use arrow_ipc::{CompressionType, MessageHeader, RecordBatch, root_as_message};
+
+use crate::error::{Fault, size_in_words};
+use crate::inflate::plausible;
+
+/// Checks every message of a stream.
+pub(super) fn check(stream: &[u8]) -> Result<(), Fault> {
+    let mut rest = stream;
+    while !rest.is_empty() {
+        let short =
+            || Fault::Size(format!("the stream ends within a message ({} are left)", size_in_words(rest.len() as u64)));
+        let (start, length) = match number(rest, 0).ok_or_else(short)? {
+            -1 => (8, number(rest, 4).ok_or_else(short)?),
+            old => (4, old),
+        };
+        if length == 0 {
+            return Ok(());
+        }
+        let end = usize::try_from(length).ok().and_then(|length| length.checked_add(start)).ok_or_else(short)?;
+        let description = rest.get(start..end).ok_or_else(short)?;
+        let message = root_as_message(description).map_err(super::damaged)?;
+        let body = usize::try_from(message.bodyLength()).ok().and_then(|length| length.checked_add(end));
+        let body = body.and_then(|stop| rest.get(end..stop)).ok_or_else(short)?;
+        let batch = match message.header_type() {
+            MessageHeader::RecordBatch => message.header_as_record_batch(),
+            MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|batch| batch.data()),
+            _ => None,
+        };
+        batch.map_or(Ok(()), |batch| packed(&batch, body))?;
+        rest = rest.get(end + body.len()..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<i32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(i32::from_le_bytes)
+}
+
+fn packed(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
+    let Some(compression) = batch.compression() else { return Ok(()) };
+    if compression.codec() != CompressionType::LZ4_FRAME {
+        let next = "Write it with LZ4 or without compression: pyarrow.feather.write_feather(table, path, compression=\"lz4\").";
+        return Err(Fault::format("packed with zstd, which this tool does not unpack", next));
+    }
+    for buffer in batch.buffers().iter().flatten() {
+        let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+        let bytes = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
+        let bytes = bytes.ok_or_else(|| Fault::Size("a column reaches beyond its message".into()))?;
+        let Some(declared) = bytes.get(..8).and_then(|first| first.try_into().ok()).map(i64::from_le_bytes) else {
+            continue;
+        };
+        plausible(bytes.len(), u64::try_from(declared).unwrap_or(0))?;
+    }
+    Ok(())
+}

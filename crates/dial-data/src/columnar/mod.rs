@@ -1,0 +1,164 @@
+//! Parquet and Arrow as sheets: batches of typed columns, decoded by the crates of the Arrow project.
+//!
+//! Numbers, truths and decimals are numbers; strings and dates are words; lists of numbers of one length are lists.
+//! Dictionaries are what they stand for. Structs, maps and bytes are left out with a note. What those crates would trust,
+//! we check first: sizes against the file ([`pages`], [`messages`]), and cells against its length. Where one of them
+//! panics all the same, that is a damaged file.
+
+mod cells;
+mod messages;
+mod pages;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_schema::{DataType, Schema};
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+
+use crate::error::{Fault, size_in_words};
+use crate::pool::{Draft, ReadOptions};
+use crate::roles::{self, Roles};
+use crate::sheet::{Column, Sheet};
+use cells::Filling;
+
+/// Rows that are decoded together.
+const BATCH: usize = 1024;
+/// Cells take at least so many bytes here; sheets up to this size are never called a bomb.
+const CELL: u64 = 8;
+const HARMLESS: u64 = 64 << 20;
+/// By how much a file may grow.
+const GROWTH: u64 = 200;
+
+/// The two formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Container {
+    Parquet,
+    /// The stream, with or without the frame that makes it a file (Feather version 2).
+    Arrow,
+}
+
+/// Reads a pool; `place` is its file.
+pub(crate) fn read(bytes: Vec<u8>, container: Container, place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+    let (sheet, roles) = sheet(bytes, container, options)?;
+    roles::draft(sheet, roles, place, options)
+}
+
+/// The sheet of a file, and what its columns are for.
+pub(crate) fn sheet(bytes: Vec<u8>, container: Container, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+    let read = || match container {
+        Container::Parquet => from_parquet(bytes, options),
+        Container::Arrow => from_arrow(bytes, options),
+    };
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Fault::damaged("the columns contradict themselves")))
+}
+
+fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+    let bytes = Bytes::from(bytes);
+    // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
+    let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
+    let builder = builder.map_err(damaged)?;
+    pages::check(builder.metadata(), &bytes)?;
+    let schema = builder.schema().clone();
+    let mut filling = Sheets::new(&schema, bytes.len(), options)?;
+    let rows: u64 = builder.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64).sum();
+    filling.affordable(rows)?;
+    let mask = ProjectionMask::roots(builder.parquet_schema(), filling.wanted());
+    let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(damaged)?;
+    for batch in reader {
+        filling.add(&batch.map_err(damaged)?)?;
+    }
+    filling.finish()
+}
+
+fn from_arrow(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+    // A file is the stream between a mark and a table of contents, which is not needed to read all of it.
+    let stream = match bytes.strip_prefix(b"ARROW1\0\0") {
+        Some(_) if !bytes.ends_with(b"ARROW1") => return Err(Fault::Size("the file ends before its last mark".into())),
+        Some(stream) => stream,
+        None => &bytes,
+    };
+    messages::check(stream)?;
+    let reader = StreamReader::try_new(stream, None).map_err(damaged)?;
+    let schema = reader.schema();
+    let mut filling = Sheets::new(&schema, bytes.len(), options)?;
+    let wanted = filling.wanted();
+    for batch in reader {
+        let batch = batch.map_err(damaged)?;
+        filling.add(&batch.project(&wanted).map_err(damaged)?)?;
+    }
+    filling.finish()
+}
+
+fn damaged(error: impl std::fmt::Display) -> Fault {
+    let text = error.to_string().replace('\n', " ");
+    let text = text.trim_end_matches('.').replace("..", " to ");
+    Fault::damaged(format!("cannot be decoded ({text})"))
+}
+
+/// The columns of a file while its batches come in.
+struct Sheets {
+    names: Vec<String>,
+    columns: Vec<Filling>,
+    roles: Roles,
+    rows: usize,
+    /// Bytes of the file, and how many its words may take yet.
+    size: u64,
+    room: u64,
+}
+
+impl Sheets {
+    fn new(schema: &Arc<Schema>, size: usize, options: &ReadOptions) -> Result<Sheets, Fault> {
+        let size = size as u64;
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let roles = match names.is_empty() {
+            true => return Err(Fault::Shape("no columns".into())),
+            false => Roles::new(&names, true, options)?,
+        };
+        let filling = |(at, kind): (usize, &DataType)| match roles.dropped.contains(&at) {
+            true => Filling::Other("nothing that is wanted".into()),
+            false => Filling::new(kind, roles.as_written(at)),
+        };
+        let columns = schema.fields().iter().map(|field| field.data_type()).enumerate().map(filling).collect();
+        Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size })
+    }
+
+    /// The columns that are decoded.
+    fn wanted(&self) -> Vec<usize> {
+        (0..self.columns.len()).filter(|&at| !matches!(self.columns[at], Filling::Other(_))).collect()
+    }
+
+    /// Refuses more cells than a file of this size can mean.
+    fn affordable(&self, rows: u64) -> Result<(), Fault> {
+        let cells = rows.saturating_mul(self.columns.len() as u64).saturating_mul(CELL);
+        if cells > HARMLESS && cells / GROWTH > self.size {
+            let (size, cells) = (size_in_words(self.size), size_in_words(cells));
+            return Err(Fault::Bomb(format!(
+                "{size} claim to be {rows} rows of {} columns, {cells}",
+                self.columns.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<(), Fault> {
+        self.affordable((self.rows as u64).saturating_add(batch.num_rows() as u64))?;
+        for (&at, array) in self.wanted().iter().zip(batch.columns()) {
+            let name = &self.names[at];
+            self.columns[at]
+                .add(array, self.rows, &mut self.room)
+                .map_err(|why| Fault::Shape(format!("column {name}: {why}")))?;
+        }
+        self.rows += batch.num_rows();
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(Sheet, Roles), Fault> {
+        let columns: Vec<Column> = self.columns.into_iter().map(|column| column.finished(self.rows)).collect();
+        Ok((Sheet { names: self.names, columns, rows: self.rows, ..Sheet::default() }, self.roles))
+    }
+}
