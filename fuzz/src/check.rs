@@ -1,9 +1,10 @@
 //! One input: does the reader panic, take too long or take too much memory, and what does it say?
 
-use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, Once};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::counting;
@@ -13,6 +14,11 @@ use crate::targets::{Input, Target, attempt};
 pub const LONGEST: Duration = Duration::from_secs(1);
 const MEMORY: usize = 64 << 20;
 const TIMES: usize = 50;
+
+/// Deflate shrinks up to 1032 to 1, and a picture is no bomb as long as it is within its own limits.
+fn times(target: Target) -> usize {
+    if target == Target::Pictures { 4 * 1032 } else { TIMES }
+}
 
 /// What is wrong with a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +42,34 @@ impl Failure {
     }
 }
 
-thread_local! {
-    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-}
+/// What the last panic said, in whichever thread it was.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+/// Whether an answer has come since the watchman looked last.
+static ANSWERED: AtomicBool = AtomicBool::new(true);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Keeps what panics say instead of printing it.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        panic::set_hook(Box::new(|info| PANIC.with(|text| *text.borrow_mut() = info.to_string().replace('\n', " "))));
+        panic::set_hook(Box::new(|info| {
+            if let Ok(mut text) = PANIC.lock() {
+                *text = info.to_string().replace('\n', " ");
+            }
+        }));
+    });
+}
+
+/// Ends the process when no answer comes for a minute; the input is in the folder of the run.
+pub fn watch() {
+    thread::spawn(|| {
+        loop {
+            thread::sleep(PATIENCE);
+            if !ANSWERED.swap(false, Relaxed) {
+                eprintln!("no answer for {} s: the input is left in the folder of this run", PATIENCE.as_secs());
+                std::process::exit(1);
+            }
+        }
     });
 }
 
@@ -62,26 +87,30 @@ pub fn check(target: Target, input: &Input, folder: &Path) -> Result<String, Fai
 
 fn once(target: Target, input: &Input, folder: &Path) -> Result<String, Failure> {
     let size = input.wrap.around(&input.bytes).len();
+    let answer = watched(size, times(target), || attempt(target, input, folder))?;
+    Ok(match answer {
+        Ok(text) => shape(&text),
+        Err(error) => format!("{} {}", error.code(), shape(&error.fault.to_string())),
+    })
+}
+
+/// Does something on behalf of a file of so many bytes, with an eye on panics, memory and time.
+pub fn watched<T>(size: usize, times: usize, work: impl FnOnce() -> T) -> Result<T, Failure> {
     let before = counting::used();
     counting::restart();
     let start = Instant::now();
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| attempt(target, input, folder)));
+    let answer = panic::catch_unwind(AssertUnwindSafe(work));
     let (taken, memory) = (start.elapsed(), counting::most_beyond(before));
-    let answer = answer.map_err(|_| Failure::Panic(PANIC.with(|text| text.borrow().clone())))?;
-    if memory > MEMORY + TIMES * size {
+    ANSWERED.store(true, Relaxed);
+    let said = || PANIC.lock().map(|text| text.clone()).unwrap_or_default();
+    let answer = answer.map_err(|_| Failure::Panic(said()))?;
+    if memory > MEMORY + times * size {
         return Err(Failure::Memory(format!("{memory} bytes for a file of {size}")));
     }
     if taken > LONGEST {
         return Err(Failure::Slow(format!("{:.1} s for a file of {size}", taken.as_secs_f64())));
     }
-    Ok(match answer {
-        Ok(text) => shape(&text),
-        Err(error) => {
-            let text = error.to_string();
-            let place = folder.display().to_string();
-            format!("{} {}", error.code(), shape(text.strip_prefix(&place).unwrap_or(&text)))
-        }
-    })
+    Ok(answer)
 }
 
 /// A text without its numbers, quotations and brackets, so that messages of one kind are the same.

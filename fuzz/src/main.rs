@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use dial_fuzz::check::watch;
 use dial_fuzz::counting::Counting;
 use dial_fuzz::run::{End, Found, run};
 use dial_fuzz::targets::Target;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         eprintln!("usage: fuzz all|{} [--seconds 60] [--seed 1] [--out FOLDER]", words.join("|"));
         return ExitCode::from(2);
     };
+    watch();
     let mut failed = 0;
     for &target in &args.targets {
         let found = run(target, args.seed, End::Time(Duration::from_secs(args.seconds)));
@@ -55,8 +57,8 @@ fn main() -> ExitCode {
 
 fn write(args: &Args, target: Target, found: &Found) {
     for (i, (failure, input)) in found.failures.iter().enumerate() {
-        let path = args.out.join(format!("{}-{i}-{}", target.word(), input.name));
-        println!("  {failure:?}\n  options {:#010b}, input in {}", input.options, path.display());
+        let path = args.out.join(format!("{}-{i}-{}", target.word(), input.name.replace('/', "-")));
+        println!("  {failure:?}\n  options {:#016b}, input in {}", input.options, path.display());
         let written =
             std::fs::create_dir_all(&args.out).and_then(|()| std::fs::write(&path, input.wrap.around(&input.bytes)));
         if let Err(error) = written {

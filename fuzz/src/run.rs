@@ -58,7 +58,7 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
         let other = &inputs[random.below(inputs.len())];
         input.bytes = mutated(&input.bytes, &other.bytes, &mut random);
         if random.below(4) == 0 {
-            input.options = random.below(256) as u8 & random.below(256) as u8;
+            input.options = (random.below(1 << 14) & random.below(1 << 14) & random.below(1 << 14)) as u16;
         }
         if look(target, &input, &folder, &mut found) {
             inputs.push(input);

@@ -1,12 +1,15 @@
 //! What fuzzing starts from: the good and the bad files of the tests of `dial-data`, and a few built here.
 
+use std::io::Cursor;
 use std::path::Path;
 
 use dial::{CompactGraph, Control, Features, Kernel, Lists, Metric, Neighbours, ZeroVectors};
 use dial_data::{Buffer, Fingerprint, Matrix, Recipe, write_graph};
 
+use image::{ColorType, ImageFormat};
+
 use crate::corpus::{self, build};
-use crate::targets::{Input, Target, Wrap};
+use crate::targets::{Input, PICTURES, Target, Wrap};
 
 /// The first inputs of a target. The folder is for files that are made by writers.
 pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
@@ -24,6 +27,9 @@ pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
         Target::Mat => seeds.push(wrapped("wrapped.mat", build::good_array("X"), Wrap::Mat)),
         Target::Table => seeds.extend(TABLES.iter().map(|text| Input::plain("a.csv", text.as_bytes().to_vec()))),
         Target::Jsonl => seeds.extend(LINES.iter().map(|text| Input::plain("a.jsonl", text.as_bytes().to_vec()))),
+        Target::Texts => seeds.extend(LETTERS.iter().map(|text| Input::plain("a.txt", text.as_bytes().to_vec()))),
+        Target::Envi => seeds.extend(SCENES.iter().map(|text| Input::plain("scene.hdr", text.as_bytes().to_vec()))),
+        Target::Pictures => seeds.extend(pictures()),
         Target::Labels | Target::Features => {
             seeds.extend(BESIDE.iter().map(|text| Input::plain("beside.csv", text.as_bytes().to_vec())));
             seeds.extend(corpus::good().into_iter().map(|(name, bytes)| Input::plain(name, bytes)));
@@ -48,6 +54,15 @@ const LINES: &[&str] = &[
     "{\"x\": [1, 2.5, -3e2], \"y\": true}\n{\"x\": [4, 5, 6], \"y\": false}\n",
     "{\"a\": {\"b\": [[], {}]}, \"c\": 1e3}\n\n{\"c\": 2}\n",
     "[1, 2, 3]\n\"text\"\n",
+];
+const LETTERS: &[&str] = &["one two three\ntwo three four\n\nfour, one!\r\n", "日本語 ÄÖ\nσαν\n\u{feff}\0\n"];
+const SCENES: &[&str] = &[
+    "ENVI\ndescription = {\n a scene }\nsamples = 4\nlines = 6\nbands = 4\nheader offset = 0\nfile type = ENVI Standard\n\
+     data type = 1\ninterleave = bsq\nbyte order = 0\nwavelength units = Nanometers\nwavelength = {400, 500.5,\n 600, 700}\n\
+     bbl = {1, 1, 0, 1}\ndata ignore value = 0\n",
+    "ENVI\nsamples = 2\nlines = 3\nbands = 2\ndata type = 4\ninterleave = bip\nbyte order = 1\nheader offset = 48\n",
+    "ENVI\nsamples = 8\nlines = 12\nbands = 1\ndata type = 1\ninterleave = bil\nfile type = ENVI Classification\n\
+     classes = 8\nclass names = {none, a, b, c, d, e, f, g}\nmap info = {UTM, 1, 1, 0, 0, 2, 2}\n",
 ];
 const BESIDE: &[&str] = &[
     "id,label\na,cat\nb,dog\nc,cat\n",
@@ -96,4 +111,25 @@ fn graph(folder: &Path) -> Vec<u8> {
     let bytes = std::fs::read(&path).expect("the graph was written");
     std::fs::remove_file(&path).expect("the graph is there");
     bytes
+}
+
+/// Small pictures of every kind that we read.
+fn pictures() -> Vec<Input> {
+    let made = |colour: ColorType, bytes: &[u8], format: ImageFormat, ending: &str, wrap| {
+        let mut file = Cursor::new(Vec::new());
+        image::write_buffer_with_format(&mut file, bytes, 6, 5, colour, format).expect("a picture");
+        Input { wrap, ..Input::plain(&format!("{PICTURES}/a.{ending}"), file.into_inner()) }
+    };
+    let bytes: Vec<u8> = (0..6 * 5 * 8).map(|i| (i * 7 % 251) as u8).collect();
+    let mut pictures = Vec::new();
+    for (colour, width) in [(ColorType::L8, 1), (ColorType::Rgb8, 3)] {
+        let bytes = &bytes[..30 * width];
+        pictures.push(made(colour, bytes, ImageFormat::Jpeg, "jpg", Wrap::Plain));
+        pictures.push(made(colour, bytes, ImageFormat::Png, "png", Wrap::Plain));
+        pictures.push(made(colour, bytes, ImageFormat::Png, "png", Wrap::Png));
+    }
+    for (colour, width) in [(ColorType::La8, 2), (ColorType::Rgba8, 4), (ColorType::L16, 2), (ColorType::Rgba16, 8)] {
+        pictures.push(made(colour, &bytes[..30 * width], ImageFormat::Png, "png", Wrap::Png));
+    }
+    pictures
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use dial::Control;
-use dial_data::{Error, GraphFile, ReadOptions, RowFile, open};
+use dial_data::{Error, GraphFile, Kind, ReadOptions, RowFile, open};
 
 use crate::corpus::build;
 
@@ -23,6 +23,12 @@ pub enum Target {
     Table,
     /// Lines of JSON.
     Jsonl,
+    /// A text per line.
+    Texts,
+    /// Headers of ENVI, beside data.
+    Envi,
+    /// Pictures in a folder.
+    Pictures,
     /// A file of labels beside a pool.
     Labels,
     /// A file of features beside a pool.
@@ -37,13 +43,16 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Target; 11] = [
+    pub const ALL: [Target; 14] = [
         Target::Npy,
         Target::Npz,
         Target::Idx,
         Target::Mat,
         Target::Table,
         Target::Jsonl,
+        Target::Texts,
+        Target::Envi,
+        Target::Pictures,
         Target::Labels,
         Target::Features,
         Target::Rows,
@@ -60,6 +69,9 @@ impl Target {
             Target::Mat => "mat",
             Target::Table => "table",
             Target::Jsonl => "jsonl",
+            Target::Texts => "texts",
+            Target::Envi => "envi",
+            Target::Pictures => "pictures",
             Target::Labels => "labels",
             Target::Features => "features",
             Target::Rows => "rows",
@@ -82,6 +94,8 @@ pub enum Wrap {
     Mat,
     /// The checksum of the header of a graph is made right.
     Graph,
+    /// The checksums of the chunks of a PNG are made right.
+    Png,
 }
 
 impl Wrap {
@@ -93,17 +107,39 @@ impl Wrap {
             Wrap::Gzip => build::gzip(bytes),
             Wrap::Mat => build::mat(&[build::packed(bytes)]),
             Wrap::Graph => sealed(bytes),
+            Wrap::Png => sealed_png(bytes),
         }
     }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut sum = flate2::Crc::new();
+    sum.update(bytes);
+    sum.sum()
 }
 
 /// A graph file whose header has the right checksum (bytes 1020 to 1023).
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if bytes.len() >= 1024 {
-        let mut sum = flate2::Crc::new();
-        sum.update(&bytes[..1020]);
-        bytes[1020..1024].copy_from_slice(&sum.sum().to_le_bytes());
+        let sum = checksum(&bytes[..1020]);
+        bytes[1020..1024].copy_from_slice(&sum.to_le_bytes());
+    }
+    bytes
+}
+
+/// A PNG whose chunks (length, name, data, checksum of name and data) have the right checksums.
+fn sealed_png(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let mut at = 8;
+    while let Some(&[a, b, c, d]) = bytes.get(at..at + 4) {
+        let end = at + 8 + u32::from_be_bytes([a, b, c, d]) as usize;
+        if end + 4 > bytes.len() {
+            break;
+        }
+        let sum = checksum(&bytes[at + 4..end]);
+        bytes[end..end + 4].copy_from_slice(&sum.to_be_bytes());
+        at = end + 4;
     }
     bytes
 }
@@ -118,7 +154,7 @@ pub struct Input {
     /// What is put around it.
     pub wrap: Wrap,
     /// Which options it is read with, a bit each.
-    pub options: u8,
+    pub options: u16,
 }
 
 impl Input {
@@ -129,7 +165,7 @@ impl Input {
 
     /// The options.
     fn read_options(&self) -> ReadOptions {
-        let has = |bit: u8| self.options >> bit & 1 == 1;
+        let has = |bit: u16| self.options >> bit & 1 == 1;
         let named = |bit, name: &str| has(bit).then(|| name.to_string());
         ReadOptions {
             skip_bad: has(0),
@@ -140,6 +176,15 @@ impl Input {
             variable: named(5, "X"),
             standardize: has(6).then_some(true),
             components: has(7).then_some(2),
+            text_column: named(8, "text"),
+            describe: has(9),
+            decimal_comma: has(10).then_some(true),
+            delimiter: has(11).then_some(b';'),
+            kind: match (has(12), has(13)) {
+                (true, true) => Some(Kind::Scene),
+                (true, false) => Some(Kind::Texts),
+                _ => None,
+            },
             ..ReadOptions::default()
         }
     }
@@ -148,6 +193,7 @@ impl Input {
 /// Writes an input into a folder and reads it as the target does. What came of it, in words that leave out sizes.
 pub fn attempt(target: Target, input: &Input, folder: &Path) -> Result<String, Error> {
     let path = folder.join(&input.name);
+    fs::create_dir_all(path.parent().unwrap_or(folder)).expect("the folder can be written to");
     fs::write(&path, input.wrap.around(&input.bytes)).expect("the folder can be written to");
     let answer = read(target, input, folder, &path);
     fs::remove_file(&path).expect("the file is there");
@@ -172,11 +218,20 @@ fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<Str
             file.verify(&control)?;
             return Ok(format!("graph {} {}", graph.n(), graph.entries()));
         }
+        Target::Envi => {
+            beside(folder, "scene.dat", &[7; 96]);
+            path.to_path_buf()
+        }
+        Target::Pictures => {
+            options.skip_bad = false;
+            folder.join(PICTURES)
+        }
+        Target::Texts => {
+            options.kind = options.kind.or(Some(Kind::Texts));
+            path.to_path_buf()
+        }
         Target::Labels | Target::Features => {
-            let pool = folder.join("pool.csv");
-            if !pool.exists() {
-                fs::write(&pool, "id,a,b\na,1,2\nb,3,4\nc,5,7\n").expect("the folder can be written to");
-            }
+            let pool = beside(folder, "pool.csv", b"id,a,b\na,1,2\nb,3,4\nc,5,7\n");
             match target {
                 Target::Labels => options.labels_file = Some(path.into()),
                 _ => options.features_file = Some(path.into()),
@@ -186,7 +241,20 @@ fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<Str
         _ => path.to_path_buf(),
     };
     let pool = open(&pool.display().to_string(), &options, 0, &control)?;
-    let sizes = format!("{} {}", pool.matrix.n.ilog2(), pool.matrix.dim.ilog2());
     let classes = pool.truth.map(|truth| truth.classes.len().min(3));
-    Ok(format!("{} {sizes} {classes:?} {} {}", pool.show.word(), pool.ids.is_some(), pool.notes.join(" ")))
+    let first = |note: &String| note.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let notes: Vec<String> = pool.notes.iter().take(4).map(first).collect();
+    Ok(format!("{} {classes:?} {} {}", pool.show.word(), pool.ids.is_some(), notes.join(" ")))
+}
+
+/// The folder of pictures.
+pub const PICTURES: &str = "pictures";
+
+/// A file that is always there.
+fn beside(folder: &Path, name: &str, bytes: &[u8]) -> std::path::PathBuf {
+    let path = folder.join(name);
+    if !path.exists() {
+        fs::write(&path, bytes).expect("the folder can be written to");
+    }
+    path
 }

@@ -1,7 +1,7 @@
 //! A few thousand mutated files for every reader, and a fuzzer that finds what it is for.
 
 use dial::seed::{Purpose, Random};
-use dial_fuzz::check::shape;
+use dial_fuzz::check::{Failure, listen, shape, watched};
 use dial_fuzz::counting::Counting;
 use dial_fuzz::mutate::mutated;
 use dial_fuzz::run::{End, run};
@@ -32,8 +32,13 @@ fn text() {
 }
 
 #[test]
-fn graphs_and_the_rest() {
-    [Target::Graph, Target::Other].into_iter().for_each(smoke);
+fn pictures() {
+    smoke(Target::Pictures);
+}
+
+#[test]
+fn scenes_graphs_and_the_rest() {
+    [Target::Texts, Target::Envi, Target::Graph, Target::Other].into_iter().for_each(smoke);
 }
 
 #[test]
@@ -50,4 +55,15 @@ fn the_same_seed_mutates_alike() {
 fn answers_of_one_kind_have_one_shape() {
     assert_eq!(shape("line 3: \"x\" is bad"), shape("line 77: \"yy\" is bad"));
     assert_ne!(shape("line 3: short"), shape("line 3: long"));
+}
+
+#[test]
+fn what_is_wrong_is_found() {
+    listen();
+    assert!(matches!(watched(10, 50, || panic!("ouch")), Err(Failure::Panic(text)) if text.contains("ouch")));
+    let memory = watched(10, 50, || std::hint::black_box(vec![1u8; 65 << 20]).len());
+    assert!(matches!(memory, Err(Failure::Memory(_))), "{memory:?}");
+    let late = watched(10, 50, || std::thread::sleep(std::time::Duration::from_millis(1100)));
+    assert!(matches!(late, Err(Failure::Slow(_))));
+    assert_eq!(watched(1 << 20, 50, || std::hint::black_box(vec![1u8; 65 << 20]).len()), Ok(65 << 20));
 }

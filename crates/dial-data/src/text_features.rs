@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! terms        words (runs of letters and digits, in lower case), pairs of neighbouring words, and the 3 to 4
-//!              neighbouring characters inside each word with a mark at either end; each hashed to one of 2^20 columns
+//!              neighbouring characters inside each word with a mark at either end; each hashed to one of 2^20 columns (fewer in
+//!              small pools)
 //! kept terms   those of at least 2 texts and at most half of the n texts (or 10), the 2^16 most common of them
 //! weight       w (1 + ln f) ln((n + 1) / m), f times in this text, in m texts, w = 1 or, for characters, 0.4; then rows
 //!              of length 1
@@ -46,6 +47,12 @@ const TERMS: usize = 4000;
 /// Texts done by a thread at a time.
 const CHUNK: usize = 64;
 
+/// Columns enough for all terms of the texts, a power of two.
+fn columns_for(texts: &[String]) -> usize {
+    let total: usize = texts.iter().map(|text| text.len().min(COLUMNS)).sum();
+    total.saturating_mul(8).clamp(1 << 10, COLUMNS).next_power_of_two()
+}
+
 /// Describes each text by a row of numbers.
 pub(crate) fn describe(texts: &[String], control: &Control) -> Result<Described, Fault> {
     control.start("counting words", texts.len());
@@ -88,10 +95,11 @@ struct Place {
 
 /// For each hashed column where it went; none if it was dropped.
 fn kept_terms(texts: &[String], control: &Control) -> Result<Vec<Option<Place>>, Fault> {
-    let counts: Vec<AtomicU32> = (0..COLUMNS).map(|_| AtomicU32::new(0)).collect();
+    let columns = columns_for(texts);
+    let counts: Vec<AtomicU32> = (0..columns).map(|_| AtomicU32::new(0)).collect();
     texts.par_chunks(CHUNK).try_for_each(|chunk| {
         for text in chunk {
-            for (term, _) in terms_of(text) {
+            for (term, _) in terms_of(text, columns) {
                 counts[term as usize].fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -99,13 +107,13 @@ fn kept_terms(texts: &[String], control: &Control) -> Result<Vec<Option<Place>>,
     })?;
     let counts: Vec<usize> = counts.into_iter().map(|count| count.into_inner() as usize).collect();
     let most = (texts.len() / 2).max(10);
-    let mut kept: Vec<usize> = (0..COLUMNS).filter(|&term| (2..=most).contains(&counts[term])).collect();
+    let mut kept: Vec<usize> = (0..columns).filter(|&term| (2..=most).contains(&counts[term])).collect();
     if kept.len() > KEPT {
         kept.sort_by_key(|&term| (std::cmp::Reverse(counts[term]), term));
         kept.truncate(KEPT);
         kept.sort_unstable();
     }
-    let mut places = vec![None; COLUMNS];
+    let mut places = vec![None; columns];
     for (column, &term) in kept.iter().enumerate() {
         let weight = libm::log((1 + texts.len()) as f64 / counts[term] as f64) as f32;
         places[term] = Some(Place { column: column as u32, weight });
@@ -137,7 +145,7 @@ fn weighted_row(text: &str, places: &[Option<Place>]) -> Vec<(u32, f32)> {
         let family = FAMILIES.get(term as usize % 4).copied().unwrap_or_default();
         Some((column, (1.0 + libm::log(f64::from(count))) as f32 * weight * family))
     };
-    let mut row: Vec<(u32, f32)> = terms_of(text).into_iter().filter_map(weight).collect();
+    let mut row: Vec<(u32, f32)> = terms_of(text, places.len()).into_iter().filter_map(weight).collect();
     if row.len() > TERMS {
         row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         row.truncate(TERMS);
@@ -149,7 +157,7 @@ fn weighted_row(text: &str, places: &[Option<Place>]) -> Vec<(u32, f32)> {
 }
 
 /// The terms of a text in the order of their columns, each with the number of times it occurs.
-fn terms_of(text: &str) -> Vec<(u32, u32)> {
+fn terms_of(text: &str, columns: usize) -> Vec<(u32, u32)> {
     let mut terms = Vec::new();
     let mut before = None;
     let mut word: Vec<char> = Vec::new();
@@ -161,6 +169,7 @@ fn terms_of(text: &str) -> Vec<(u32, u32)> {
             word.clear();
         }
     }
+    terms.iter_mut().for_each(|term| *term %= columns as u32);
     terms.sort_unstable();
     let counted = terms.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32));
     counted.collect()
@@ -243,6 +252,10 @@ const SHORTEST: f64 = 1e-6;
 mod tests {
     use super::*;
 
+    fn terms_of(text: &str) -> Vec<(u32, u32)> {
+        super::terms_of(text, COLUMNS)
+    }
+
     fn owned(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| text.to_string()).collect()
     }
@@ -266,6 +279,14 @@ mod tests {
         assert_eq!(terms_of("ÄÖ ΣΑΝ"), terms_of("äö σαν"));
         assert_eq!(terms_of("日本語").len(), 1 + 3 + 2);
         assert_eq!(terms_of(" \n-?!"), []);
+    }
+
+    #[test]
+    fn small_pools_have_fewer_columns() {
+        assert_eq!(columns_for(&[]), 1 << 10);
+        // 8 * 1000 bytes: the next power of two is 8192.
+        assert_eq!(columns_for(&["a".repeat(1000)]), 8192);
+        assert_eq!(columns_for(&["a".repeat(1 << 20), "a".repeat(1 << 20)]), COLUMNS);
     }
 
     #[test]
