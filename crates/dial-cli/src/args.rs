@@ -6,7 +6,6 @@ use clap::{Args, Parser, Subcommand};
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness};
-use dial_data::Kind;
 
 pub use crate::arena::Arena;
 pub use crate::bench::Bench;

@@ -8,9 +8,9 @@ use dial::{
     Certified, CompactGraph, Effort, Features, Found, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson,
     Precision, Propagation, Radial, Search, Setting, Shape as RadialShape, ZeroVectors,
 };
-use dial_data::{Pool, ReadOptions, Show};
+use dial_data::{Pool, Show};
 
-use crate::args::{Delimiter, GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
+use crate::args::{GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
 use crate::memory::{self, Shape, Work};
 use crate::output::{Output, count};

@@ -10,11 +10,16 @@ use crate::error::{Fault, size_in_words};
 /// Unpacked sizes up to this are never called a bomb.
 const HARMLESS: u64 = 64 << 20;
 
-/// Checks a declared size against the packed bytes that must yield it.
+/// Checks a declared size against the bytes packed by deflate that must yield it.
 pub(crate) fn plausible(packed: usize, declared: u64) -> Result<(), Fault> {
+    within(packed, declared, 1032)
+}
+
+/// The same for any packing that yields at most `most` bytes for one.
+pub(crate) fn within(packed: usize, declared: u64, most: u64) -> Result<(), Fault> {
     let packed = packed as u64;
     let words = || format!("{} packed claim to unpack to {}", size_in_words(packed), size_in_words(declared));
-    if declared > packed.saturating_mul(1032).saturating_add(1024) {
+    if declared > packed.saturating_mul(most).saturating_add(1024) {
         return Err(Fault::Size(words()));
     }
     if declared > HARMLESS && declared / 200 > packed {

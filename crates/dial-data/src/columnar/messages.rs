@@ -7,7 +7,7 @@
 use arrow_ipc::{CompressionType, MessageHeader, RecordBatch, root_as_message};
 
 use crate::error::{Fault, size_in_words};
-use crate::inflate::plausible;
+use crate::inflate::within;
 
 /// Checks every message of a stream.
 pub(super) fn check(stream: &[u8]) -> Result<(), Fault> {
@@ -45,9 +45,9 @@ fn number(bytes: &[u8], at: usize) -> Option<i32> {
 /// Checks that the buffers of a batch lie in its body, and what they unpack to.
 fn buffers(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
     let packing = batch.compression().map(|compression| compression.codec());
-    if packing.is_some_and(|codec| codec != CompressionType::LZ4_FRAME) {
+    if packing.is_some_and(|codec| codec != CompressionType::LZ4_FRAME && codec != CompressionType::ZSTD) {
         let next = "Write it with LZ4 or without packing: in pandas, to_feather(path, compression=\"lz4\").";
-        return Err(Fault::format("packed with zstd, which this tool does not unpack", next));
+        return Err(Fault::format("packed in a way this tool does not know", next));
     }
     for buffer in batch.buffers().iter().flatten() {
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
@@ -55,7 +55,7 @@ fn buffers(batch: &RecordBatch<'_>, body: &[u8]) -> Result<(), Fault> {
         let bytes = bytes.ok_or_else(|| Fault::Size("a column reaches beyond its message".into()))?;
         let first = bytes.get(..8).and_then(|first| first.try_into().ok()).filter(|_| packing.is_some());
         let declared = first.map_or(0, i64::from_le_bytes);
-        plausible(bytes.len(), u64::try_from(declared).unwrap_or(0))?;
+        within(bytes.len(), u64::try_from(declared).unwrap_or(0), super::DENSEST)?;
     }
     Ok(())
 }

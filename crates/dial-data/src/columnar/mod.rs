@@ -25,6 +25,8 @@ use crate::roles::{self, Roles};
 use crate::sheet::{Column, Sheet};
 use cells::Filling;
 
+/// The most bytes that a packed byte of a column yields: zstd repeats a byte 128 KiB times in four.
+const DENSEST: u64 = 1 << 15;
 /// Rows that are decoded together.
 const BATCH: usize = 1024;
 /// Cells take at least so many bytes here; sheets up to this size are never called a bomb.

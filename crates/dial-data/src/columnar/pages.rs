@@ -8,7 +8,7 @@ use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
 
 use crate::error::{Fault, size_in_words};
-use crate::inflate::plausible;
+use crate::inflate::within;
 
 /// How deep the structs of a header may be nested.
 const DEEPEST: usize = 16;
@@ -16,15 +16,10 @@ const DEEPEST: usize = 16;
 /// Checks every page of a file.
 pub(super) fn check(metadata: &ParquetMetaData, bytes: &[u8]) -> Result<(), Fault> {
     for column in metadata.row_groups().iter().flat_map(|group| group.columns()) {
-        let known = match column.compression() {
-            Compression::ZSTD(_) => Err("zstd"),
-            Compression::LZO => Err("LZO"),
-            _ => Ok(()),
-        };
-        known.map_err(|name| {
+        if column.compression() == Compression::LZO {
             let next = "Write it anew: in pandas, to_parquet(path, compression=\"snappy\").";
-            Fault::format(format!("packed with {name}, which this tool does not unpack"), next)
-        })?;
+            return Err(Fault::format("packed with LZO, which this tool does not unpack", next));
+        }
         let first =
             column.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX).min(column.data_page_offset());
         let place = usize::try_from(first).ok().zip(usize::try_from(column.compressed_size()).ok());
@@ -53,7 +48,7 @@ fn pages(column: &[u8], length: usize, file: &[u8]) -> Result<(), Fault> {
         if at > column.len() {
             return Err(beyond(file));
         }
-        plausible(packed, unpacked)?;
+        within(packed, unpacked, super::DENSEST)?;
     }
     Ok(())
 }
