@@ -22,8 +22,8 @@ A whole use:
   dial simulate features.npz --acquisition auto,variance,random --plot a.svg
                               where labels are known: which way learns fastest
 
-POOL is a file (npz with X and labels, npy, csv, tsv, mat, idx, idx.gz), or
-  builtin:digits  moons  blobs  circles  mixture-1d  scene (builtin:moons:500)
+POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt), a folder of pictures or texts, or
+  builtin:digits  texts  scene  moons  blobs  circles  mixture-1d (builtin:moons:500)
 
 Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
   7 resources, 70 a bug of ours.";

@@ -13,7 +13,9 @@ fn commands(document: &str) -> Vec<String> {
     let mut found = Vec::new();
     for block in document.split("```sh\n").skip(1) {
         let block = block.split("```").next().unwrap().replace("\\\n", " ");
-        found.extend(block.lines().filter(|line| line.starts_with("dial ")).map(String::from));
+        found.extend(
+            block.lines().filter(|line| line.starts_with("dial ") || line.starts_with("printf ")).map(String::from),
+        );
     }
     found
 }
@@ -41,6 +43,11 @@ fn the_commands_of_the_guide_run() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_pools_run() {
+    run_all("docs/pools.md", 6);
+}
+
+#[test]
 fn every_flag_is_in_the_guide() {
     let guide = text("docs/guide.md");
     for verb in [
@@ -59,7 +66,7 @@ fn every_flag_is_in_the_guide() {
         let flags: Vec<&str> = help
             .lines()
             .filter_map(|line| line.trim_start().strip_prefix("--"))
-            .map(|rest| rest.split([' ', '=']).next().unwrap())
+            .map(|rest| rest.split([' ', '=', '[']).next().unwrap())
             .collect();
         assert!(flags.len() >= 4, "{verb:?}: {flags:?}");
         for flag in flags {
@@ -77,6 +84,9 @@ fn the_documents_point_to_files_that_are_there() {
         "CONTRIBUTING.md",
         "CHANGELOG.md",
         "guide",
+        "pools",
+        "accuracy",
+        "research",
         "library",
         "errors",
         "benchmarks",

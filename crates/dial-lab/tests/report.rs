@@ -45,8 +45,8 @@ fn hostile_text_stays_text() {
     assert!(shown.starts_with("&lt;/bdi&gt;") && shown.contains("&#39;x&#39;") && shown.contains("&quot;onload"));
     // All is isolated but what cannot be: page title, title and description of the figure, two alternative texts,
     // and the command, which runs left to right on its own.
-    assert_eq!(page.matches(&format!("<bdi>{shown}</bdi>")).count(), 22);
-    assert_eq!(page.matches(&shown).count(), 22 + 6);
+    assert_eq!(page.matches(&format!("<bdi>{shown}</bdi>")).count(), 25);
+    assert_eq!(page.matches(&shown).count(), 25 + 6);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn every_finding_by_hand() {
 fn the_text_says_the_same() {
     let text = examine("--quiet").out;
     let line = |name: &str| text.lines().find_map(|line| line.trim().strip_prefix(name)).map(str::trim);
-    assert_eq!(line("items"), Some("8"));
+    assert_eq!(line("items"), Some("8 rows of numbers"));
     assert_eq!(line("dimensions"), Some("2 (f64)"));
     assert_eq!(line("duplicate groups"), Some("2 groups of identical rows, 4 rows"));
     assert_eq!(line("edges  "), Some("12; an item has 3.0 neighbours on average"));

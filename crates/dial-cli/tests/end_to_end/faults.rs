@@ -228,7 +228,7 @@ fn pools_that_do_not_exist() {
     place.line("doctor builtin:moon").fails("I5", 3, &["builtin:moon: there is no built-in pool \"moon\"", "digits"]);
     place.line("doctor builtin:moons:3").fails("U1", 2, &["\"3\" is not a number of items from 10 to"]);
     place.line("doctor nowhere.npz").fails("I5", 3, &["nowhere.npz: no such file.", "builtin:NAME"]);
-    place.line("doctor .").fails("S5", 5, &["is a folder, not a file"]);
+    place.line("doctor .").fails("I5", 3, &[".: a folder without pictures or texts", "Give a folder of .png"]);
     assert!(place.files().is_empty());
 }
 
