@@ -21,6 +21,9 @@ fn options(folder: &Path, args: &[&str]) -> ReadOptions {
             "--label-column" => options.label_column = words.next().map(|word| word.to_string()),
             "--drop-column" => options.drop_columns.extend(words.next().map(|word| word.to_string())),
             "--variable" => options.variable = words.next().map(|word| word.to_string()),
+            "--text-column" => options.text_column = words.next().map(|word| word.to_string()),
+            "--image-column" => options.image_column = words.next().map(|word| word.to_string()),
+            "--features" => options.features_file = words.next().map(|word| folder.join(word)),
             "--labels" => options.labels_file = words.next().map(|word| folder.join(word)),
             other => panic!("the corpus uses an unknown option {other}"),
         }
@@ -39,7 +42,7 @@ fn every_bad_file_is_refused_in_the_right_words() {
     let cases = corpus::cases();
     let names: BTreeSet<&str> = cases.iter().map(|case| case.name).collect();
     assert_eq!(names.len(), cases.len(), "names of cases must differ");
-    assert!(cases.len() >= 80, "{} cases", cases.len());
+    assert!(cases.len() >= 220, "{} cases", cases.len());
     let mut wrong = Vec::new();
     for case in &cases {
         let folder = tempfile::tempdir().unwrap();

@@ -1,13 +1,14 @@
 //! Bad files and what must be said about each, for the tests of the readers and of the command.
 //!
 //! A case is a file (and perhaps a second one beside it), the options to read it with as on the command line, the code
-//! of the error and a piece of its text. `--labels` names a file in the same folder.
+//! of the error and a piece of its text. `--labels` and `--features` name a file in the same folder.
 
 #![allow(dead_code)] // Each test file uses a part of it.
 
 pub mod arrays;
 pub mod binary;
 pub mod build;
+pub mod places;
 pub mod tables;
 
 /// A bad file.
@@ -56,6 +57,10 @@ pub fn cases() -> Vec<Case> {
     cases.extend(tables::label_cases());
     cases.extend(binary::idx_cases());
     cases.extend(binary::mat_cases());
+    cases.extend(places::envi_cases());
+    cases.extend(places::picture_cases());
+    cases.extend(places::text_cases());
+    cases.extend(places::feature_cases());
     cases
 }
 
