@@ -89,10 +89,13 @@ fn once(target: Target, input: &Input, folder: &Path) -> Result<String, Failure>
     let size = input.wrap.around(&input.bytes).len();
     let answer = watched(size, times(target), || attempt(target, input, folder))?;
     Ok(match answer {
-        Ok(text) => shape(&text),
+        Ok(text) => format!("{READ}{}", shape(&text)),
         Err(error) => format!("{} {}", error.code(), shape(&error.fault.to_string())),
     })
 }
+
+/// How the answer to an input begins that was not refused.
+pub const READ: &str = "read ";
 
 /// Does something on behalf of a file of so many bytes, with an eye on panics, memory and time.
 pub fn watched<T>(size: usize, times: usize, work: impl FnOnce() -> T) -> Result<T, Failure> {
@@ -134,4 +137,4 @@ pub fn shape(text: &str) -> String {
 }
 
 /// Letters that tell a message.
-const SHAPE: usize = 80;
+const SHAPE: usize = 40;

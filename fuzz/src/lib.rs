@@ -7,6 +7,7 @@
 //! written out. The same seed gives the same inputs.
 
 pub mod check;
+mod columnar;
 pub mod counting;
 pub mod minimise;
 pub mod mutate;

@@ -47,9 +47,14 @@ fn main() -> ExitCode {
     let mut failed = 0;
     for &target in &args.targets {
         let found = run(target, args.seed, End::Time(Duration::from_secs(args.seconds)));
-        let (inputs, answers) = (found.inputs, found.answers.len());
-        println!("{}: {inputs} inputs, {answers} different answers, {} failures", target.word(), found.failures.len());
-        failed += found.failures.len();
+        let Found { inputs, read, answers, failures } = &found;
+        let (word, answers, failures) = (target.word(), answers.len(), failures.len());
+        println!("{word}: {inputs} inputs, {read} of them read, {answers} different answers, {failures} failures");
+        failed += failures;
+        if *read == 0 {
+            println!("  nothing was read: this run says nothing about the reader");
+            failed += 1;
+        }
         write(&args, target, &found);
     }
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -111,10 +111,11 @@ const INTEGERS: &[u64] = &[
 /// No input grows beyond so many bytes.
 const LONGEST: usize = 1 << 16;
 
-/// An input with one to six changes.
+/// An input with one to six changes, most often few.
 pub fn mutated(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..1 + random.below(6) {
+    let most = 1 + random.below(6);
+    for _ in 0..1 + random.below(most) {
         change(&mut bytes, other, random);
         bytes.truncate(LONGEST);
     }

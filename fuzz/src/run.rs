@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dial::seed::{Purpose, Random};
 
-use crate::check::{Failure, check, listen};
+use crate::check::{Failure, READ, check, listen};
 use crate::minimise::minimised;
 use crate::mutate::mutated;
 use crate::seeds::seeds;
@@ -28,6 +28,8 @@ pub enum End {
 pub struct Found {
     /// Inputs read.
     pub inputs: usize,
+    /// How many of them were not refused. If none is, the reader was never reached and the run says nothing.
+    pub read: usize,
     /// Different answers.
     pub answers: BTreeSet<String>,
     /// Failures, each with the smallest input that shows it.
@@ -44,9 +46,9 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
     let folder = folder(target);
     let mut found = Found::default();
     let mut inputs = seeds(target, &folder);
-    for input in inputs.clone() {
-        look(target, &input, &folder, &mut found);
-    }
+    // Those that are read. Every second input comes from one of them: they lead deepest into the reader.
+    let mut good: Vec<Input> = inputs.clone();
+    good.retain(|input| look(target, input, &folder, &mut found) == Some(Answer::Read));
     let mut random = Random::new(seed, Purpose::User, target as u64);
     let start = Instant::now();
     let over = |inputs: usize| match end {
@@ -54,13 +56,17 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
         End::Time(most) => start.elapsed() >= most,
     };
     while !inputs.is_empty() && !over(found.inputs) && found.failures.len() < 20 {
-        let mut input = inputs[random.below(inputs.len())].clone();
+        let from = if random.below(2) == 0 && !good.is_empty() { &good } else { &inputs };
+        let mut input = from[random.below(from.len())].clone();
         let other = &inputs[random.below(inputs.len())];
         input.bytes = mutated(&input.bytes, &other.bytes, &mut random);
         if random.below(4) == 0 {
             input.options = (random.below(1 << 14) & random.below(1 << 14) & random.below(1 << 14)) as u16;
         }
-        if look(target, &input, &folder, &mut found) {
+        let answers = found.answers.len();
+        let answer = look(target, &input, &folder, &mut found);
+        if found.answers.len() > answers {
+            good.extend((answer == Some(Answer::Read)).then(|| input.clone()));
             inputs.push(input);
         }
     }
@@ -68,17 +74,29 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
     found
 }
 
-/// Reads an input; whether its answer is new.
-fn look(target: Target, input: &Input, folder: &Path, found: &mut Found) -> bool {
+/// How a reader answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Read,
+    Refused,
+}
+
+/// Reads an input and keeps what came of it; none if the reader failed.
+fn look(target: Target, input: &Input, folder: &Path, found: &mut Found) -> Option<Answer> {
     found.inputs += 1;
     match check(target, input, folder) {
-        Ok(answer) => found.answers.insert(answer),
+        Ok(answer) => {
+            let read = answer.starts_with(READ);
+            found.read += usize::from(read);
+            found.answers.insert(answer);
+            Some(if read { Answer::Read } else { Answer::Refused })
+        }
         Err(failure) => {
             if !found.failures.iter().any(|(known, _)| known.like(&failure)) {
                 let smallest = minimised(target, input, &failure, folder);
                 found.failures.push((failure, smallest));
             }
-            false
+            None
         }
     }
 }

@@ -8,6 +8,7 @@ use dial_data::{Buffer, Fingerprint, Matrix, Recipe, write_graph};
 
 use image::{ColorType, ImageFormat};
 
+use crate::columnar;
 use crate::corpus::{self, build};
 use crate::targets::{Input, PICTURES, Target, Wrap};
 
@@ -27,6 +28,8 @@ pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
         Target::Mat => seeds.push(wrapped("wrapped.mat", build::good_array("X"), Wrap::Mat)),
         Target::Table => seeds.extend(TABLES.iter().map(|text| Input::plain("a.csv", text.as_bytes().to_vec()))),
         Target::Jsonl => seeds.extend(LINES.iter().map(|text| Input::plain("a.jsonl", text.as_bytes().to_vec()))),
+        Target::Parquet => seeds.extend(columnar::parquet()),
+        Target::Arrow => seeds.extend(columnar::arrow()),
         Target::Texts => seeds.extend(LETTERS.iter().map(|text| Input::plain("a.txt", text.as_bytes().to_vec()))),
         Target::Envi => seeds.extend(SCENES.iter().map(|text| Input::plain("scene.hdr", text.as_bytes().to_vec()))),
         Target::Pictures => seeds.extend(pictures()),
@@ -36,7 +39,8 @@ pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
         }
         Target::Rows => seeds.extend(of_corpus(Target::Npy)),
         Target::Graph => seeds.push(wrapped("a.dialgraph", graph(folder), Wrap::Graph)),
-        Target::Npy | Target::Other => {}
+        Target::Other => seeds.extend(ARRAYS.iter().map(|text| Input::plain("a.json", text.as_bytes().to_vec()))),
+        Target::Npy => {}
     }
     seeds
 }
@@ -54,6 +58,10 @@ const LINES: &[&str] = &[
     "{\"x\": [1, 2.5, -3e2], \"y\": true}\n{\"x\": [4, 5, 6], \"y\": false}\n",
     "{\"a\": {\"b\": [[], {}]}, \"c\": 1e3}\n\n{\"c\": 2}\n",
     "[1, 2, 3]\n\"text\"\n",
+];
+const ARRAYS: &[&str] = &[
+    "[{\"id\": \"a\", \"x\": 1, \"y\": 2.5}, {\"id\": \"b\", \"x\": -3, \"y\": 4}, {\"id\": \"c\", \"x\": 0, \"y\": 1e2}]",
+    "[{\"text\": \"one two three\", \"label\": \"p\"}, {\"text\": \"two three four\", \"label\": \"q\"}]",
 ];
 const LETTERS: &[&str] = &["one two three\ntwo three four\n\nfour, one!\r\n", "日本語 ÄÖ\nσαν\n\u{feff}\0\n"];
 const SCENES: &[&str] = &[
@@ -82,6 +90,8 @@ fn target_of(name: &str) -> Target {
         _ if ends(&[".mat"]) => Target::Mat,
         _ if ends(&[".csv", ".tsv", ".txt"]) => Target::Table,
         _ if ends(&[".jsonl", ".ndjson"]) => Target::Jsonl,
+        _ if ends(&[".parquet"]) => Target::Parquet,
+        _ if ends(&[".arrow", ".arrows", ".feather"]) => Target::Arrow,
         _ => Target::Other,
     }
 }

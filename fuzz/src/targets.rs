@@ -23,6 +23,10 @@ pub enum Target {
     Table,
     /// Lines of JSON.
     Jsonl,
+    /// Parquet.
+    Parquet,
+    /// Arrow, as a file or as a stream.
+    Arrow,
     /// A text per line.
     Texts,
     /// Headers of ENVI, beside data.
@@ -43,13 +47,15 @@ pub enum Target {
 
 impl Target {
     /// All of them.
-    pub const ALL: [Target; 14] = [
+    pub const ALL: [Target; 16] = [
         Target::Npy,
         Target::Npz,
         Target::Idx,
         Target::Mat,
         Target::Table,
         Target::Jsonl,
+        Target::Parquet,
+        Target::Arrow,
         Target::Texts,
         Target::Envi,
         Target::Pictures,
@@ -69,6 +75,8 @@ impl Target {
             Target::Mat => "mat",
             Target::Table => "table",
             Target::Jsonl => "jsonl",
+            Target::Parquet => "parquet",
+            Target::Arrow => "arrow",
             Target::Texts => "texts",
             Target::Envi => "envi",
             Target::Pictures => "pictures",
@@ -219,7 +227,8 @@ fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<Str
             return Ok(format!("graph {} {}", graph.n(), graph.entries()));
         }
         Target::Envi => {
-            beside(folder, "scene.dat", &[7; 96]);
+            let values: Vec<u8> = (0..96u32).map(|i| (i * 37 % 251) as u8).collect();
+            beside(folder, "scene.dat", &values);
             path.to_path_buf()
         }
         Target::Pictures => {
