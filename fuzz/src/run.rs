@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use dial::seed::{Purpose, Random};
@@ -39,9 +39,14 @@ pub struct Found {
 /// Memory is measured for the whole process: one run at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// Waits until nobody else in this process measures, and keeps others waiting while it lives.
+pub fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Fuzzes a target.
 pub fn run(target: Target, seed: u64, end: End) -> Found {
-    let _alone = ALONE.lock();
+    let _alone = alone();
     listen();
     let folder = folder(target);
     let mut found = Found::default();

@@ -4,7 +4,7 @@ use dial::seed::{Purpose, Random};
 use dial_fuzz::check::{Failure, listen, shape, watched};
 use dial_fuzz::counting::Counting;
 use dial_fuzz::mutate::mutated;
-use dial_fuzz::run::{End, run};
+use dial_fuzz::run::{End, alone, run};
 use dial_fuzz::targets::Target;
 
 #[global_allocator]
@@ -66,6 +66,7 @@ fn answers_of_one_kind_have_one_shape() {
 
 #[test]
 fn what_is_wrong_is_found() {
+    let _alone = alone();
     listen();
     assert!(matches!(watched(10, 50, || panic!("ouch")), Err(Failure::Panic(text)) if text.contains("ouch")));
     let memory = watched(10, 50, || std::hint::black_box(vec![1u8; 65 << 20]).len());
