@@ -22,8 +22,9 @@ A whole use:
   dial simulate features.npz --acquisition auto,variance,random --plot a.svg
                               where labels are known: which way learns fastest
 
-POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt), a folder of pictures or texts, or
-  builtin:digits  texts  scene  moons  blobs  circles  mixture-1d (builtin:moons:500)
+POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
+  a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
+  builtin:digits  texts  scene  moons  blobs  circles  mixture-1d
 
 Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
   7 resources, 70 a bug of ours.";

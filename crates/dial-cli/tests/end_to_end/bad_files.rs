@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::corpus::{self, Case};
-use crate::run::{Place, Ran};
+use crate::run::{DIAL, Place, Ran};
 
 /// The exit code that belongs to a code, by its letter.
 fn exit_code(code: &str) -> i32 {
@@ -21,13 +21,18 @@ fn exit_code(code: &str) -> i32 {
     }
 }
 
-/// What is wrong with how a case ended, if anything.
-fn complaint(case: &Case) -> Option<String> {
+/// The file of a case, and the one beside it.
+fn laid_out(case: &Case) -> Place {
     let place = Place::with(case.file_name, &case.bytes);
-    let place = match &case.beside {
+    match &case.beside {
         Some((name, bytes)) => place.and(name, bytes),
         None => place,
-    };
+    }
+}
+
+/// What is wrong with how a case ended, if anything.
+fn complaint(case: &Case) -> Option<String> {
+    let place = laid_out(case);
     let before = place.files();
     let mut args = vec!["doctor", case.file_name, "--quiet"];
     args.extend(&case.args);
@@ -68,6 +73,30 @@ fn in_json(case: &Case, ran: &Ran, words: &Ran) -> Option<String> {
 
 #[test]
 fn every_bad_file_is_refused_with_its_code_in_words_and_in_json() {
+    nobody_complains(complaint);
+}
+
+/// Whatever a header promises, and whatever a file unpacks to: an honest answer in little memory, not an abort.
+#[test]
+#[cfg(target_os = "linux")]
+fn every_bad_file_is_refused_in_little_memory() {
+    nobody_complains(|case| {
+        let place = laid_out(case);
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", &format!("ulimit -v {LIMIT_KIB}; exec \"$@\""), "sh", DIAL, "doctor", case.file_name]);
+        limited.args(["--quiet", "--threads", "1"]).args(&case.args).current_dir(place.path(""));
+        let ended = limited.output().unwrap();
+        let (code, said) = (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned());
+        let right = code == Some(exit_code(case.code)) && said.starts_with(&format!("error[{}]: ", case.code));
+        (!right).then(|| format!("{}: {code:?} {said}", case.name))
+    });
+}
+
+/// The address space of the run in little memory: twice what the largest file of the corpus takes to be read.
+const LIMIT_KIB: usize = 256 << 10;
+
+/// Tries all cases, four at a time.
+fn nobody_complains(complaint: impl Fn(&Case) -> Option<String> + Sync) {
     let cases = corpus::cases();
     assert!(cases.len() >= 220, "only {} cases", cases.len());
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
