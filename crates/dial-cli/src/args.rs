@@ -10,7 +10,7 @@ use dial::{Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness}
 pub use crate::arena::Arena;
 pub use crate::bench::Bench;
 pub use crate::generate::Generate;
-pub use crate::pool_args::PoolArgs;
+pub use crate::pool_args::{PoolArgs, ReadingArgs};
 pub use crate::reproduce::Reproduce;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
 pub use dial_lab::tau::Tau;
@@ -78,6 +78,9 @@ pub struct Demo {
     /// Pool to label; needs known labels
     #[arg(value_name = "POOL", default_value = "builtin:digits")]
     pub pool: String,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub how: ReadingArgs,
     /// Folder for the report, figures and records
     #[arg(long, value_name = "FOLDER", default_value = "dial-demo")]
     pub out: PathBuf,
@@ -99,7 +102,10 @@ impl Demo {
         let typed = ["dial", "simulate", "--initial", "none", "--queries", &queries];
         let rest = ["--trials", &trials, "--seed", &seed, "--", &self.pool];
         match Cli::parse_from(typed.into_iter().chain(rest)).verb {
-            Verb::Simulate(simulation) => *simulation,
+            Verb::Simulate(simulation) => {
+                let pool = PoolArgs { pool: self.pool.clone(), how: self.how.clone() };
+                Simulate { pool, ..*simulation }
+            }
             _ => unreachable!("simulate was typed"),
         }
     }

@@ -30,11 +30,11 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     outputs::check_folder(&args.out)?;
     if args.out.is_dir() {
         let files = files(args);
-        outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, &[])?;
+        outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, &plan.pool.inputs(None))?;
     }
     let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(24), output)?;
     let truth = prepare::truth(&pool, None)?;
-    let built = prepare::build(&pool, &plan.graph, plan.pool.zero_vectors, output)?;
+    let built = prepare::build(&pool, &plan.graph, plan.pool.how.zero_vectors, output)?;
     if !output.json {
         let (items, classes) = (truth.classes.len(), truth.names.len());
         output.print(&format!("{}: {items} items, {classes} classes, no labels shown to the machine.\n", pool.name));

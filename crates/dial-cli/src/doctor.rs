@@ -26,7 +26,7 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
     let work = if file.is_some() { Work::LabelSaved(0) } else { Work::Label(0) };
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     let quiet = Output { quiet: true, ..*output };
-    let built = saved::load_or_build(&pool, &args.graph, (file, true), args.pool.zero_vectors, &quiet)?;
+    let built = saved::load_or_build(&pool, &args.graph, (file, true), args.pool.how.zero_vectors, &quiet)?;
     let mut exam = Exam { facts: Vec::new(), findings: Vec::new() };
     exam.features(&pool, &built);
     exam.graph(&built);

@@ -16,23 +16,23 @@ use crate::saved;
 /// Runs the command.
 pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
-    outputs::check(&files, &args.pool.pool, &[("labels", args.pool.labels.as_deref())])?;
+    outputs::check(&files, &args.pool.pool, &args.pool.inputs(None))?;
     let file = args.out.as_deref();
     let compact = file.filter(|file| saved::is_graph(file));
     let work = if compact.is_some() { Work::Save } else { Work::Build };
     if let Some((file, rows)) = compact.zip(saved::rows_by_position(&args.pool, &args.graph)) {
-        let graph = saved::save_rows(&rows, &args.graph, args.pool.zero_vectors, file, output)?;
+        let graph = saved::save_rows(&rows, &args.graph, args.pool.how.zero_vectors, file, output)?;
         say(&args.pool.pool, facts(&graph, output), args, output);
         return Ok(());
     }
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     let facts = match compact {
         Some(file) => {
-            let graph = saved::save(&pool, &args.graph, args.pool.zero_vectors, file, output)?;
+            let graph = saved::save(&pool, &args.graph, args.pool.how.zero_vectors, file, output)?;
             facts(&graph, output)
         }
         None => {
-            let built = prepare::build(&pool, &args.graph, args.pool.zero_vectors, output)?;
+            let built = prepare::build(&pool, &args.graph, args.pool.how.zero_vectors, output)?;
             let (starts, columns, weights) = built.graph().csr();
             if let Some(file) = file {
                 dial_data::write::write_csr(file, built.graph().n(), starts, columns, weights)?;

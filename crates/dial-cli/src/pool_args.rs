@@ -1,6 +1,6 @@
 //! What can be typed about a pool, and what that means to its reader.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial_data::{Kind, ReadOptions};
@@ -15,10 +15,19 @@ pub struct PoolArgs {
     /// A file, a folder of pictures or texts, or builtin:NAME
     #[arg(value_name = "POOL")]
     pub pool: String,
-    /// File of features (embeddings) for the items of POOL, one row each or joined by id: npy, npz, csv, parquet or mat
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub how: ReadingArgs,
+}
+
+/// How the items are read.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Pool")]
+pub struct ReadingArgs {
+    /// File of features (embeddings) for the items of POOL, one row each or joined by id: npy, npz, csv, jsonl, parquet, arrow or mat
     #[arg(long, value_name = "FILE")]
     pub features: Option<PathBuf>,
-    /// File of labels: npy, csv (one column, or id and label), idx or mat
+    /// File of labels: one per row, or ids and labels (npy, npz, csv, jsonl, parquet, arrow, idx, mat or ENVI)
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
     /// Column of a table, or array of an npz or mat file, that holds the labels [default: label, labels, class, target
@@ -79,6 +88,13 @@ pub struct PoolArgs {
 }
 
 impl PoolArgs {
+    /// The files that are read beside the pool, each with what it holds.
+    pub fn inputs<'a>(&'a self, graph: Option<&'a Path>) -> [(&'static str, Option<&'a Path>); 3] {
+        [("labels", self.how.labels.as_deref()), ("features", self.how.features.as_deref()), ("graph", graph)]
+    }
+}
+
+impl ReadingArgs {
     /// How the pool is to be read.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {

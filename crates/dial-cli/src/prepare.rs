@@ -24,12 +24,12 @@ pub const SEARCH_SEED: u64 = 0;
 /// Opens the pool and says what was noticed on the way.
 pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
     // An array that is a scene has other rows than its file.
-    let foreseen = args.kind.is_none() && memory::before_reading(&args.pool, graph, work, output)?;
-    let mut pool = dial_data::open(&args.pool, &args.options(), BUILTIN_SEED, &output.control())?;
-    if args.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
+    let foreseen = args.how.kind.is_none() && memory::before_reading(&args.pool, graph, work, output)?;
+    let mut pool = dial_data::open(&args.pool, &args.how.options(), BUILTIN_SEED, &output.control())?;
+    if args.how.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
         drop_zero_rows(&mut pool)?;
     }
-    for label in &args.ignore_label {
+    for label in &args.how.ignore_label {
         if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
             pool.notes.push(format!("no item has the label {label:?} of --ignore-label"));
         }

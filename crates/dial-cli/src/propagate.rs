@@ -17,13 +17,18 @@ use crate::saved;
 /// Runs the command.
 pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
-    let inputs = [("labels", args.pool.labels.as_deref()), ("graph", args.saved.saved.as_deref())];
+    let inputs = args.pool.inputs(args.saved.saved.as_deref());
     outputs::check(&files, &args.pool.pool, &inputs)?;
     prepare::check_kernel(&args.kernel)?;
     let work = if args.saved.saved.is_some() { Work::LabelSaved(1) } else { Work::Label(1) };
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
-    let built =
-        saved::load_or_build(&pool, &args.graph, (args.saved.saved.as_ref(), true), args.pool.zero_vectors, output)?;
+    let built = saved::load_or_build(
+        &pool,
+        &args.graph,
+        (args.saved.saved.as_ref(), true),
+        args.pool.how.zero_vectors,
+        output,
+    )?;
     let source = built.items.node(&args.source)?;
     let kernel = built.kernel(&args.kernel, output)?;
     let column = kernel.columns(&[source], &output.control())?.remove(0);

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dial::{CompactGraph, Effort, Lists, Neighbours, Rows, Search, ZeroVectors};
-use dial_data::{Fingerprint, GraphFile, Pool, Recipe, RowFile, RowReader, write_graph};
+use dial_data::{Fingerprint, GraphFile, Pool, ReadOptions, Recipe, RowFile, RowReader, write_graph};
 use serde_json::json;
 
 use crate::args::{GraphArgs, Neighbourhood, PoolArgs, ZeroRows};
@@ -48,9 +48,10 @@ pub fn save(
 
 /// The rows of a pool that need not be read whole: a large npy file, taken as it is.
 pub fn rows_by_position(pool: &PoolArgs, args: &GraphArgs) -> Option<RowFile> {
-    let PoolArgs { labels, features, standardize, pca, .. } = pool;
-    let changed = standardize.as_deref() == Some("yes") || pool.drop_nonfinite || pool.zero_vectors == ZeroRows::Drop;
-    let as_it_is = pool.kind.is_none() && labels.is_none() && features.is_none() && pca.is_none() && !changed;
+    // Any option of reading but --standardize=no reads the file whole.
+    let options = pool.how.options();
+    let plain = ReadOptions { standardize: options.standardize.filter(|yes| !yes), ..ReadOptions::default() };
+    let as_it_is = options == plain && pool.how.zero_vectors != ZeroRows::Drop;
     // Whatever is wrong with the file, its reader will say.
     let file =
         Some(&pool.pool).filter(|name| as_it_is && name.ends_with(".npy")).and_then(|name| RowFile::open(name).ok())?;

@@ -58,7 +58,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     let table = args.asking.out.iter().filter(|file| file.as_os_str() != "-");
     let files: Vec<&Path> = table.chain(&args.asking.plot).map(PathBuf::as_path).collect();
-    let inputs = [("labels", args.pool.labels.as_deref()), ("graph", args.saved.saved.as_deref())];
+    let inputs = args.pool.inputs(args.saved.saved.as_deref());
     outputs::check(&files, &args.pool.pool, &inputs)?;
     maps::check(args.maps.as_deref(), &args.pool.pool, &inputs)?;
     prepare::check_kernel(&args.kernel)?;
@@ -72,8 +72,13 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     // Before the graph is built, so that nobody waits for a refusal.
     initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
     let whole = args.kernel.precision == Precision::Faithful;
-    let built =
-        saved::load_or_build(&pool, &args.graph, (args.saved.saved.as_ref(), whole), args.pool.zero_vectors, output)?;
+    let built = saved::load_or_build(
+        &pool,
+        &args.graph,
+        (args.saved.saved.as_ref(), whole),
+        args.pool.how.zero_vectors,
+        output,
+    )?;
     let auto = args.asking.acquisition.contains(&Method::Auto);
     if auto && args.saved.saved.is_some() {
         output.note(

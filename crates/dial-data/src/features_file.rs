@@ -1,14 +1,15 @@
 //! Features in a file of their own, for the items of any pool: one row per item, or joined by id.
 //!
 //! Where both files have ids, rows are joined by id: every item must have its row, and rows for other ids are passed
-//! over with a note. Otherwise the rows must be as many as the items, in their order.
+//! over with a note. Otherwise, or where no id of one file is in the other, the rows must be as many as the items, in
+//! their order. Features are taken as they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::error::{Fault, LISTED, Result, first_few, plural};
 use crate::open;
-use crate::pool::{Draft, ReadOptions};
+use crate::pool::{Draft, Kind, ReadOptions};
 
 /// Gives a draft the features of another file.
 pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> Result<()> {
@@ -16,16 +17,18 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     let own = ReadOptions {
         id_column: options.id_column.clone(),
         variable: options.variable.clone(),
-        skip_bad: options.skip_bad,
+        kind: Some(Kind::Table),
         ..ReadOptions::default()
     };
-    let given = open::features(&place, &own)?;
+    // The name of the pool's id column counts here too, where there is such a column.
+    let given = open::features(&place, &own)
+        .or_else(|_| open::features(&place, &ReadOptions { id_column: None, ..own.clone() }))?;
     let Some(matrix) = given.matrix else {
         let next = "Give a file of numbers: npy, npz, csv, Parquet or MATLAB.";
         return Err(Fault::format("holds no features", next).at(place));
     };
     let rows = match (&draft.ids, &given.ids) {
-        (Some(ids), Some(others)) => by_id(ids, others, &mut draft.notes),
+        (Some(ids), Some(others)) if related(ids, others) => by_id(ids, others, &mut draft.notes),
         _ => by_row(draft, matrix.n),
     };
     let rows = rows.map_err(|fault| fault.at(&place))?;
@@ -35,10 +38,17 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     }
     draft.notes.push(format!("features are the {} columns of {place}", matrix.dim));
     draft.matrix = Some(matrix);
-    (draft.metric, draft.standardize, draft.categories) = (given.metric, given.standardize, given.categories);
+    (draft.metric, draft.standardize, draft.categories) = (given.metric, false, given.categories);
+    draft.features_place = Some(place);
     // Lines and names of columns are those of another file now.
     draft.lines = None;
     Ok(())
+}
+
+/// Whether any id of one list is in the other. An index that somebody's library wrote is not what items are called.
+fn related(ids: &[String], others: &[String]) -> bool {
+    let known: HashSet<&String> = ids.iter().collect();
+    ids.len() != others.len() || others.iter().any(|id| known.contains(id))
 }
 
 /// One row per item; rows of items that were left out are left out here too.
@@ -96,6 +106,10 @@ mod tests {
         let error = attach(&mut texts(), &csv, &none).unwrap_err();
         assert_eq!(error.code(), "I7");
         assert!(error.to_string().contains("no features for 1 item: \"a\"."), "{error}");
+        std::fs::write(&csv, "id,u\n0,3\n1,4\n").unwrap();
+        let mut draft = texts();
+        attach(&mut draft, &csv, &none).unwrap();
+        assert_eq!(draft.matrix.unwrap().get(1, 0), 4.0, "an index is no id");
         write_npy(&npy, &Saved::matrix(SavedData::F32(&[5.0, 6.0, 7.0]), 1)).unwrap();
         assert_eq!(attach(&mut texts(), &npy, &none).unwrap_err().code(), "I3");
     }

@@ -82,15 +82,17 @@ pub(crate) fn features(place: &str, options: &ReadOptions) -> Result<Draft> {
 
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if Path::new(place).is_dir() {
+        fits(options, true, false).map_err(|fault| fault.at(place))?;
         return folder::read(place, options);
     }
     if envi_data::is_envi(place) {
-        no_columns(options).map_err(|fault| fault.at(place))?;
+        no_columns(options).and_then(|()| fits(options, false, false)).map_err(|fault| fault.at(place))?;
         return envi_data::read(place, options);
     }
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
+    fits(options, false, format.has_columns()).map_err(here)?;
     if options.kind == Some(Kind::Scene) && format.has_columns() {
         let text = "a table is not a scene. Give ENVI, or an array of height x width x bands in npy, npz or mat.";
         return Err(here(Fault::Setting(text.into())));
@@ -122,6 +124,23 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         draft.notes.extend(notes);
     }
     Ok(draft)
+}
+
+/// Refuses options that mean nothing to a pool: they were meant for another one.
+fn fits(options: &ReadOptions, folder: bool, columns: bool) -> std::result::Result<(), Fault> {
+    if options.folder_labels && !folder {
+        return Err(Fault::Setting("--folder-labels is for a folder of pictures or texts.".into()));
+    }
+    let typed = [
+        (options.text_column.is_some(), "--text-column"),
+        (options.image_column.is_some(), "--image-column"),
+        (options.delimiter.is_some(), "--delimiter"),
+        (options.decimal_comma.is_some(), "--decimal"),
+    ];
+    match typed.iter().find(|(given, _)| *given && !columns) {
+        Some((_, name)) => Err(Fault::Setting(format!("{name} is for tables, and this is none."))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses to leave out columns by name where columns have none.
@@ -157,7 +176,8 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
         Some(matrix) => matrix,
         None => described(&mut draft, place, options, control)?,
     };
-    drop_nonfinite(&mut draft, &mut matrix, options).map_err(|fault| fault.at(place))?;
+    let of_features = draft.features_place.clone().unwrap_or_else(|| place.to_string());
+    drop_nonfinite(&mut draft, &mut matrix, options).map_err(|fault| fault.at(of_features))?;
     matrix = transformed(&mut draft, matrix, options, control).map_err(|fault| fault.at(place))?;
     if let Some(truth) = &draft.truth {
         let unknown = truth.labels.len() - truth.known();

@@ -156,6 +156,8 @@ pub(crate) struct Draft {
     pub show: Show,
     pub beside: Option<Table>,
     pub notes: Vec<String>,
+    /// The file that gave the features, if another one did.
+    pub features_place: Option<String>,
     /// Whether to standardise the columns where nobody says.
     pub standardize: bool,
     /// How many of the last columns are categories, which are never standardised.
@@ -186,6 +188,7 @@ impl Draft {
             show,
             beside: None,
             notes: Vec::new(),
+            features_place: None,
             standardize: false,
             categories: 0,
             lines: None,
