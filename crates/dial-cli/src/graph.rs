@@ -26,6 +26,7 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    outputs::spare_pictures(&files, &pool)?;
     let facts = match compact {
         Some(file) => {
             let graph = saved::save(&pool, &args.graph, args.pool.how.zero_vectors, file, output)?;

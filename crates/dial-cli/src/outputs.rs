@@ -1,9 +1,11 @@
 //! What a command will write, checked before any work is done: folders exist, and nothing that is read, or written by
 //! the same command, is overwritten.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use dial_data::write::destination;
+use dial_data::{Pool, Show};
 
 use crate::failure::Failure;
 
@@ -12,15 +14,20 @@ use crate::failure::Failure;
 pub fn check(outputs: &[&Path], pool: &str, inputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
     outputs.iter().try_for_each(|file| folder_exists(file))?;
     let mut taken: Vec<(String, PathBuf)> = Vec::new();
-    if !pool.starts_with("builtin:") {
-        taken.extend(identity(Path::new(pool)).map(|place| (format!("the pool {pool}"), place)));
-    }
-    for (what, input) in inputs {
+    let pool_file = Some(Path::new(pool)).filter(|_| !pool.starts_with("builtin:"));
+    for (what, input) in [("pool", pool_file)].iter().chain(inputs) {
         let Some(file) = input else { continue };
-        taken.extend(identity(file).map(|place| (format!("the {what} {}", file.display()), place)));
+        for part in dial_data::parts(file) {
+            taken.extend(identity(&part).map(|place| (format!("the {what} {}", part.display()), place)));
+        }
     }
+    let folder = pool_file.filter(|pool| pool.is_dir()).and_then(|pool| pool.canonicalize().ok());
     for file in outputs {
         let Some(place) = identity(file) else { continue };
+        if file.exists() && folder.as_ref().is_some_and(|folder| place.starts_with(folder)) {
+            let text = format!("{}: would overwrite a file of the pool {pool}. Nothing was done.", file.display());
+            return Err(Failure::settings(format!("{text} Choose another file.")));
+        }
         if let Some((name, _)) = taken.iter().find(|(_, other)| *other == place) {
             return Err(Failure::settings(format!(
                 "{}: would overwrite {name}. Nothing was done. Choose another file.",
@@ -30,6 +37,20 @@ pub fn check(outputs: &[&Path], pool: &str, inputs: &[(&str, Option<&Path>)]) ->
         taken.push((format!("the output {}", file.display()), place));
     }
     Ok(())
+}
+
+/// Refuses outputs that are pictures of the pool, which a table may name anywhere in its folder.
+pub fn spare_pictures(outputs: &[&Path], pool: &Pool) -> Result<(), Failure> {
+    let Show::Images(images) = &pool.show else { return Ok(()) };
+    let pictures: HashSet<PathBuf> =
+        images.files.iter().filter_map(|file| identity(&images.folder.join(file))).collect();
+    match outputs.iter().find(|file| identity(file).is_some_and(|place| pictures.contains(&place))) {
+        Some(file) => Err(Failure::settings(format!(
+            "{}: would overwrite a picture of the pool. Nothing was done. Choose another file.",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a folder that cannot be made because a file is in the way.

@@ -22,6 +22,7 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     prepare::check_kernel(&args.kernel)?;
     let work = if args.saved.saved.is_some() { Work::LabelSaved(1) } else { Work::Label(1) };
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    outputs::spare_pictures(&files, &pool)?;
     let built = saved::load_or_build(
         &pool,
         &args.graph,

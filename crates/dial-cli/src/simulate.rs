@@ -63,6 +63,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     maps::check(args.maps.as_deref(), &args.pool.pool, &inputs)?;
     prepare::check_kernel(&args.kernel)?;
     let pool = prepare::open(&args.pool, &args.graph, work(args, 10), output)?;
+    outputs::spare_pictures(&files, &pool)?;
     args.maps.as_ref().map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
     let shape = memory::Shape::of(&pool, args.graph.k.number(pool.matrix.n));

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::array::{shape_in_words, too_large};
 use crate::bytes::Number;
@@ -24,6 +24,11 @@ const ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
 struct Pair {
     header: String,
     data: String,
+}
+
+/// The header and the data of a scene.
+pub(crate) fn files(place: &str) -> Option<Vec<PathBuf>> {
+    pair(place).ok().map(|(pair, _)| vec![pair.header.into(), pair.data.into()])
 }
 
 /// Class names of a map, row by row, and its height and width. A pixel without a class has an empty name.

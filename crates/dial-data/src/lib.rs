@@ -60,7 +60,7 @@ pub use fingerprint::Fingerprint;
 pub use graph_file::{GraphFile, Recipe, write_graph};
 pub use matrix::{Buffer, Matrix};
 pub use npz::read_npz;
-pub use open::{fingerprint, open};
+pub use open::{fingerprint, open, parts};
 pub use pool::{Kind, Pool, ReadOptions};
 pub use row_file::{RowFile, RowReader};
 pub use show::{Images, Picture, Scene, Show, Table};

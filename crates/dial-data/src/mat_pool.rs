@@ -107,14 +107,16 @@ fn choose<'v, 'a>(
     if let Some(name) = name {
         return named(name).ok_or_else(|| Fault::Setting(format!("there is no variable {name:?}; found {all}.")));
     }
-    if let Some(variable) = named("X").filter(|variable| variable.class.is_ok()) {
+    // One that cannot be read says why when it is read; another one must not stand in for it.
+    if let Some(variable) = named("X") {
         return Ok(variable);
     }
     let numeric: Vec<_> = variables.iter().filter(|variable| variable.class.is_ok()).collect();
     let candidates: Vec<_> = numeric.iter().copied().filter(|variable| possible(variable)).collect();
     match (candidates.as_slice(), numeric.as_slice()) {
-        ([only], _) | ([], [only]) => Ok(only),
-        (_, []) => Err(Fault::format(format!("no numeric array; found {all}"), "Save the features as a full matrix.")),
+        ([only], _) => Ok(only),
+        ([], [only]) if numeric.len() == variables.len() => Ok(only),
+        ([], _) => Err(Fault::format(format!("no numeric matrix; found {all}"), "Save the features as a full matrix.")),
         _ => Err(Fault::format(format!("several arrays are possible: {all}"), "Choose one with --variable.")),
     }
 }

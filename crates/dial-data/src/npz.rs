@@ -57,6 +57,9 @@ impl Stored<'_> {
     }
 }
 
+/// Arrays of these names hold labels, not features.
+const LABELS: [&str; 6] = ["labels", "label", "y", "gt", "target", "targets"];
+
 /// The arrays of an archive. Members that are not npy files are passed over.
 pub(crate) fn arrays<'a>(bytes: &'a [u8], place: &str) -> Result<Vec<Stored<'a>>> {
     let members = zip::members(bytes).map_err(|fault| fault.at(place))?;
@@ -125,12 +128,16 @@ fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::resul
         return Ok(array);
     }
     let dimensions = if options.kind == Some(crate::pool::Kind::Scene) { 3 } else { 2 };
-    let fits = |array: &Stored<'_>| array.numeric() && array.shape().len() == dimensions && !is_label(array);
+    let label = |array: &Stored<'_>| is_label(array) || LABELS.contains(&array.name.as_str());
+    let fits = |array: &Stored<'_>| array.numeric() && array.shape().len() == dimensions && !label(array);
     let possible: Vec<_> = arrays.iter().filter(|array| fits(array)).collect();
     match (possible.as_slice(), arrays) {
         ([only], _) => Ok(only),
         ([], [only]) => Ok(only),
-        ([], _) => Err(Fault::format(format!("no array X and no matrix; found {}", all()), "Name the features X.")),
+        ([], _) => Err(Fault::format(
+            format!("no array X and no matrix; found {}", all()),
+            "Name the features X, or choose with --variable (a cube of height x width x bands: --as scene).",
+        )),
         _ => Err(Fault::format(
             format!("several arrays could be the features: {}", all()),
             "Name the features X, or choose with --variable.",

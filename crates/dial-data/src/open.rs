@@ -1,6 +1,6 @@
 //! Opening a pool, whatever it is: find the format, read, attach labels, leave out or refuse bad rows, standardise.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dial::Control;
 
@@ -68,6 +68,15 @@ pub(crate) fn read_file(place: &str) -> Result<Vec<u8>> {
     std::fs::read(place).map_err(fault)
 }
 
+/// The files that a pool or a file beside it consists of: a scene has a header and data, whichever was named.
+pub fn parts(path: &Path) -> Vec<PathBuf> {
+    let place = path.display().to_string();
+    match envi_data::is_envi(&place) {
+        true => envi_data::files(&place).unwrap_or_else(|| vec![path.to_path_buf()]),
+        false => vec![path.to_path_buf()],
+    }
+}
+
 /// The SHA-256 of a file, in hexadecimal: what tells two versions of a pool apart.
 pub fn fingerprint(path: impl AsRef<std::path::Path>) -> Result<String> {
     use sha2::Digest;
@@ -83,7 +92,12 @@ pub(crate) fn features(place: &str, options: &ReadOptions) -> Result<Draft> {
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if Path::new(place).is_dir() {
         fits(options, true, false).map_err(|fault| fault.at(place))?;
-        return folder::read(place, options);
+        let mut draft = folder::read(place, options)?;
+        // Paths as file systems spell them become ids as everybody spells them.
+        let (ids, notes) = ids::checked(draft.id_list(), ids::Place::Row).map_err(|fault| fault.at(place))?;
+        draft.ids = Some(ids);
+        draft.notes.extend(notes);
+        return Ok(draft);
     }
     if envi_data::is_envi(place) {
         no_columns(options).and_then(|()| fits(options, false, false)).map_err(|fault| fault.at(place))?;
@@ -93,6 +107,9 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
     fits(options, false, format.has_columns()).map_err(here)?;
+    if matches!(options.kind, Some(Kind::Images)) || (options.kind == Some(Kind::Texts) && format != Format::Table) {
+        return Err(here(Fault::Setting("--as does not fit this file, which is of another kind.".into())));
+    }
     if options.kind == Some(Kind::Scene) && format.has_columns() {
         let text = "a table is not a scene. Give ENVI, or an array of height x width x bands in npy, npz or mat.";
         return Err(here(Fault::Setting(text.into())));

@@ -125,6 +125,8 @@ pub(crate) fn decode(bytes: &[u8]) -> std::result::Result<Bitmap, Fault> {
             within_limits(width, height, 1)?;
             let packed = u64::from(height) * (1 + (u64::from(width) * u64::from(bits)).div_ceil(8));
             warranted(packed / 1032, bytes, (width, height))?;
+            // A small picture does not need all that memory for its colour profile and its comments.
+            limits.max_alloc = Some(MOST_BYTES.min(8 * u64::from(width) * u64::from(height) + (16 << 20)));
             decoded(PngDecoder::with_limits(Cursor::new(bytes), limits).map_err(damaged)?)
         }
         [0xff, 0xd8, 0xff, ..] => {

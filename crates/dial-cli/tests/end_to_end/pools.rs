@@ -282,3 +282,27 @@ fn built_in_pools() {
         place.line(&format!("simulate {pool} --queries 3 --trials 1 --quiet")).ok();
     }
 }
+
+#[test]
+fn no_part_of_a_pool_is_overwritten() {
+    let place = Place::with("s.hdr", envi_header("bsq"))
+        .and("s.img", envi_data("bsq"))
+        .and("gt.mat", truth_mat())
+        .and("t.csv", format!("text\n{}", rows(sentence)))
+        .and("x.npy", features_npy());
+    folder(&place, "png", |item| encoded(item, image::ImageFormat::Png));
+    let list = (0..ITEMS).map(|item| format!("pool/{}/{item:02}.png\n", name(item)));
+    let place = place.and("list.csv", format!("image\n{}", list.collect::<String>()));
+    for line in [
+        "graph s.hdr --k 8 --out s.img",
+        "graph t.csv --k 8 --features x.npy --out x.npy",
+        "graph pool --k 8 --out pool/cat/00.png",
+        "propagate list.csv --k 8 --source 0 --out pool/dog/01.png",
+    ] {
+        let before = (place.read("s.img"), place.read("x.npy"), place.read("pool/cat/00.png"));
+        place.line(line).fails("U1", 2, &["would overwrite", "Nothing was done."]);
+        assert_eq!(before, (place.read("s.img"), place.read("x.npy"), place.read("pool/cat/00.png")), "{line}");
+    }
+    place.line("doctor t.csv --folder-labels").fails("U1", 2, &["--folder-labels is for a folder"]);
+    place.line("doctor x.npy --text-column a").fails("U1", 2, &["--text-column is for tables"]);
+}
