@@ -72,7 +72,7 @@ pub fn in_words(pool: &Pool) -> String {
     match &pool.show {
         Show::Numbers(_) => count(n, "row of numbers", "rows of numbers"),
         Show::Picture(picture) => {
-            format!("{} of {} x {} pixels", count(n, "picture", "pictures"), picture.width, picture.height)
+            format!("{} of {} x {} pixels", count(n, "picture", "pictures"), picture.height, picture.width)
         }
         Show::Images(_) => count(n, "picture file", "picture files"),
         Show::Texts(texts) => {
@@ -83,8 +83,8 @@ pub fn in_words(pool: &Pool) -> String {
         Show::Scene(scene) => format!(
             "{} of a scene of {} x {}{}",
             count(n, "pixel", "pixels"),
-            scene.width,
             scene.height,
+            scene.width,
             wavelengths(scene)
         ),
     }
@@ -118,6 +118,16 @@ mod tests {
         let card = card(&pool, NodeId(1), "a".into(), String::new());
         assert_eq!((card.png, card.text.as_str()), (None, "town: Rome\nsize: 2\nprice: 3.25"));
         assert_eq!(in_words(&pool), "2 rows of numbers");
+    }
+
+    #[test]
+    fn sides_are_height_by_width() {
+        let mut pool = Pool::new("s", Matrix { values: Buffer::F64(vec![1.0, 2.0]), n: 2, dim: 1 });
+        let unit = String::new();
+        pool.show = Show::Scene(Scene { height: 1, width: 2, pixels: vec![0, 1], wavelengths: vec![], unit });
+        assert_eq!(in_words(&pool), "2 pixels of a scene of 1 x 2");
+        pool.show = Show::Picture(dial_data::Picture { height: 1, width: 3, lowest: 0.0, highest: 1.0 });
+        assert_eq!(in_words(&pool), "2 pictures of 1 x 3 pixels");
     }
 
     #[test]

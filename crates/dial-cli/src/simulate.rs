@@ -113,7 +113,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let mut files: Vec<PathBuf> = asking.out.iter().chain(&asking.plot).cloned().collect();
     if let Some(folder) = &args.maps {
         let session = first_trial(&setting, &bench, &truth, asking, output)?;
-        files.extend(maps::write(folder, (&args.pool.pool, &pool), &truth, &session, output)?);
+        files.extend(maps::write(folder, (&args.pool, &pool), &truth, &session, output)?);
     }
     if printed {
         return Ok(());

@@ -120,6 +120,11 @@ fn not_a_matrix(shape: &[usize]) -> String {
     match shape {
         [] => "0-D: a single value, not a matrix".into(),
         [n] => format!("1-D: {n} values, not a matrix"),
+        [.., 3 | 4] if shape.len() == 4 => format!(
+            "4-D: {}, not a matrix. These look like colour pictures: save each as a PNG file and give the folder (in \
+             Python, PIL.Image.fromarray(x[i]).save(f\"pictures/{{i:06}}.png\"))",
+            shape_in_words(shape)
+        ),
         _ => format!("{}-D: {}, not a matrix", shape.len(), shape_in_words(shape)),
     }
 }
@@ -215,6 +220,18 @@ mod tests {
         let floats = Array { shape: vec![1, 2, 1], data: ArrayData::F32(vec![-0.5, 2.0]) };
         let picture = Picture { height: 2, width: 1, lowest: -0.5, highest: 2.0 };
         assert_eq!(floats.into_features().unwrap().1, Show::Picture(picture));
+    }
+
+    #[test]
+    fn colour_pictures_are_told_the_way() {
+        let error = |shape: Vec<usize>| {
+            let data = ArrayData::U8(vec![0; shape.iter().product()]);
+            Array { shape, data }.into_features().unwrap_err().to_string()
+        };
+        let text = error(vec![2, 4, 4, 3]);
+        assert!(text.starts_with("4-D: 2 x 4 x 4 x 3, not a matrix. These look like colour pictures: save"), "{text}");
+        assert!(error(vec![2, 4, 4, 4]).contains("give the folder"));
+        assert!(error(vec![2, 4, 4, 5]).starts_with("4-D: 2 x 4 x 4 x 5, not a matrix. Nothing"));
     }
 
     #[test]

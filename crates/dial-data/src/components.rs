@@ -154,7 +154,7 @@ pub(crate) fn leading(sparse: &Sparse, rank: usize, control: &Control) -> Result
 
 fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fault> {
     let (n, m) = a.shape();
-    let mut l = (rank + EXTRA).min(n).min(m);
+    let mut l = rank.saturating_add(EXTRA).min(n).min(m);
     let mut random = Random::new(0, Purpose::Subspace, 0);
     let start: Vec<f64> = (0..m * l).map(|_| random.normal()).collect();
     control.start("finding principal directions", ROUNDS + 1);
@@ -252,6 +252,7 @@ mod tests {
         let mut random = Random::new(3, Purpose::User, 0);
         let x = matrix((0..40 * 7).map(|_| random.normal()).collect(), 7);
         let y = principal(&x, 7, &Control::new()).unwrap();
+        assert_eq!(principal(&x, usize::MAX, &Control::new()).unwrap(), y);
         let distance = |m: &Matrix, i, j| (0..m.dim).map(|c| (m.get(i, c) - m.get(j, c)).powi(2)).sum::<f64>();
         for (i, j) in [(0, 1), (3, 20), (39, 5)] {
             assert!((distance(&x, i, j) - distance(&y, i, j)).abs() < 1e-4);

@@ -7,9 +7,10 @@
 //! x_pb = v_pb / sqrt(Σ_q v_qb²)     over the pixels q in use
 //! ```
 //!
-//! Left out are pixels without data (the no-data value or NaN in every band, or 0 in every band), bands that the header
-//! calls bad, bands that are the same in all pixels, and then pixels that lack some band (a no-data value other than 0). The id of a pixel is `r12c34`: row and column from 0, counted
-//! from the upper left, whatever is left out.
+//! Left out are bands that the header calls bad, pixels without data (the no-data value or NaN in every band, or 0 in
+//! every band), bands that are the same in all pixels, pixels without data in what bands are left, and then pixels that
+//! lack some band (a no-data value other than 0). The id of a pixel is `r12c34`: row and column from 0, counted from the
+//! upper left, whatever is left out.
 
 use dial::Metric;
 
@@ -105,10 +106,17 @@ impl Cube {
             .filter(|&band| self.good.as_ref().is_none_or(|good| good.get(band) != Some(&false)))
             .collect();
         let spectra = || (0..).zip(values.chunks_exact(self.bands));
-        let measured: Vec<usize> =
+        let mut measured: Vec<usize> =
             spectra().filter(|(_, spectrum)| !self.empty(spectrum, &good)).map(|(pixel, _)| pixel).collect();
         let of = |pixel: usize| values.get(pixel * self.bands..(pixel + 1) * self.bands).unwrap_or_default();
-        let bands = differing(measured.iter().map(|&pixel| of(pixel)), &good);
+        let mut bands = differing(measured.iter().map(|&pixel| of(pixel)), &good);
+        let mut before = good.len();
+        // Without the bands left out some pixels have no length, and without those more bands may be the same.
+        while !bands.is_empty() && bands.len() < before {
+            measured.retain(|&pixel| !self.empty(of(pixel), &bands));
+            before = bands.len();
+            bands = differing(measured.iter().map(|&pixel| of(pixel)), &bands);
+        }
         if measured.is_empty() || bands.is_empty() {
             let text = match (good.is_empty(), measured.is_empty()) {
                 (true, _) => "every band is bad by its header",
@@ -307,6 +315,19 @@ mod tests {
             "2 bands (the same or missing in all pixels): 3, 5",
             "1 pixel with the no-data value in some bands: r1c2",
         ] {
+            assert!(notes.contains(text), "{notes}");
+        }
+    }
+
+    #[test]
+    fn pixels_without_length_in_the_bands_left_are_left_out() {
+        // Band 0 is always 5; then pixel 0 is all zero, and without it band 1 is always 3.
+        let values = [[5.0, 0.0, 0.0, 0.0], [5.0, 3.0, 1.0, 2.0], [5.0, 3.0, 4.0, 1.0]];
+        let draft = cube(values.as_flattened(), 1, 3).into_draft(&ReadOptions::default()).unwrap();
+        assert_eq!(draft.ids.unwrap(), ["r0c1", "r0c2"]);
+        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 2.0, 4.0, 1.0]));
+        let notes = draft.notes.join("\n");
+        for text in ["left out 1 pixel without data", "2 bands (the same or missing in all pixels): 1, 2"] {
             assert!(notes.contains(text), "{notes}");
         }
     }

@@ -14,7 +14,12 @@ use crate::sniff;
 pub(crate) const MAGIC: &[u8] = b"ENVI";
 
 /// The longest header we read.
-pub(crate) const LONGEST: usize = 16 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
+
+/// Whether a file begins as a header does: the mark stands alone on its line, unlike the first name of a table.
+pub(crate) fn begins(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(MAGIC).is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+}
 
 /// Keys that place a scene on the earth.
 const PLACES: [&str; 6] =
@@ -49,6 +54,8 @@ pub(crate) struct Header {
     pub classification: bool,
     /// Names of the classes; the first is that of pixels without one.
     pub class_names: Vec<String>,
+    /// Red, green and blue of each class, or none.
+    pub colours: Vec<[u8; 3]>,
     /// The wavelength of each band, or none.
     pub wavelengths: Vec<f64>,
     pub unit: String,
@@ -66,11 +73,11 @@ struct Fields(BTreeMap<String, (String, usize)>);
 
 /// Reads a header.
 pub(crate) fn header(bytes: &[u8]) -> Result<Header, Fault> {
-    if !bytes.starts_with(MAGIC) {
+    if !begins(bytes) {
         return Err(sniff::not_a("an ENVI header", bytes));
     }
     if bytes.len() > LONGEST {
-        return Err(Fault::damaged("an ENVI header longer than 16 MiB"));
+        return Err(Fault::damaged("an ENVI header longer than 1 MiB"));
     }
     let fields = fields(&String::from_utf8_lossy(bytes))?;
     if fields.word("file compression").is_some_and(|value| value != "0") {
@@ -95,6 +102,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header, Fault> {
         interleave: fields.interleave(bands)?,
         classification: kind.contains("classification"),
         class_names: fields.list("class names").unwrap_or_default(),
+        colours: fields.colours(),
         wavelengths: wavelengths.unwrap_or_default(),
         unit: unit(&fields.word("wavelength units").unwrap_or_default()),
         good: good.map(|list| list.iter().map(|&value| value != 0.0).collect()),
@@ -113,9 +121,11 @@ fn fields(text: &str) -> Result<Fields, Fault> {
         let key = key.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let mut value = value.trim().to_string();
         if value.starts_with('{') {
-            while !value.contains('}') {
+            let mut closed = value.contains('}');
+            while !closed {
                 let open = || Fault::damaged(format!("the braces of {key:?} (line {number}) are never closed"));
                 let (_, more) = lines.next().ok_or_else(open)?;
+                closed = more.contains('}');
                 value.push('\n');
                 value.push_str(more.trim());
             }
@@ -184,6 +194,13 @@ impl Fields {
             return Ok(None);
         }
         Ok(Some(numbers))
+    }
+
+    /// The colours of classes; none if one of them is no colour.
+    fn colours(&self) -> Vec<[u8; 3]> {
+        let parts = self.list("class lookup").unwrap_or_default();
+        let values: Option<Vec<u8>> = parts.iter().map(|part| part.parse().ok()).collect();
+        values.filter(|values| values.len() % 3 == 0).map_or_else(Vec::new, |values| values.as_chunks().0.to_vec())
     }
 
     fn number(&self) -> Result<Number, Fault> {
@@ -278,10 +295,32 @@ mod tests {
         let classes = read(&format!("{PLAIN}file type = ENVI Classification\nclass names = {{Unclassified, a b}}\n"));
         let classes = classes.unwrap();
         assert!(classes.classification);
-        assert_eq!(classes.class_names, ["Unclassified", "a b"]);
+        assert_eq!((classes.class_names, classes.colours), (vec!["Unclassified".into(), "a b".to_string()], vec![]));
+        let lookup = |list: &str| read(&format!("{PLAIN}class lookup = {{{list}}}\n")).unwrap().colours;
+        assert_eq!(lookup("0, 0, 0,\n255, 1, 2"), [[0, 0, 0], [255, 1, 2]]);
+        assert!(lookup("0, 0, 256").is_empty() && lookup("0, 0").is_empty());
         let short = read(&format!("{PLAIN}wavelength = {{1}}\n")).unwrap();
         assert!(short.wavelengths.is_empty());
         assert!(short.notes[0].contains("1 value for 2 bands"), "{:?}", short.notes);
+    }
+
+    #[test]
+    fn headers_are_short_and_read_once() {
+        // Read anew for each of its lines, this description would take a minute.
+        let text = format!("description = {{\n{}}}\n{PLAIN}", "x\n".repeat(500_000));
+        assert_eq!(read(&text).unwrap().bands, 2);
+        let error = read(&format!("{text}; {}\n", "x".repeat(50_000))).unwrap_err().to_string();
+        assert!(error.contains("longer than 1 MiB"), "{error}");
+    }
+
+    #[test]
+    fn the_mark_stands_alone() {
+        for bytes in ["ENVI\n", "ENVI\r\n", "ENVI ", "ENVI"] {
+            assert!(begins(bytes.as_bytes()), "{bytes:?}");
+        }
+        for bytes in ["ENVIRONMENT,a\n", "ENVI,a\n", "ENV", ""] {
+            assert!(!begins(bytes.as_bytes()), "{bytes:?}");
+        }
     }
 
     #[test]

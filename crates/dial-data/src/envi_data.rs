@@ -3,9 +3,12 @@
 //! Either file may be named. The header of `x.img` is `x.hdr` or `x.img.hdr`; the data of `x.hdr` are `x`, or `x` with
 //! one of the usual endings. Sizes are checked against the data file before it is read.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization;
 
 use crate::array::{shape_in_words, too_large};
 use crate::bytes::Number;
@@ -19,6 +22,12 @@ use crate::sniff;
 
 /// Endings of data files; none is usual too.
 const ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
+
+/// The highest class number that is kept: a header lists all the numbers below.
+const HIGHEST: usize = 9999;
+
+/// Pixels whose bands are gathered together.
+const BLOCK: usize = 32;
 
 /// A header and its data.
 struct Pair {
@@ -41,7 +50,7 @@ pub(crate) struct ClassNames {
 
 /// Whether a file is an ENVI header, or data with one beside.
 pub(crate) fn is_envi(place: &str) -> bool {
-    starts_right(place) || ends_in_hdr(place) || header_beside(place).is_some()
+    is_header(place) || header_beside(place).is_some()
 }
 
 /// Reads a scene.
@@ -90,9 +99,47 @@ pub(crate) fn labels(place: &str) -> Result<ClassNames> {
 /// The lines of the header of a pool that place it on the earth, to be written beside maps of it; none if the pool has no
 /// ENVI header.
 pub fn georeference(pool: &str) -> Vec<String> {
-    let header = if ends_in_hdr(pool) { Some(pool.to_string()) } else { header_beside(pool) };
-    let header = header.filter(|path| starts_right(path)).and_then(|path| read_file(&path).ok());
-    header.and_then(|bytes| envi::header(&bytes).ok()).map(|header| header.places).unwrap_or_default()
+    header_of(pool).map(|header| header.places).unwrap_or_default()
+}
+
+/// A class with its number and colour in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberedClass {
+    /// Its name.
+    pub name: String,
+    /// Its number, from 1; 0 is that of pixels without a class.
+    pub number: u16,
+    /// Red, green and blue, if the file tells.
+    pub colour: Option<[u8; 3]>,
+}
+
+/// The numbers that classes have in an ENVI file of labels: those of the classes named, in their order, then what other
+/// classes the header names. `None` if the file is not of that kind, or does not tell a number from 1 for each.
+pub fn class_numbers(labels: &str, names: &[String]) -> Option<Vec<NumberedClass>> {
+    let header = header_of(labels).filter(|header| header.bands == 1)?;
+    let listed = if header.classification { header.class_names.as_slice() } else { &[] };
+    let named =
+        |name: &str| listed.iter().skip(1).position(|other| other.trim().nfc().eq(name.chars())).map(|at| at + 1);
+    let number = |name: &String| named(name).or_else(|| name.parse().ok()).filter(|at| (1..=HIGHEST).contains(at));
+    let numbers: Vec<usize> = names.iter().map(number).collect::<Option<_>>()?;
+    let used: BTreeSet<usize> = numbers.iter().copied().collect();
+    if used.len() < numbers.len() {
+        return None;
+    }
+    let class = |name: &String, at: usize| NumberedClass {
+        name: name.clone(),
+        number: at as u16,
+        colour: header.colours.get(at).copied(),
+    };
+    let others = (0..=HIGHEST).zip(listed).skip(1).filter(|(at, _)| !used.contains(at));
+    let own = names.iter().zip(&numbers).map(|(name, &at)| class(name, at));
+    Some(own.chain(others.map(|(at, name)| class(name, at))).collect())
+}
+
+/// What the header of a pool or of labels says, if it has one.
+fn header_of(place: &str) -> Option<Header> {
+    let path = Some(header_path(place)).filter(|path| starts_right(path))?;
+    envi::header(&read_header(&path).ok()?).ok()
 }
 
 fn class_name(value: i64, header: &Header) -> String {
@@ -125,9 +172,9 @@ fn ending(place: &str) -> Option<(&str, &str)> {
 }
 
 fn starts_right(path: &str) -> bool {
-    let mut first = [0; 4];
+    let mut first = Vec::new();
     let plain = Path::new(path).is_file();
-    plain && File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *envi::MAGIC
+    plain && File::open(path).and_then(|file| file.take(5).read_to_end(&mut first)).is_ok() && envi::begins(&first)
 }
 
 /// The header of a data file.
@@ -138,16 +185,21 @@ fn header_beside(data: &str) -> Option<String> {
     paths.into_iter().find(|path| starts_right(path))
 }
 
+fn is_header(place: &str) -> bool {
+    starts_right(place) || ends_in_hdr(place)
+}
+
+/// The header, whichever file is named.
+fn header_path(place: &str) -> String {
+    Some(place).filter(|place| !is_header(place)).and_then(header_beside).unwrap_or_else(|| place.to_string())
+}
+
 /// Both files, and what the header says.
 fn pair(place: &str) -> Result<(Pair, Header)> {
-    let is_header = starts_right(place) || ends_in_hdr(place);
-    let path = match header_beside(place).filter(|_| !is_header) {
-        Some(header) => header,
-        None => place.to_string(),
-    };
+    let path = header_path(place);
     let bytes = read_header(&path)?;
     let header = envi::header(&bytes).map_err(|fault| fault.at(&path))?;
-    let data = match is_header {
+    let data = match is_header(place) {
         true => data_beside(place, &header).map_err(|fault| fault.at(place))?,
         false => place.to_string(),
     };
@@ -158,10 +210,10 @@ fn pair(place: &str) -> Result<(Pair, Header)> {
 fn read_header(path: &str) -> Result<Vec<u8>> {
     let long = std::fs::metadata(path).is_ok_and(|kind| kind.len() > envi::LONGEST as u64);
     if long {
-        return Err(Fault::damaged("an ENVI header longer than 16 MiB").at(path));
+        return Err(Fault::damaged("an ENVI header longer than 1 MiB").at(path));
     }
     let bytes = read_file(path)?;
-    match bytes.starts_with(envi::MAGIC) {
+    match envi::begins(&bytes) {
         true => Ok(bytes),
         false => Err(sniff::not_a("an ENVI header", &bytes).at(path)),
     }
@@ -251,7 +303,7 @@ fn narrowed(values: Vec<f64>) -> Buffer {
 }
 
 /// All values by line, sample and band; where in the file each lies follows from the interleave.
-fn gather<const N: usize, T>(bytes: &[u8], header: &Header, number: impl Fn([u8; N]) -> T) -> Vec<T> {
+fn gather<const N: usize, T: Clone + Default>(bytes: &[u8], header: &Header, number: impl Fn([u8; N]) -> T) -> Vec<T> {
     let (values, _) = bytes.as_chunks::<N>();
     let (lines, samples, bands) = (header.lines, header.samples, header.bands);
     // The steps in the file to the next line, sample and band.
@@ -260,12 +312,17 @@ fn gather<const N: usize, T>(bytes: &[u8], header: &Header, number: impl Fn([u8;
         Interleave::Bil => (bands * samples, 1, samples),
         Interleave::Bip => (samples * bands, bands, 1),
     };
-    let mut out = Vec::with_capacity(values.len());
-    for (l, s) in (0..lines).flat_map(|l| (0..samples).map(move |s| (l, s))) {
-        let first = l * line + s * sample;
-        out.extend(
-            (0..bands).filter_map(|b| values.get(first + b * band)).map(|&chunk| number(swapped(chunk, header.big))),
-        );
+    let mut out = vec![T::default(); lines * samples * bands];
+    // A few pixels at a time, band after band: neighbours in the file are read together, and what is written is near.
+    for (l, pixels) in out.chunks_mut((samples * bands).max(1)).enumerate() {
+        for (block, pixels) in pixels.chunks_mut(BLOCK * bands.max(1)).enumerate() {
+            for b in 0..bands {
+                let first = l * line + block * BLOCK * sample + b * band;
+                let from = values.get(first..).unwrap_or_default().iter().step_by(sample);
+                let to = pixels.iter_mut().skip(b).step_by(bands);
+                to.zip(from).for_each(|(to, &chunk)| *to = number(swapped(chunk, header.big)));
+            }
+        }
     }
     out
 }

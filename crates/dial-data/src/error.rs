@@ -120,6 +120,20 @@ pub enum Fault {
         /// Whether all that is wrong is that they are too large.
         too_large: bool,
     },
+    /// Text files that cannot be read.
+    #[error(
+        "{total} of {all} texts cannot be read: {}. Nothing was imported. Save {} as UTF-8 or remove {}, or pass \
+         --skip-bad to leave {} out.", first_few(bad, *total, "; "), plural(*total, "it", "them"),
+        plural(*total, "it", "them"), plural(*total, "it", "them")
+    )]
+    Texts {
+        /// The first of them: the file and what is wrong with it.
+        bad: Vec<String>,
+        /// How many there are in all.
+        total: usize,
+        /// And how many texts.
+        all: usize,
+    },
     /// A setting that the file contradicts.
     #[error("{0} Nothing was imported. Change that setting.")]
     Setting(String),
@@ -182,7 +196,9 @@ impl Fault {
             Fault::Size(_) => "I2",
             Fault::Shape(_) => "I3",
             Fault::Kind(_) => "I4",
-            Fault::Format { .. } | Fault::Missing | Fault::Pictures { too_large: false, .. } => "I5",
+            Fault::Format { .. } | Fault::Missing | Fault::Texts { .. } | Fault::Pictures { too_large: false, .. } => {
+                "I5"
+            }
             Fault::Rows { .. } | Fault::Words { .. } => "I6",
             Fault::Ids(_) => "I7",
             Fault::Labels(_) => "I12",

@@ -1,12 +1,17 @@
 //! A folder as a pool: picture files or text files, found in it and its sub-folders; ids are the paths from the folder.
 //!
 //! Paths are in one order on every machine (that of their bytes, with `/` between the parts). Hidden files are passed
-//! over; links are followed to files, never to folders, so that no walk goes in circles.
+//! over, other files that are not wanted with a note; links are followed to files, never to folders, so that no walk goes
+//! in circles. All texts that cannot be read are found before any is complained about.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::error::{Error, Fault, Result, plural};
+use crate::dialect;
+use crate::error::{Fault, LISTED, Result, first_few, plural};
+use crate::pictures;
 use crate::pool::{Draft, Kind, ReadOptions};
+use crate::records;
 use crate::show::{Images, Show};
 use crate::truth::Truth;
 
@@ -17,11 +22,21 @@ const TEXTS: [&str; 1] = ["txt"];
 const DEEPEST: usize = 32;
 const MOST: usize = 10_000_000;
 
+/// What is in a folder.
+#[derive(Default)]
+struct Found {
+    files: Vec<String>,
+    /// Names that are no text, as nearly as they can be written.
+    unnamed: Vec<String>,
+}
+
 /// Reads the files of a folder.
 pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
-    let mut files = Vec::new();
-    walk(Path::new(place), "", 0, &mut files).map_err(|fault| fault.at(place))?;
+    let mut found = Found::default();
+    walk(Path::new(place), "", 0, &mut found).map_err(|fault| fault.at(place))?;
+    let Found { mut files, mut unnamed } = found;
     files.sort_unstable();
+    unnamed.sort_unstable();
     let of = |endings: &[&str]| files.iter().filter(|file| ends(file, endings)).cloned().collect::<Vec<String>>();
     let (pictures, texts) = (of(&PICTURES), of(&TEXTS));
     let kind = match options.kind {
@@ -38,9 +53,9 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         None if !texts.is_empty() => Kind::Texts,
         None => Kind::Images,
     };
-    let chosen = match kind {
-        Kind::Images => pictures,
-        Kind::Texts => texts,
+    let (chosen, endings) = match kind {
+        Kind::Images => (pictures, &PICTURES[..]),
+        Kind::Texts => (texts, &TEXTS[..]),
         Kind::Table => return Err(Fault::Setting("a folder is not a table.".into()).at(place)),
         Kind::Scene => return Err(Fault::Setting("a folder is not a scene.".into()).at(place)),
     };
@@ -49,16 +64,44 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         return Err(Fault::format("a folder without pictures or texts", next).at(place));
     }
     let mut draft = match kind {
-        Kind::Texts => texts_of(place, &chosen)?,
-        _ => Draft::shown(chosen.len(), Show::Images(Images { folder: place.into(), files: chosen.clone() })),
+        Kind::Texts => texts_of(place, chosen, options)?,
+        _ => images_of(place, chosen),
     };
-    if options.folder_labels {
-        let names: Vec<&str> = chosen.iter().map(|file| file.split_once('/').map_or("", |(first, _)| first)).collect();
+    if let (true, Some(files)) = (options.folder_labels, &draft.ids) {
+        let names: Vec<&str> = files.iter().map(|file| file.split_once('/').map_or("", |(first, _)| first)).collect();
         draft.truth = Some(Truth::from_names(&names)?);
         draft.notes.push("labels are the names of the sub-folders".into());
     }
-    draft.ids = Some(chosen);
+    draft.notes.extend(passed_over(&files, endings));
+    draft.notes.extend(without_names(&unnamed));
     Ok(draft)
+}
+
+fn images_of(place: &str, files: Vec<String>) -> Draft {
+    let mut draft = Draft::shown(files.len(), Show::Images(Images { folder: place.into(), files: files.clone() }));
+    draft.ids = Some(files);
+    draft
+}
+
+/// A note on the files that do not end as wanted: how many of each ending.
+fn passed_over(files: &[String], endings: &[&str]) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files.iter().filter(|file| !ends(file, endings)) {
+        let name = file.rsplit('/').next().unwrap_or_default();
+        let ending = name.rsplit_once('.').map(|(_, ending)| format!(".{}", ending.to_lowercase()));
+        *counts.entry(ending.unwrap_or_else(|| "without an ending".into())).or_default() += 1;
+    }
+    let total: usize = counts.values().sum();
+    let words: Vec<String> = counts.iter().map(|(ending, count)| format!("{count} {ending}")).collect();
+    let list = first_few(&words, words.len(), ", ");
+    (total > 0).then(|| format!("passed over {total} other {}: {list}", plural(total, "file", "files")))
+}
+
+/// A note on what could not be given an id.
+fn without_names(names: &[String]) -> Option<String> {
+    let (total, quoted) = (names.len(), names.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>());
+    let words = plural(total, "file or folder whose name is", "files or folders whose names are");
+    (total > 0).then(|| format!("passed over {total} {words} not UTF-8: {}", first_few(&quoted, total, ", ")))
 }
 
 fn ends(file: &str, endings: &[&str]) -> bool {
@@ -66,7 +109,7 @@ fn ends(file: &str, endings: &[&str]) -> bool {
     endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-fn walk(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) -> std::result::Result<(), Fault> {
+fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> std::result::Result<(), Fault> {
     let failed = |error: std::io::Error| Fault::io(&error, &format!("cannot read the folder {prefix:?}"));
     if depth > DEEPEST {
         return Err(Fault::Setting(format!("sub-folders lie deeper than {DEEPEST} levels at {prefix:?}.")));
@@ -74,36 +117,67 @@ fn walk(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) -> s
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let Some(name) = name.to_str() else {
+            found.unnamed.push(format!("{prefix}{}", name.to_string_lossy()));
+            continue;
+        };
         let path = format!("{prefix}{name}");
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
-            walk(&entry.path(), &format!("{path}/"), depth + 1, files)?;
+            walk(&entry.path(), &format!("{path}/"), depth + 1, found)?;
         } else if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
-            files.push(path);
+            found.files.push(path);
         }
-        if files.len() > MOST {
+        if found.files.len() + found.unnamed.len() > MOST {
             return Err(Fault::Setting(format!("more than {MOST} files.")));
         }
     }
     Ok(())
 }
 
-/// One text per file.
-fn texts_of(place: &str, files: &[String]) -> Result<Draft> {
-    let read = |file: &String| -> Result<String> {
-        let path = format!("{}/{file}", place.trim_end_matches('/'));
-        let bytes = crate::open::read_file(&path)?;
-        let at = |fault: Fault| -> Error { fault.at(&path) };
-        if bytes.len() > crate::records::LONGEST {
-            return Err(at(Fault::damaged("a text longer than 16 MiB")));
+/// One text per file. Files that hold none are refused together, unless they are to be left out.
+fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Draft> {
+    let (mut texts, mut kept, mut bad) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, file) in files.iter().enumerate() {
+        match text_of(&format!("{}/{file}", place.trim_end_matches('/'))) {
+            Ok(text) => {
+                texts.push(text);
+                kept.push(number);
+            }
+            Err(why) => bad.push(format!("{file}: {why}")),
         }
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        let text = std::str::from_utf8(bytes);
-        text.map(String::from).map_err(|_| at(Fault::format("not valid UTF-8", "Save the text as UTF-8.")))
-    };
-    let texts = files.iter().map(read).collect::<Result<Vec<String>>>()?;
-    Ok(Draft::shown(texts.len(), Show::Texts(texts)))
+    }
+    let (all, total) = (files.len(), bad.len());
+    if total > 0 && (!options.skip_bad || texts.is_empty()) {
+        bad.truncate(LISTED);
+        return Err(Fault::Texts { bad, total, all }.at(place));
+    }
+    let mut draft = Draft::shown(texts.len(), Show::Texts(texts));
+    draft.ids = Some(kept.iter().filter_map(|&number| files.get(number).cloned()).collect());
+    if total > 0 {
+        let (word, list) = (plural(total, "text", "texts"), first_few(&bad, total, "; "));
+        draft.notes.push(format!("left out {total} {word} that cannot be read: {list}"));
+        draft.kept = Some((kept, all));
+    }
+    Ok(draft)
+}
+
+/// The text of a file, or what is wrong with it.
+fn text_of(path: &str) -> std::result::Result<String, String> {
+    let bytes = crate::open::read_file(path).map_err(|error| pictures::reason(&error))?;
+    if bytes.len() > records::LONGEST {
+        return Err("longer than 16 MiB".into());
+    }
+    let bytes = dialect::utf8(&bytes).map_err(|fault| pictures::reason(&fault.at(path)))?;
+    let text = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    match text {
+        Ok(text) if text.contains('\0') => Err("a NUL byte".into()),
+        Ok(text) => Ok(text.into()),
+        Err(_) => Err(records::NOT_UTF8.into()),
+    }
 }
 
 #[cfg(test)]
@@ -128,9 +202,52 @@ mod tests {
         assert_eq!(draft.ids.unwrap(), ["a/one.TXT", "b/two.txt"]);
         assert_eq!(draft.show, Show::Texts(vec!["one".into(), "two".into()]));
         assert_eq!(draft.truth.unwrap().classes, ["a", "b"]);
+        assert_eq!(draft.notes, ["labels are the names of the sub-folders", "passed over 1 other file: 1 .md"]);
         write("a/p.png", "");
         assert_eq!(read(&place, &options).unwrap_err().code(), "U1");
         let images = ReadOptions { kind: Some(Kind::Images), ..ReadOptions::default() };
         assert_eq!(read(&place, &images).unwrap().ids.unwrap(), ["a/p.png"]);
+    }
+
+    #[test]
+    fn bad_texts_are_listed_together_or_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+        write("a.txt", b"\xe9t\xe9");
+        write("b.txt", b"one\0");
+        // "hé" in UTF-16.
+        write("c.txt", b"\xff\xfeh\0\xe9\0");
+        write("d.txt", b"\xff\xfeh");
+        write("Makefile", b"");
+        write("x.MD", b"");
+        write("y.md", b"");
+        let place = folder.path().display().to_string();
+        let error = read(&place, &ReadOptions::default()).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(error.code(), "I5");
+        for words in
+            ["3 of 4 texts cannot be read: a.txt: not valid UTF-8", "; b.txt: a NUL byte; d.txt: not valid UTF-16"]
+        {
+            assert!(text.contains(words), "{text}");
+        }
+        let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let draft = read(&place, &skip).unwrap();
+        assert_eq!((draft.show, draft.ids.unwrap()), (Show::Texts(vec!["hé".into()]), vec!["c.txt".to_string()]));
+        assert_eq!(draft.kept, Some((vec![2], 4)));
+        assert!(draft.notes[0].starts_with("left out 3 texts that cannot be read: a.txt: "), "{:?}", draft.notes);
+        assert_eq!(draft.notes[1], "passed over 3 other files: 2 .md, 1 without an ending");
+        std::fs::remove_file(folder.path().join("c.txt")).unwrap();
+        assert_eq!(read(&place, &skip).unwrap_err().code(), "I5");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_that_are_not_utf8_are_said() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.txt"), "a").unwrap();
+        std::fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"\xe9.txt")), "b").unwrap();
+        let draft = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap();
+        assert_eq!(draft.notes, ["passed over 1 file or folder whose name is not UTF-8: \"\u{fffd}.txt\""]);
     }
 }

@@ -54,7 +54,7 @@ pub mod write;
 mod zip;
 
 pub use array::{Array, ArrayData};
-pub use envi_data::georeference;
+pub use envi_data::{NumberedClass, class_numbers, georeference};
 pub use error::{Error, Fault, Result};
 pub use fingerprint::Fingerprint;
 pub use graph_file::{GraphFile, Recipe, write_graph};

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use dial::{Control, Metric};
 use dial_data::write::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
-use dial_data::{Buffer, Error, Kind, Pool, ReadOptions, Scene, Show, georeference, open};
+use dial_data::{Buffer, Error, Kind, Pool, ReadOptions, Scene, Show, class_numbers, georeference, open};
 use proptest::prelude::*;
 
 /// A scene of 2 lines, 3 samples and 2 bands: entry (line, sample, band) is 1 + 6 line + 2 sample + band.
@@ -259,7 +259,8 @@ fn maps_come_back_as_they_were_written() {
         (&many[..], [Some(299), None, Some(0), Some(254), Some(255), None], ["c299", "", "c0", "c254", "c255", ""]),
     ] {
         let colours = vec![[1, 2, 3]; names.len()];
-        let map = ClassMap { height: 2, width: 3, classes: &classes, names, colours: &colours, places: &kept };
+        let colours = &colours;
+        let map = ClassMap { height: 2, width: 3, classes: &classes, names, numbers: &[], colours, places: &kept };
         assert_eq!(write_envi_classes(&at("classes.hdr"), &map).unwrap(), at("classes.img"));
         let options = ReadOptions { labels_file: Some(at("classes.hdr")), ..ReadOptions::default() };
         assert_eq!(labels(&read(&at("s.hdr"), &options).unwrap()), wanted);
@@ -275,6 +276,61 @@ fn maps_come_back_as_they_were_written() {
     assert_eq!(pool.shown().values, Buffer::F32(vec![0.5, 0.25, 1.0, 1e-9]));
     assert_eq!((pool.ids.as_deref().unwrap().concat(), pool.metric), ("r0c0r0c1r1c0r1c2".into(), Metric::Euclidean));
     assert_eq!(write_envi_values(&at("no/u.hdr"), &map).unwrap_err().code(), "S5");
+}
+
+#[test]
+fn classes_keep_their_numbers_and_colours() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let place = |name: &str| at(name).to_str().unwrap().to_string();
+    let said = "data type = 1\ninterleave = bsq\nfile type = ENVI Classification\nclass names = {None, oak, ash, elm}\n\
+                class lookup = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9}\n";
+    fs::write(at("t.hdr"), header((1, 3, 1), said)).unwrap();
+    fs::write(at("t.img"), [3, 1, 5]).unwrap();
+    // In the order of their names: 5 has none, elm is 3, oak is 1; ash is in no pixel.
+    let names = ["5", "elm", "oak"].map(String::from);
+    let found = class_numbers(&place("t.img"), &names).unwrap();
+    let parts: Vec<_> = found.iter().map(|class| (class.name.as_str(), class.number, class.colour)).collect();
+    let (elm, oak, ash) = (Some([7, 8, 9]), Some([1, 2, 3]), Some([4, 5, 6]));
+    assert_eq!(parts, [("5", 5, None), ("elm", 3, elm), ("oak", 1, oak), ("ash", 2, ash)]);
+    assert_eq!(class_numbers(&place("t.hdr"), &["yew".to_string()]), None);
+    assert_eq!(class_numbers(&place("t.hdr"), &["0".to_string()]), None);
+    assert_eq!(class_numbers(&place("t.hdr"), &["oak", "1"].map(String::from)), None);
+    assert_eq!(class_numbers("no/such/file", &names), None);
+    let (all, numbers) = (["5", "elm", "oak", "ash"].map(String::from), [5, 3, 1, 2]);
+    let colours = [[9, 9, 9], [7, 8, 9], [1, 2, 3], [4, 5, 6]];
+    let classes = [Some(1), None, Some(0)];
+    let map = ClassMap {
+        height: 1,
+        width: 3,
+        classes: &classes,
+        names: &all,
+        numbers: &numbers,
+        colours: &colours,
+        places: &[],
+    };
+    write_envi_classes(&at("m.hdr"), &map).unwrap();
+    assert_eq!(fs::read(at("m.img")).unwrap(), [3, 0, 5]);
+    let text = fs::read_to_string(at("m.hdr")).unwrap();
+    assert!(text.contains("classes = 6\n") && text.contains("{Unclassified,\n oak,\n ash,\n elm,\n 4,\n 5}"), "{text}");
+    assert!(text.contains("{0, 0, 0,\n 1, 2, 3,\n 4, 5, 6,\n 7, 8, 9,\n 128, 128, 128,\n 9, 9, 9}"), "{text}");
+}
+
+#[test]
+fn georeference_finds_the_header_that_is_read() {
+    // A header may have any name, if it begins as one.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.head");
+    fs::write(&path, header((2, 3, 2), "data type = 1\ninterleave = bip\nmap info = {here}")).unwrap();
+    assert_eq!(georeference(path.to_str().unwrap()), ["map info = {here}"]);
+}
+
+#[test]
+fn a_table_of_the_environment_is_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    fs::write(&path, "ENVIRONMENT,B\n1,2\n3,5\n").unwrap();
+    assert_eq!(plain(&path).shown().values, Buffer::F64(vec![1.0, 2.0, 3.0, 5.0]));
 }
 
 /// The Salinas-A cube against spectra that others took from it; skipped, visibly, where the data are missing.

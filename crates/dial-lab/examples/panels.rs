@@ -4,7 +4,9 @@ use std::path::Path;
 
 use dial_lab::chart::{Canvas, Colour, MarkerKind, to_png, to_svg};
 use dial_lab::colours;
-use dial_lab::plot::{Colouring, Grid, HeatMap, LineChart, Look, Overlay, Panel, Scale, Scatter, Series, scene_map};
+use dial_lab::plot::{
+    Colouring, Grid, HeatMap, Lacking, LineChart, Look, Overlay, Panel, Scale, Scatter, Series, scene_map,
+};
 use dial_lab::stats::{self, Band};
 
 fn hill(x: f64, y: f64) -> f64 {
@@ -121,7 +123,7 @@ fn main() -> std::io::Result<()> {
     save(folder, "wide", &Grid { letters: true, ..wide }.canvas())?;
     let class = |i: usize| (i / 86 > 5 && i % 86 > 8).then_some(((i / 86 + i % 86) / 12) % 6);
     let names = (0..6).map(|c| format!("Lettuce, week {c}")).collect();
-    save(folder, "scene", &scene_map(83, 86, (0..83 * 86).map(class).collect(), names))?;
+    save(folder, "scene", &scene_map(83, 86, (0..83 * 86).map(class).collect(), names, Lacking::Label))?;
     let one = LineChart {
         series: vec![Series::new("a", vec![1.0], Band::exact(vec![2.0]))],
         x_scale: Scale::Log,

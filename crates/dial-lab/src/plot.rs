@@ -18,7 +18,7 @@ mod scatter;
 mod style;
 mod value_map;
 
-pub use class_map::{ClassMap, scene_map};
+pub use class_map::{ClassMap, Lacking, scene_map};
 pub use contour::contours;
 pub use grid::{Grid, Panel};
 pub use heat::HeatMap;

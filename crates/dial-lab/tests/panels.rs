@@ -5,8 +5,8 @@ mod common;
 use dial_lab::chart::{Canvas, Colour, MarkerKind, Shape, Text, to_png, to_svg};
 use dial_lab::colours;
 use dial_lab::plot::{
-    ClassMap, Colouring, Grid, HeatMap, LineChart, Look, Overlay, OverlayKind, Panel, Scale, Scatter, Series, contours,
-    scene_map,
+    ClassMap, Colouring, Grid, HeatMap, Lacking, LineChart, Look, Overlay, OverlayKind, Panel, Scale, Scatter, Series,
+    contours, scene_map,
 };
 use dial_lab::stats::Band;
 use dial_lab::ticks::{log_ticks, round_out_log};
@@ -92,7 +92,7 @@ fn scatters_group_points_of_one_colour() {
 fn scenes_show_every_pixel_once() {
     let classes = vec![Some(0), Some(1), None, Some(1), None, Some(5)];
     let names: Vec<String> = (0..6).map(|c| format!("class {c}")).collect();
-    let canvas = scene_map(2, 3, classes, names);
+    let canvas = scene_map(2, 3, classes.clone(), names.clone(), Lacking::Label);
     let picture =
         canvas.shapes.iter().find_map(|s| if let Shape::Colours { picture, .. } = s { Some(picture) } else { None });
     let pixels: Vec<Colour> = picture.unwrap().pixels().collect();
@@ -101,6 +101,8 @@ fn scenes_show_every_pixel_once() {
     assert!(pixels[2] == pixels[4] && ![a, b, c].contains(&pixels[2]));
     assert_eq!((says(&canvas, "class 3"), says(&canvas, "no label")), (1, 1));
     assert!(canvas.description.contains("2 of class 1") && canvas.description.contains("2 without a label"));
+    let canvas = scene_map(2, 3, classes, names, Lacking::Data);
+    assert!(says(&canvas, "no data") == 1 && canvas.description.contains("2 without data"));
 }
 
 #[test]
@@ -152,8 +154,14 @@ fn one_legend_names_lines_classes_and_overlays_once() {
         overlays: overlays.clone(),
         ..LineChart::default()
     };
-    let map =
-        ClassMap { title: "M".into(), rows: 1, columns: 2, classes: vec![Some(0); 2], names: vec!["corn".into()] };
+    let map = ClassMap {
+        title: "M".into(),
+        rows: 1,
+        columns: 2,
+        classes: vec![Some(0); 2],
+        names: vec!["corn".into()],
+        ..ClassMap::default()
+    };
     let panels = vec![
         Panel::Lines(lines.clone()),
         Panel::Lines(lines),
@@ -189,6 +197,6 @@ fn odd_panels_do_no_harm() {
         common::elements(&to_svg(&canvas));
         to_png(&canvas, 1.0);
     }
-    to_png(&scene_map(0, 0, vec![], vec![]), 1.0);
+    to_png(&scene_map(0, 0, vec![], vec![], Lacking::Label), 1.0);
     to_png(&Grid::new("", 3, vec![]).canvas(), 1.0);
 }

@@ -8,13 +8,14 @@
 mod cells;
 mod messages;
 mod pages;
+mod quiet;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
-use arrow_schema::{DataType, Schema};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -39,7 +40,7 @@ const GROWTH: u64 = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
     Parquet,
-    /// The stream, with or without the frame that makes it a file (Feather version 2).
+    /// The stream, or the file (Feather version 2).
     Arrow,
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn sheet(bytes: Vec<u8>, container: Container, options: &ReadOptions)
         Container::Parquet => from_parquet(bytes, options),
         Container::Arrow => from_arrow(bytes, options),
     };
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Fault::damaged("the columns contradict themselves")))
+    quiet::caught(read).unwrap_or_else(|| Err(Fault::damaged("the columns contradict themselves")))
 }
 
 fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
@@ -78,18 +79,25 @@ fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles),
 }
 
 fn from_arrow(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
-    // A file is the stream between a mark and a table of contents, which is not needed to read all of it.
-    let stream = match bytes.strip_prefix(b"ARROW1\0\0") {
-        Some(_) if !bytes.ends_with(b"ARROW1") => return Err(Fault::Size("the file ends before its last mark".into())),
-        Some(stream) => stream,
-        None => &bytes,
-    };
-    messages::check(stream)?;
-    let reader = StreamReader::try_new(stream, None).map_err(damaged)?;
-    let schema = reader.schema();
-    let mut filling = Sheets::new(&schema, bytes.len(), options)?;
+    if bytes.starts_with(messages::MARK) {
+        messages::check_file(&bytes)?;
+        let reader = FileReader::try_new(Cursor::new(&bytes), None).map_err(damaged)?;
+        return from_batches(&reader.schema(), reader, bytes.len(), options);
+    }
+    messages::check(&bytes)?;
+    let reader = StreamReader::try_new(bytes.as_slice(), None).map_err(damaged)?;
+    from_batches(&reader.schema(), reader, bytes.len(), options)
+}
+
+fn from_batches(
+    schema: &Arc<Schema>,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    size: usize,
+    options: &ReadOptions,
+) -> Result<(Sheet, Roles), Fault> {
+    let mut filling = Sheets::new(schema, size, options)?;
     let wanted = filling.wanted();
-    for batch in reader {
+    for batch in batches {
         let batch = batch.map_err(damaged)?;
         filling.add(&batch.project(&wanted).map_err(damaged)?)?;
     }

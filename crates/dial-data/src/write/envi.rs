@@ -1,9 +1,10 @@
 //! Maps of a scene as ENVI files, `x.hdr` with its data `x.img`: the class of each pixel, or a value for each.
 //!
-//! A map of classes is an ENVI classification: 0 is Unclassified, class c is c + 1, in one byte, or two where there are
-//! more than 255 classes. A map of values holds 32-bit floats; pixels without one are NaN. The data are written first, so
+//! A map of classes is an ENVI classification: 0 is Unclassified, class c is c + 1 or the number it is given, in one byte,
+//! or two where numbers exceed 255. A map of values holds 32-bit floats; pixels without one are NaN. The data are written first, so
 //! that a header never stands beside less than it promises.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::write_whole;
@@ -20,6 +21,8 @@ pub struct ClassMap<'a> {
     pub classes: &'a [Option<u16>],
     /// Names of the classes.
     pub names: &'a [String],
+    /// The number of each class, from 1 and each another; those that are not given are c + 1 for class c.
+    pub numbers: &'a [u16],
     /// Red, green and blue of each class.
     pub colours: &'a [[u8; 3]],
     /// Lines of a header that place the scene on the earth ([`crate::georeference`]).
@@ -44,7 +47,7 @@ pub struct ValueMap<'a> {
 /// Writes a map of classes; `path` is that of the header. Gives the path of the data.
 ///
 /// # Panics
-/// If there are not `height * width` classes, or a class has no name.
+/// If there are not `height * width` classes, or a class has no name or the number of another.
 pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
     assert_eq!(Some(map.classes.len()), map.height.checked_mul(map.width), "a class for every pixel");
     assert!(map.classes.iter().flatten().all(|&class| usize::from(class) < map.names.len()), "a name for every class");
@@ -52,19 +55,24 @@ pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
         let text = format!("{} classes do not fit into an ENVI classification.", map.names.len());
         return Err(Fault::Setting(text).at(path.display().to_string()));
     }
-    let number = |class: &Option<u16>| class.map_or(0, |class| class + 1);
-    let narrow = map.names.len() <= usize::from(u8::MAX);
+    let number = |class: u16| map.numbers.get(usize::from(class)).copied().unwrap_or(class + 1);
+    let by_number: BTreeMap<u16, usize> = (0..map.names.len()).map(|class| (number(class as u16), class)).collect();
+    assert!(by_number.len() == map.names.len() && !by_number.contains_key(&0), "a number of its own for every class");
+    let last = by_number.keys().next_back().copied().unwrap_or(0);
+    let narrow = last <= u16::from(u8::MAX);
+    let values = map.classes.iter().map(|class| class.map_or(0, number));
     let bytes: Vec<u8> = match narrow {
-        true => map.classes.iter().map(|class| number(class) as u8).collect(),
-        false => map.classes.iter().flat_map(|class| number(class).to_le_bytes()).collect(),
+        true => values.map(|value| value as u8).collect(),
+        false => values.flat_map(u16::to_le_bytes).collect(),
     };
-    let names = std::iter::once("Unclassified".to_string()).chain(map.names.iter().map(|name| plain(name)));
-    let colour = |class: usize| map.colours.get(class).copied().unwrap_or([128; 3]);
-    let colours = std::iter::once([0; 3]).chain((0..map.names.len()).map(colour));
+    let name = |at: u16| by_number.get(&at).map_or_else(|| at.to_string(), |&class| plain(&map.names[class]));
+    let names = std::iter::once("Unclassified".to_string()).chain((1..=last).map(name));
+    let colour = |at: u16| by_number.get(&at).and_then(|&class| map.colours.get(class)).copied().unwrap_or([128; 3]);
+    let colours = std::iter::once([0; 3]).chain((1..=last).map(colour));
     let own = [
         "file type = ENVI Classification".to_string(),
         format!("data type = {}", if narrow { 1 } else { 12 }),
-        format!("classes = {}", map.names.len() + 1),
+        format!("classes = {}", u32::from(last) + 1),
         format!("class lookup = {{{}}}", listed(colours.map(|[r, g, b]| format!("{r}, {g}, {b}")))),
         format!("class names = {{{}}}", listed(names)),
         "band names = {class}".to_string(),

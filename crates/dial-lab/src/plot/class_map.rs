@@ -22,13 +22,35 @@ pub struct ClassMap {
     pub classes: Vec<Option<usize>>,
     /// Names of the classes.
     pub names: Vec<String>,
+    /// What pixels without a class lack.
+    pub lacking: Lacking,
+}
+
+/// What pixels without a class lack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lacking {
+    /// A label.
+    #[default]
+    Label,
+    /// Data: they were not measured.
+    Data,
+}
+
+impl Lacking {
+    /// For the legend, and for a sentence.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Lacking::Label => ("no label", "without a label"),
+            Lacking::Data => ("no data", "without data"),
+        }
+    }
 }
 
 impl ClassMap {
     /// The classes with their colours, for the legend.
     pub(super) fn legend(&self) -> Vec<(String, Colour)> {
         let named = self.names.iter().enumerate().map(|(class, name)| (name.clone(), colours::of_class(class)));
-        let empty = self.classes.iter().any(Option::is_none).then(|| ("no label".to_owned(), BACKGROUND));
+        let empty = self.classes.iter().any(Option::is_none).then(|| (self.lacking.words().0.to_owned(), BACKGROUND));
         named.chain(empty).collect()
     }
 
@@ -62,13 +84,19 @@ impl ClassMap {
         let counts = counts.collect::<Vec<_>>().join(", ");
         let (rows, columns) = (self.rows, self.columns);
         let head = if self.title.is_empty() { "Map of classes" } else { &self.title };
-        format!("{head}: {rows} by {columns} pixels; {counts}, {} without a label.", count(None))
+        format!("{head}: {rows} by {columns} pixels; {counts}, {} {}.", count(None), self.lacking.words().1)
     }
 }
 
 /// The map of a scene with its legend, as a drawing of its own: class of each pixel row by row from the top left.
-pub fn scene_map(rows: usize, columns: usize, classes: Vec<Option<usize>>, names: Vec<String>) -> Canvas {
-    let map = ClassMap { rows, columns, classes, names, ..ClassMap::default() };
+pub fn scene_map(
+    rows: usize,
+    columns: usize,
+    classes: Vec<Option<usize>>,
+    names: Vec<String>,
+    lacking: Lacking,
+) -> Canvas {
+    let map = ClassMap { rows, columns, classes, names, lacking, ..ClassMap::default() };
     let side = 360.0 / rows.max(columns).max(1) as f64;
     // Whole pixels where the scene is small enough, so that all are of one size.
     let side = if side >= 1.0 { side.floor() } else { side };

@@ -20,7 +20,7 @@ use super::lines::{Line, Source, lines};
 use super::pools::{Dataset, Loaded, load};
 use crate::cells::Cells;
 use crate::chart::Canvas;
-use crate::plot::scene_map;
+use crate::plot::{Lacking, scene_map};
 use crate::trouble::Trouble;
 
 /// What a curve experiment does with one pool.
@@ -129,7 +129,7 @@ impl Scene {
         for ((row, column), class) in self.rows.iter().zip(&self.columns).zip(&self.classes) {
             classes[row * columns + column] = Some(*class);
         }
-        scene_map(rows, columns, classes, self.names.clone())
+        scene_map(rows, columns, classes, self.names.clone(), Lacking::Label)
     }
 }
 
