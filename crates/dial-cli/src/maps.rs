@@ -63,7 +63,7 @@ pub fn write(
         |error: std::io::Error| Failure::storage(format!("{}: cannot make this folder: {error}.", folder.display()));
     fs::create_dir_all(folder).map_err(made)?;
     let (height, width, places) = (scene.height, scene.width, georeference(&args.pool));
-    let numbered = numbered(args.labels.as_deref(), &truth.names);
+    let numbered = numbered(args.how.labels.as_deref(), &truth.names);
     let names: Vec<String> = numbered.iter().map(|class| class.name.clone()).collect();
     let numbers: Vec<u16> = numbered.iter().map(|class| class.number).collect();
     let own = |class| Some(colours::of_class(class)).map(|c| [c.0, c.1, c.2]);
