@@ -3,7 +3,7 @@
 //! ```text
 //! a category of m values:  m features, 1/√2 in that of the row's value, 0 elsewhere; all 0 where the cell is missing
 //! so that two different values are at distance  √(1/2 + 1/2) = 1,  one standard deviation of a column of numbers
-//! a missing number:        the mean of its column
+//! a missing number:        the mean of its column; it is shown as missing
 //! ```
 //!
 //! Words are categories if there are few of them: at most [`MOST_VALUES`] different ones, and fewer than half as many as
@@ -45,7 +45,8 @@ struct Category {
 /// The columns that become features, and what is to be said of them and of the others.
 #[derive(Default)]
 struct Chosen {
-    numbers: Vec<(String, Numbers)>,
+    /// Names, numbers, and the means that stand for missing ones.
+    numbers: Vec<(String, Numbers, f64)>,
     categories: Vec<Category>,
     missing: Vec<String>,
     notes: Vec<String>,
@@ -88,19 +89,17 @@ pub(crate) fn draft(
 }
 
 impl Chosen {
-    fn take_numbers(&mut self, name: String, mut numbers: Numbers, rows: usize) {
+    fn take_numbers(&mut self, name: String, numbers: Numbers, rows: usize) {
         let missing = numbers.missing.len();
         if missing == rows {
             return self.notes.push(format!("left out the column {name}: it is empty in every row"));
         }
         if missing > 0 {
             self.missing.push(format!("{name} {missing}"));
-            let present = (rows - missing) as f64;
-            let finite = numbers.values.iter().filter(|value| value.is_finite());
-            let mean = finite.map(|value| value / present).sum();
-            numbers.missing.iter().for_each(|&row| numbers.values[row] = mean);
         }
-        self.numbers.push((name, numbers));
+        let present = (rows - missing) as f64;
+        let mean = numbers.values.iter().filter(|value| value.is_finite()).map(|value| value / present).sum();
+        self.numbers.push((name, numbers, mean));
     }
 
     fn take_words(&mut self, name: &str, words: &[String], rows: usize) {
@@ -151,16 +150,18 @@ impl Chosen {
     }
 
     fn features(&self, rows: usize) -> Draft {
-        let names: Vec<String> = self.numbers.iter().map(|(name, _)| name.clone()).collect();
+        let names: Vec<String> = self.numbers.iter().map(|(name, ..)| name.clone()).collect();
         let one = |c: &Category| c.values.iter().map(|value| format!("{}={value}", c.name)).collect::<Vec<_>>();
         let categories: Vec<String> = self.categories.iter().flat_map(one).collect();
         let all = [names.clone(), categories.clone()].concat();
-        let matrix = self.gathered(rows, categories.len());
+        let matrix = self.filled(self.gathered(rows, categories.len()));
         let mut draft = match (names.len(), categories.len()) {
             (0, _) => Draft::new(matrix, Show::Numbers(all.clone())),
             _ => Draft::new(matrix, Show::Numbers(names)),
         };
-        if !self.numbers.is_empty() && !categories.is_empty() {
+        // Missing numbers are shown as what they are.
+        let missing = self.numbers.iter().any(|(_, numbers, _)| !numbers.missing.is_empty());
+        if missing || !self.numbers.is_empty() && !categories.is_empty() {
             draft.original = Some(self.gathered(rows, 0));
         }
         draft.categories = categories.len();
@@ -173,7 +174,7 @@ impl Chosen {
         let dim = self.numbers.len() + categories;
         let mut values = vec![0.0; rows * dim];
         for (block, out) in values.chunks_mut(BLOCK * dim).enumerate() {
-            for (column, (_, numbers)) in self.numbers.iter().enumerate() {
+            for (column, (_, numbers, _)) in self.numbers.iter().enumerate() {
                 let cells = &numbers.values[block * BLOCK..];
                 out.chunks_mut(dim).zip(cells).for_each(|(row, &value)| row[column] = value);
             }
@@ -185,7 +186,7 @@ impl Chosen {
                 column += category.values.len();
             }
         }
-        let single = categories == 0 && self.numbers.iter().all(|(_, numbers)| numbers.single);
+        let single = categories == 0 && self.numbers.iter().all(|(_, numbers, _)| numbers.single);
         let values = match single {
             true => Buffer::F32(values.into_iter().map(|value| value as f32).collect()),
             false => Buffer::F64(values),
@@ -193,9 +194,23 @@ impl Chosen {
         Matrix { values, n: rows, dim }
     }
 
+    /// Means in place of missing numbers.
+    fn filled(&self, mut matrix: Matrix) -> Matrix {
+        let dim = matrix.dim;
+        for (column, (_, numbers, mean)) in self.numbers.iter().enumerate() {
+            for &row in &numbers.missing {
+                match &mut matrix.values {
+                    Buffer::F32(values) => values[row * dim + column] = *mean as f32,
+                    Buffer::F64(values) => values[row * dim + column] = *mean,
+                }
+            }
+        }
+        matrix
+    }
+
     /// Whether the columns of numbers are to be standardised where nobody says; if so and it is `decisive`, why.
     fn standardize(&mut self, decisive: bool) -> bool {
-        let mut spreads: Vec<f64> = self.numbers.iter().map(|(_, numbers)| deviation(&numbers.values)).collect();
+        let mut spreads: Vec<f64> = self.numbers.iter().map(|(_, numbers, _)| deviation(&numbers.values)).collect();
         spreads.retain(|&spread| spread > 0.0);
         spreads.sort_unstable_by(f64::total_cmp);
         let usual = if self.numbers.len() < MANY { spreads.first() } else { spreads.get(spreads.len() / 2) };
@@ -296,6 +311,8 @@ mod tests {
         let none = Numbers { values: vec![f64::NAN; 4], missing: vec![0, 1, 2, 3], single: true };
         let (draft, notes) = made(vec![("a", Column::Numbers(column)), ("b", Column::Numbers(none))], 4);
         assert_eq!(draft.matrix.unwrap().values, Buffer::F32(vec![1.0, 3.0, 6.0, 2.0]));
+        let shown = draft.original.unwrap();
+        assert!(shown.get(1, 0).is_nan() && shown.get(2, 0) == 6.0, "what is missing is shown as missing");
         assert_eq!(notes[0], "left out the column b: it is empty in every row");
         assert!(notes[1].starts_with("missing cells by column: a 1; "), "{notes:?}");
     }

@@ -50,7 +50,12 @@ pub(crate) fn read(bytes: Vec<u8>, container: Container, place: &str, options: &
 }
 
 /// The sheet of a file, and what its columns are for.
-pub(crate) fn sheet(bytes: Vec<u8>, container: Container, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+pub(crate) fn sheet(
+    bytes: impl Into<Bytes>,
+    container: Container,
+    options: &ReadOptions,
+) -> Result<(Sheet, Roles), Fault> {
+    let bytes = bytes.into();
     let read = || match container {
         Container::Parquet => from_parquet(bytes, options),
         Container::Arrow => from_arrow(bytes, options),
@@ -58,8 +63,7 @@ pub(crate) fn sheet(bytes: Vec<u8>, container: Container, options: &ReadOptions)
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(Fault::damaged("the columns contradict themselves")))
 }
 
-fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
-    let bytes = Bytes::from(bytes);
+fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
@@ -77,7 +81,7 @@ fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles),
     filling.finish()
 }
 
-fn from_arrow(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+fn from_arrow(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
     // A file is the stream between a mark and a table of contents, which is not needed to read all of it.
     let stream = match bytes.strip_prefix(b"ARROW1\0\0") {
         Some(_) if !bytes.ends_with(b"ARROW1") => return Err(Fault::Size("the file ends before its last mark".into())),
