@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::columnar::{self, Container};
 use crate::dialect;
 use crate::envi_data::{self, ClassNames};
-use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
+use crate::error::{Error, Fault, Result, first_few, plural};
 use crate::ids;
 use crate::idx;
 use crate::json;
@@ -23,7 +23,7 @@ use crate::open::read_file;
 use crate::pool::{Draft, ReadOptions};
 use crate::records::Record;
 use crate::roles::Roles;
-use crate::sheet::{Column, Sheet};
+use crate::sheet::{BadRows, Column, Sheet};
 use crate::show::{Scene, Show};
 use crate::sniff::{self, Format};
 use crate::table::{self, Columns};
@@ -99,8 +99,8 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
         draft.notes.extend(notes);
         return give(draft, RowLabels { names, sides: Some((height, width)) }).map_err(here);
     }
-    let (labels, note) = read(&place, options)?;
-    draft.notes.extend(note);
+    let (labels, notes) = read(&place, options)?;
+    draft.notes.extend(notes);
     match labels {
         Labels::Rows(labels) => give(draft, labels).map_err(here),
         Labels::ById(rows) => {
@@ -126,10 +126,10 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
 }
 
 /// The labels of a file, and how they are joined where that is a choice.
-fn read(place: &str, options: &ReadOptions) -> Result<(Labels, Option<String>)> {
+fn read(place: &str, options: &ReadOptions) -> Result<(Labels, Vec<String>)> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| -> Error { fault.at(place) };
-    let by_row = |labels: RowLabels| (Labels::Rows(labels), None);
+    let by_row = |labels: RowLabels| (Labels::Rows(labels), Vec::new());
     let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(by_row);
     match sniff::format(place, &bytes).map_err(here)? {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
@@ -137,7 +137,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<(Labels, Option<String>)> 
         Format::Gzip => array(idx::read_gzip(&bytes)).map_err(here),
         Format::Mat => mat_pool::labels(&bytes, options).map(by_row).map_err(here),
         Format::Npz => from_npz(&bytes, place, options).map(by_row),
-        Format::Table => from_table(&bytes, options).map_err(here),
+        Format::Table => from_table(&bytes, place, options).map_err(here),
         #[cfg(feature = "parquet")]
         format @ (Format::Parquet | Format::Arrow) => {
             let container = if format == Format::Parquet { Container::Parquet } else { Container::Arrow };
@@ -162,16 +162,16 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabel
     RowLabels::of(chosen.read(place)?).map_err(here)
 }
 
-fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<(Labels, Option<String>), Fault> {
-    let bytes = &*dialect::utf8(bytes)?;
-    let columns = with_own(options, |options| table::columns(bytes, options))?;
+fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::Result<(Labels, Vec<String>), Fault> {
+    let (bytes, said) = &dialect::decoded(bytes)?;
+    let columns = with_own(options, |options| table::columns(bytes, place, options))?;
     let Choice { id, label, note } = Choice::new(&columns.names, &columns.roles)?;
     let rows = label_rows(&columns, bytes, id, label)?;
     let labels = match id {
         Some(_) => Labels::ById(rows),
         None => Labels::Rows(RowLabels { names: rows.into_iter().map(|row| row.label).collect(), sides: None }),
     };
-    Ok((labels, note))
+    Ok((labels, said.clone().into_iter().chain(note).collect()))
 }
 
 /// Reads with the names given for the pool's columns, as far as there are such columns here.
@@ -198,7 +198,7 @@ fn with_own<T>(
 fn from_sheet(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> std::result::Result<(Sheet, Roles), Fault>,
-) -> std::result::Result<(Labels, Option<String>), Fault> {
+) -> std::result::Result<(Labels, Vec<String>), Fault> {
     let (mut sheet, roles) = with_own(options, read)?;
     let Choice { id, label, note } = Choice::new(&sheet.names, &roles)?;
     let mut words = |at: usize| match sheet.columns.get_mut(at) {
@@ -207,7 +207,7 @@ fn from_sheet(
     };
     let labels = words(label);
     let Some(ids) = id.map(words) else {
-        return Ok((Labels::Rows(RowLabels { names: labels, sides: None }), note));
+        return Ok((Labels::Rows(RowLabels { names: labels, sides: None }), Vec::from_iter(note)));
     };
     let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
         Some(&line) => ids::Place::Line(line),
@@ -215,7 +215,7 @@ fn from_sheet(
     };
     let rows = ids.iter().zip(labels).enumerate();
     let rows = rows.map(|(row, (id, label))| Named { id: ids::normal(id), label, place: place(row) });
-    Ok((Labels::ById(rows.collect()), note))
+    Ok((Labels::ById(rows.collect()), Vec::from_iter(note)))
 }
 
 fn label_rows(
@@ -226,10 +226,10 @@ fn label_rows(
 ) -> std::result::Result<Vec<Named>, Fault> {
     let mut records = columns.records(bytes);
     let mut record = Record::default();
-    let (mut rows, mut bad) = (Vec::new(), Vec::new());
+    let (mut rows, mut bad) = (Vec::new(), BadRows::default());
     while records.next(&mut record) {
         match columns.fault(&record) {
-            Some(fault) => bad.push((record.line, fault)),
+            Some(fault) => bad.push(|| (record.line, fault)),
             None => {
                 let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
                 let place = ids::Place::Line(record.line);
@@ -237,9 +237,7 @@ fn label_rows(
             }
         }
     }
-    let total = bad.len();
-    bad.truncate(LISTED);
-    if total > 0 { Err(Fault::Rows { bad, total }) } else { Ok(rows) }
+    bad.refused(false).map(|_| rows)
 }
 
 /// One label per row of the file; rows that were left out of the pool are left out here too.
