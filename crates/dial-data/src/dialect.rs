@@ -261,7 +261,6 @@ mod tests {
             ("1, 2, 3\n4, 5, 6\n", ','),
             ("", ','),
             ("sep=|\na,b|c,d\n1,2|3,4\n", '|'),
-            ("a,b\tc\n1,2\t3\n", ','),
         ];
         for (text, wanted) in cases {
             assert_eq!(guessed(text).0, wanted, "{text:?}");

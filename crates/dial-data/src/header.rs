@@ -142,7 +142,7 @@ mod tests {
         let cells = [
             "0,1\n1,0\n",
             "1.5,y\n2.5,n\n3.5,y\n",
-            "y,n\nn,y\n",
+            "y,n\nn,y\ny,y\n",
             "y,y\nn,n\n",
             "Rome,big\nOslo,small\n",
             "1,,3\n4,5,6\n",
