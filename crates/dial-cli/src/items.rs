@@ -52,9 +52,29 @@ fn cells(pool: &Pool, names: &[String], numbers: &[f64], item: usize) -> String 
     shown
 }
 
+/// Five significant figures; nothing for what is missing.
 fn short_number(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
+    let trimmed = |text: String| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    };
+    let size = value.abs();
+    match () {
+        _ if value.is_nan() => String::new(),
+        _ if value == 0.0 => "0".into(),
+        _ if size < 1e-4 || size >= 1e15 => {
+            let text = format!("{value:.4e}");
+            let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+            format!("{}e{power}", trimmed(digits.into()))
+        }
+        // Whole numbers stay whole; below one, zeros after the point are no figures.
+        _ => trimmed(match size {
+            size if size >= 1e4 => format!("{value:.0}"),
+            size if size >= 1.0 => format!("{value:.4}"),
+            size if size >= 0.01 => format!("{value:.6}"),
+            _ => format!("{value:.8}"),
+        }),
+    }
 }
 
 /// So many letters of a text, in one paragraph.
@@ -128,6 +148,16 @@ mod tests {
         assert_eq!(in_words(&pool), "2 pixels of a scene of 1 x 2");
         pool.show = Show::Picture(dial_data::Picture { height: 1, width: 3, lowest: 0.0, highest: 1.0 });
         assert_eq!(in_words(&pool), "2 pictures of 1 x 3 pixels");
+    }
+
+    #[test]
+    fn numbers_are_short_and_small_ones_are_not_zero() {
+        let cases = [(f64::NAN, ""), (0.0, "0"), (1e-5, "1e-5"), (-2.5e-7, "-2.5e-7"), (0.00125, "0.00125")];
+        for (value, text) in
+            [(3.25, "3.25"), (20000.0, "20000"), (1.5e20, "1.5e20"), (-12.0, "-12")].iter().chain(&cases)
+        {
+            assert_eq!(short_number(*value), *text);
+        }
     }
 
     #[test]

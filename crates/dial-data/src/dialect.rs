@@ -1,10 +1,11 @@
-//! How a table is written: what stands between its cells, and what marks the decimals; and UTF-16 turned into UTF-8.
+//! How a table is written: what stands between its cells, and what marks the decimals; and UTF-16
+//! and Windows-1252 turned into UTF-8.
 //!
 //! Each of `,` `;` TAB `|` and blank is tried on the first records. The best one gives the most records the same number
 //! of cells, then the most cells that are numbers (`1.5` or `1,5`), then the most cells; a blank must stand between
 //! numbers. Where none cuts more than half of the records alike, the first line decides. Decimal commas are assumed
 //! where nothing else could be meant: another delimiter than `,`, cells like `-1,5`, none like `1.5`, and not only cells
-//! like `1,234`, which may be thousands. Thousands are never guessed.
+//! like `1,234`, which may be thousands.
 
 use std::borrow::Cow;
 
@@ -27,9 +28,10 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// As asked for, the rest guessed.
-    pub fn of(bytes: &[u8], options: &ReadOptions) -> Dialect {
-        let delimiter = options.delimiter.unwrap_or_else(|| delimiter(bytes));
+    /// As asked for or as the first line says (`sep=;`), the rest guessed, tabs where they are as likely as anything else.
+    pub fn of(bytes: &[u8], tabs: bool, options: &ReadOptions) -> Dialect {
+        let said = || records::said_delimiter(bytes).map(|(delimiter, _)| delimiter);
+        let delimiter = options.delimiter.or_else(said).unwrap_or_else(|| delimiter(bytes, tabs));
         let decimal_comma = options.decimal_comma.unwrap_or_else(|| decimal_comma(bytes, delimiter));
         Dialect { delimiter, decimal_comma }
     }
@@ -58,6 +60,28 @@ impl Dialect {
             true if cell.contains('.') => None,
             true => cell.replacen(',', ".", 1).parse().ok(),
         }
+    }
+
+    /// The same with the other mark for decimals.
+    pub fn other(self) -> Dialect {
+        Dialect { decimal_comma: !self.decimal_comma, ..self }
+    }
+
+    /// The number in a cell with thousands marks, and whether it can be nothing else: `1,500.25` and `1,234,567`, but not
+    /// `1,500`, which may be decimals.
+    pub fn grouped(self, cell: &str) -> Option<(f64, bool)> {
+        let (decimal, mark) = if self.decimal_comma { (',', '.') } else { ('.', ',') };
+        let (whole, decimals) = cell.split_once(decimal).map_or((cell, None), |(whole, rest)| (whole, Some(rest)));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let mut groups = whole.trim_start_matches(['-', '+']).split(mark);
+        let first = groups.next().filter(|first| (1..=3).contains(&first.len()) && !first.starts_with('0'))?;
+        let rest: Vec<&str> = groups.collect();
+        let good = digits(first) && rest.iter().all(|group| group.len() == 3 && digits(group));
+        if rest.is_empty() || !good || decimals.is_some_and(|decimals| decimals.is_empty() || !digits(decimals)) {
+            return None;
+        }
+        let plain = format!("{}.{}", whole.replace(mark, ""), decimals.unwrap_or("0"));
+        Some((plain.parse().ok()?, decimals.is_some() || rest.len() > 1))
     }
 }
 
@@ -128,15 +152,16 @@ fn fit(bytes: &[u8], delimiter: u8) -> Option<Fit> {
 }
 
 /// What most likely stands between the cells.
-pub(crate) fn delimiter(bytes: &[u8]) -> u8 {
+fn delimiter(bytes: &[u8], tabs: bool) -> u8 {
     let fits = DELIMITERS.iter().rev().filter_map(|&delimiter| Some((fit(bytes, delimiter)?, delimiter)));
-    fits.max_by_key(|(fit, _)| *fit).map_or_else(|| records::delimiter(bytes), |(_, delimiter)| delimiter)
+    fits.max_by_key(|(fit, delimiter)| (*fit, tabs && *delimiter == b'\t'))
+        .map_or_else(|| records::delimiter(bytes), |(_, delimiter)| delimiter)
 }
 
 /// Whether the lines of a file are cells rather than sentences: numbers, or cells cut alike by something that hardly
 /// stands in sentences.
 pub(crate) fn is_table(bytes: &[u8]) -> bool {
-    let delimiter = delimiter(bytes);
+    let delimiter = delimiter(bytes, false);
     match fit(bytes, delimiter) {
         Some(fit) => fit.numbers >= 500 || (fit.alike == 1000 && matches!(delimiter, b'\t' | b';' | b'|')),
         // A single column is a table if it is numbers.
@@ -151,6 +176,40 @@ pub(crate) fn is_table(bytes: &[u8]) -> bool {
             2 * numbers >= all
         }
     }
+}
+
+/// What stands for the bytes 80 to 9F in Windows-1252 (five of them for nothing); the others are as in Latin-1.
+const WINDOWS: [char; 32] = [
+    '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘', '’', '“', '”', '•',
+    '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
+];
+
+/// Text in UTF-8, from UTF-16 or Windows-1252; what was assumed is said. Bytes that are none of these stay.
+pub(crate) fn decoded(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Option<String>), Fault> {
+    let text = utf8(bytes)?;
+    let windows = match std::str::from_utf8(&text) {
+        Ok(_) => None,
+        Err(_) => from_windows(&text),
+    };
+    Ok(match windows {
+        Some(windows) => {
+            (Cow::Owned(windows.into_bytes()), Some("not valid UTF-8: read as Windows-1252 (Latin-1)".into()))
+        }
+        None => (text, None),
+    })
+}
+
+/// Text in Windows-1252: without bytes that mean nothing there, and without any letter in UTF-8.
+fn from_windows(bytes: &[u8]) -> Option<String> {
+    if bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
+        return None;
+    }
+    let letter = |&byte: &u8| match byte {
+        0..=8 | 14..=31 | 127 => None,
+        0x80..=0x9f => WINDOWS.get(usize::from(byte - 0x80)).copied().filter(|&letter| letter != '\0'),
+        _ => Some(char::from(byte)),
+    };
+    bytes.iter().map(letter).collect()
 }
 
 /// Text in UTF-8: UTF-16 that says so by its mark is turned into it, anything else stays.
@@ -182,7 +241,7 @@ mod tests {
     use super::*;
 
     fn guessed(text: &str) -> (char, bool) {
-        let dialect = Dialect::of(text.as_bytes(), &ReadOptions::default());
+        let dialect = Dialect::of(text.as_bytes(), false, &ReadOptions::default());
         (char::from(dialect.delimiter), dialect.decimal_comma)
     }
 
@@ -201,10 +260,14 @@ mod tests {
             ("one, two\nthree\n", ','),
             ("1, 2, 3\n4, 5, 6\n", ','),
             ("", ','),
+            ("sep=|\na,b|c,d\n1,2|3,4\n", '|'),
         ];
         for (text, wanted) in cases {
             assert_eq!(guessed(text).0, wanted, "{text:?}");
         }
+        // Either cuts every line in two.
+        let tabs = Dialect::of(b"a,b\tc\nd,e\tf\n", true, &ReadOptions::default());
+        assert_eq!((tabs.delimiter, guessed("a,b\tc\nd,e\tf\n").0), (b'\t', ','));
     }
 
     #[test]
@@ -227,6 +290,10 @@ mod tests {
             comma.note(&ReadOptions::default()).unwrap(),
             "read with ; between cells and decimal commas; --delimiter and --decimal can say otherwise"
         );
+        let thousands =
+            ["-1.234,5", "1.234", "1.234.567", "0.123", "1.23", "1234.567", "1.234,"].map(|cell| comma.grouped(cell));
+        let (decimals, either, whole) = (Some((-1234.5, true)), Some((1234.0, false)), Some((1_234_567.0, true)));
+        assert_eq!(thousands, [decimals, either, whole, None, None, None, None]);
         let said = ReadOptions { delimiter: Some(b';'), ..ReadOptions::default() };
         assert_eq!(comma.note(&said).unwrap(), "read with decimal commas; --decimal can say otherwise");
     }
@@ -238,6 +305,15 @@ mod tests {
         }
         for text in ["Call me Ishmael.\nSome years ago, never mind\n", "yes, no\nno, yes\n", "one\ntwo\n"] {
             assert!(!is_table(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn windows_1252_becomes_utf8() {
+        let (text, note) = decoded(b"caf\xe9;5 \x80\n").unwrap();
+        assert_eq!((&*text, note.is_some()), ("café;5 €\n".as_bytes(), true));
+        for kept in [&b"a\x81"[..], b"\xc3\xa9 \xe9", b"\xe9\0", "é".as_bytes()] {
+            assert_eq!(decoded(kept).unwrap(), (Cow::Borrowed(kept), None));
         }
     }
 

@@ -70,8 +70,9 @@ pub enum Fault {
     /// Rows of a table that cannot be read.
     #[error("{}", bad_rows(bad, *total))]
     Rows {
-        /// The first of them: line number from 1 (0 if what follows names the row) and what is wrong there.
-        bad: Vec<(usize, String)>,
+        /// The first of them: the first and the last line of neighbours, from 1 (0 if what follows names the row), and
+        /// what is wrong there.
+        bad: Vec<(usize, usize, String)>,
         /// How many there are in all.
         total: usize,
     },
@@ -278,17 +279,29 @@ pub(crate) fn first_few(texts: &[String], total: usize, separator: &str) -> Stri
     joined
 }
 
-fn bad_rows(bad: &[(usize, String)], total: usize) -> String {
-    let one = |(line, why): &(usize, String)| match line {
-        0 => why.clone(),
-        line => format!("line {line}: {why}"),
+/// Bad rows with their lines, then how many more there are; `one` puts lines and what is wrong together.
+pub(crate) fn listed_rows(
+    bad: &[(usize, usize, String)],
+    total: usize,
+    separator: &str,
+    one: impl Fn(&str, &str) -> String,
+) -> String {
+    let text = |(first, last, why): &(usize, usize, String)| match (first, last) {
+        (0, _) => why.clone(),
+        (first, last) if first == last => one(&format!("line {first}"), why),
+        (first, last) => one(&format!("lines {first} to {last}"), why),
     };
-    let listed: Vec<String> = bad.iter().map(one).collect();
+    let texts: Vec<String> = bad.iter().take(LISTED).map(text).collect();
+    let listed: usize = bad.iter().take(LISTED).map(|(first, last, _)| 1 + last.saturating_sub(*first)).sum();
+    first_few(&texts, texts.len() + total.saturating_sub(listed), separator)
+}
+
+fn bad_rows(bad: &[(usize, usize, String)], total: usize) -> String {
     format!(
         "{total} bad {}: {}. Nothing was imported. Fix the file, name the columns that hold ids or labels \
          (--id-column, --label-column) or are to be left out (--drop-column), or pass --skip-bad to leave the bad rows out.",
         plural(total, "row", "rows"),
-        first_few(&listed, total, "; ")
+        listed_rows(bad, total, "; ", |lines, why| format!("{lines}: {why}"))
     )
 }
 
@@ -324,10 +337,12 @@ mod tests {
 
     #[test]
     fn twenty_rows_are_listed_then_counted() {
-        let bad: Vec<_> = (1..=20).map(|line| (line, "short".to_string())).collect();
+        let bad: Vec<_> = (1..=20).map(|line| (line, line, "short".to_string())).collect();
         let text = Fault::Rows { bad, total: 33 }.at("a.csv").to_string();
         assert!(text.starts_with("a.csv: 33 bad rows: line 1: short; line 2: short"), "{text}");
         assert!(text.contains("line 20: short; and 13 more. Nothing was imported."), "{text}");
+        let text = Fault::Rows { bad: vec![(2, 61, "long".into())], total: 60 }.to_string();
+        assert!(text.starts_with("60 bad rows: lines 2 to 61: long. Nothing"), "{text}");
     }
 
     #[test]

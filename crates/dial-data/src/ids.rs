@@ -22,7 +22,7 @@ impl Place {
         }
     }
 
-    fn in_words(self) -> String {
+    pub fn in_words(self) -> String {
         match self {
             Place::Line(line) => format!("line {line}"),
             Place::Row(row) => format!("row {row}"),

@@ -16,6 +16,7 @@ use crate::dialect;
 use crate::error::Fault;
 use crate::matrix::Buffer;
 use crate::pool::{Draft, ReadOptions};
+use crate::reading;
 use crate::records::LONGEST;
 use crate::roles::{self, Roles};
 use crate::sheet::{BadRows, Column, Numbers, Sheet, is_missing, shortened};
@@ -74,16 +75,19 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
         let text = format!("{rows} rows with {} different keys: too few cells for a table", names.len());
         return Err(Fault::format(text, "Write the same keys in every row."));
     }
-    if rows == 1 && !seen.is_empty() && seen.iter().all(|seen| seen.nested > 0) {
-        let next = "Write one object per row: from pandas, to_json(orient=\"records\", lines=True).";
-        return Err(Fault::format("a single object of nested values", next));
+    if rows == 1 && seen.iter().any(|seen| seen.nested > 0) {
+        return Err(single("a single object of nested values"));
     }
     let roles = match names.is_empty() {
         true => Roles::default(),
         false => Roles::new(&names, true, options)?,
     };
-    let columns = (0..names.len()).map(|at| seen[at].filling(roles.as_written(at))).collect();
+    let columns: Vec<Filling> = (0..names.len()).map(|at| seen[at].filling(roles.as_written(at))).collect();
+    let mixed = |at: usize| seen[at].numbers > 0 && matches!(columns[at], Filling::Words(_)) && !roles.as_written(at);
+    let said = |at: usize| reading::mixed_note(&names[at], seen[at].words, seen[at].words + seen[at].numbers);
+    let notes = (0..names.len()).filter(|&at| mixed(at)).map(said).collect();
     let (mut sheet, bad) = fill(&items, names, columns);
+    sheet.notes = notes;
     let bad = bad.refused(options.skip_bad)?;
     if bad.total == 0 {
         sheet.kept = None;
@@ -92,9 +96,26 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
     Ok((sheet, roles))
 }
 
+/// The fault of a file that is one object.
+fn single(what: &str) -> Fault {
+    let next =
+        "Write one object per line, or an array of objects: from pandas, to_json(orient=\"records\", lines=True).";
+    Fault::format(what, next)
+}
+
+/// Whether a text is one object on several lines.
+fn is_spread(bytes: &[u8]) -> bool {
+    let whole = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
+    let first = texts::lines(bytes.trim_ascii_start()).next().map_or(bytes, |(_, line)| line).trim_ascii();
+    first == b"{" || first.starts_with(b"{") && !whole(first) && whole(bytes)
+}
+
 /// The line and the text of each object.
 fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
     let start = bytes.trim_ascii_start();
+    if is_spread(start) {
+        return Err(single("a single object on several lines"));
+    }
     if !start.starts_with(b"[") {
         return Ok(texts::lines(bytes).filter(|(_, line)| !line.trim_ascii().is_empty()).collect());
     }
@@ -169,7 +190,7 @@ impl Seen {
             _ if as_written => Filling::Words(Vec::new()),
             _ if self.nested > self.numbers + self.words + lists => Filling::Nested,
             _ if lists > self.numbers + self.words => Filling::Lists(width, Vec::new()),
-            _ if self.words > self.numbers => Filling::Words(Vec::new()),
+            _ if reading::are_words(self.words, self.numbers) => Filling::Words(Vec::new()),
             _ => Filling::Numbers(Numbers::default()),
         }
     }
@@ -339,6 +360,11 @@ mod tests {
         let draft = super::read(text.as_bytes(), "a.jsonl", &skip).unwrap();
         assert_eq!(draft.ids.unwrap(), ["0", "4", "5"]);
         assert_eq!(draft.kept.unwrap(), (vec![0, 4, 5], 6));
+        // Many words among numbers are no mistakes.
+        let mixed: String =
+            (0..20).map(|i| format!("{{\"x\":{i}.5,\"a\":{}}}\n", if i < 5 { "\"A 1\"" } else { "7" })).collect();
+        let draft = read(&mixed).unwrap();
+        assert_eq!(draft.notes[0], "the column a holds words in 5 of 20 cells: all of it is taken for words");
         let lists = read("{\"v\":[1,2]}\n{\"v\":[1,2]}\n{\"v\":[1]}\n{}\n").unwrap_err().to_string();
         assert!(lists.contains("line 3: v is a list of 1, expected 2; line 4: v is not a list of numbers"), "{lists}");
     }

@@ -1,15 +1,18 @@
-//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, ENVI, or text of one column), or text of ids and labels
-//! joined by id.
+//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, ENVI, or a table of one column), or a table of ids
+//! and labels joined by id.
 
 use std::collections::HashMap;
 use std::path::Path;
+
+#[cfg(feature = "parquet")]
+use bytes::Bytes;
 
 use crate::array::Array;
 #[cfg(feature = "parquet")]
 use crate::columnar::{self, Container};
 use crate::dialect;
 use crate::envi_data::{self, ClassNames};
-use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
+use crate::error::{Error, Fault, Result, first_few, plural};
 use crate::ids;
 use crate::idx;
 use crate::json;
@@ -20,7 +23,7 @@ use crate::open::read_file;
 use crate::pool::{Draft, ReadOptions};
 use crate::records::Record;
 use crate::roles::Roles;
-use crate::sheet::Sheet;
+use crate::sheet::{BadRows, Column, Sheet};
 use crate::show::{Scene, Show};
 use crate::sniff::{self, Format};
 use crate::table::{self, Columns};
@@ -47,8 +50,44 @@ impl RowLabels {
 enum Labels {
     /// One label per row.
     Rows(RowLabels),
-    /// An id, its label, and the line.
-    ById(Vec<(String, String, usize)>),
+    /// Rows with an id.
+    ById(Vec<Named>),
+}
+
+/// A label, the id it belongs to, and where they stand.
+struct Named {
+    id: String,
+    label: String,
+    place: ids::Place,
+}
+
+/// The columns of a file of labels, and how they are joined to the pool.
+struct Choice {
+    id: Option<usize>,
+    label: usize,
+    note: Option<String>,
+}
+
+impl Choice {
+    /// One rule for all formats: a single column is the labels; of two columns one is the ids.
+    fn new(names: &[String], roles: &Roles) -> std::result::Result<Choice, Fault> {
+        let (id, label) = match (roles.id, roles.label, names.len()) {
+            (_, _, 1) => (None, 0),
+            (Some(id), Some(label), _) => (Some(id), label),
+            (None, Some(label), 2) => (Some(1 - label.min(1)), label),
+            (None, Some(label), _) => (None, label),
+            (Some(id), None, 2) => (Some(id), 1 - id.min(1)),
+            (None, None, 2) => (Some(0), 1),
+            _ => return Err(Fault::Labels(format!("{} columns and none named label.", names.len()))),
+        };
+        let name = |at: usize| names.get(at).map_or("", String::as_str);
+        let note = match id {
+            _ if names.len() == 1 => None,
+            Some(id) => Some(format!("labels are the column {}, joined by id (the column {})", name(label), name(id))),
+            None => Some(format!("labels are the column {}, joined by row", name(label))),
+        };
+        Ok(Choice { id, label, note })
+    }
 }
 
 /// Reads the labels of a draft.
@@ -60,7 +99,9 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
         draft.notes.extend(notes);
         return give(draft, RowLabels { names, sides: Some((height, width)) }).map_err(here);
     }
-    match read(&place, options)? {
+    let (labels, notes) = read(&place, options)?;
+    draft.notes.extend(notes);
+    match labels {
         Labels::Rows(labels) => give(draft, labels).map_err(here),
         Labels::ById(rows) => {
             let names = by_id(draft, &rows, options).map_err(here)?;
@@ -84,24 +125,24 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
     Ok(())
 }
 
-fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
+/// The labels of a file, and how they are joined where that is a choice.
+fn read(place: &str, options: &ReadOptions) -> Result<(Labels, Vec<String>)> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| -> Error { fault.at(place) };
-    let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(Labels::Rows);
+    let by_row = |labels: RowLabels| (Labels::Rows(labels), Vec::new());
+    let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(by_row);
     match sniff::format(place, &bytes).map_err(here)? {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
         Format::Idx => array(idx::read(&bytes)).map_err(here),
         Format::Gzip => array(idx::read_gzip(&bytes)).map_err(here),
-        Format::Mat => mat_pool::labels(&bytes, options).map(Labels::Rows).map_err(here),
-        Format::Npz => from_npz(&bytes, place, options),
-        Format::Table => from_table(&bytes, options).map_err(here),
+        Format::Mat => mat_pool::labels(&bytes, options).map(by_row).map_err(here),
+        Format::Npz => from_npz(&bytes, place, options).map(by_row),
+        Format::Table => from_table(&bytes, place, options).map_err(here),
         #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            from_sheet(options, |options| columnar::sheet(bytes.clone(), Container::Parquet, options)).map_err(here)
-        }
-        #[cfg(feature = "parquet")]
-        Format::Arrow => {
-            from_sheet(options, |options| columnar::sheet(bytes.clone(), Container::Arrow, options)).map_err(here)
+        format @ (Format::Parquet | Format::Arrow) => {
+            let container = if format == Format::Parquet { Container::Parquet } else { Container::Arrow };
+            let bytes = Bytes::from(bytes);
+            from_sheet(options, |options| columnar::sheet(bytes.clone(), container, options)).map_err(here)
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => Err(here(sniff::without_parquet())),
@@ -109,7 +150,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Labels> {
     }
 }
 
-fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> {
+fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
     let arrays = npz::arrays(bytes, place)?;
     let names = options.label_column.as_deref().into_iter().chain(["labels", "y"]);
     let named = names.into_iter().find_map(|name| arrays.iter().find(|array| array.name == name));
@@ -118,61 +159,63 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Labels> 
         _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
     };
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    RowLabels::of(chosen.read(place)?).map(Labels::Rows).map_err(here)
+    RowLabels::of(chosen.read(place)?).map_err(here)
 }
 
-fn from_table(bytes: &[u8], options: &ReadOptions) -> std::result::Result<Labels, Fault> {
-    // The names given for the pool's columns count here too, where there are such columns.
-    let own = own(options);
-    let bytes = &*dialect::utf8(bytes)?;
-    let columns = table::columns(bytes, &own).or_else(|_| table::columns(bytes, &ReadOptions::default()))?;
-    let (id, label) = match (columns.roles.id, columns.roles.label, columns.names.len()) {
-        (_, _, 1) => (None, 0),
-        (Some(id), Some(label), _) => (Some(id), label),
-        (None, Some(label), _) if columns.names.len() != 2 => (None, label),
-        (None, Some(label), _) => (Some(1 - label.min(1)), label),
-        (Some(id), None, 2) => (Some(id), 1 - id.min(1)),
-        (None, None, 2) => (Some(0), 1),
-        _ => return Err(Fault::Labels(format!("{} columns and none named label.", columns.names.len()))),
-    };
+fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::Result<(Labels, Vec<String>), Fault> {
+    let (bytes, said) = &dialect::decoded(bytes)?;
+    let columns = with_own(options, |options| table::columns(bytes, place, options))?;
+    let Choice { id, label, note } = Choice::new(&columns.names, &columns.roles)?;
     let rows = label_rows(&columns, bytes, id, label)?;
-    Ok(match id {
+    let labels = match id {
         Some(_) => Labels::ById(rows),
-        None => Labels::Rows(RowLabels { names: rows.into_iter().map(|(_, label, _)| label).collect(), sides: None }),
-    })
+        None => Labels::Rows(RowLabels { names: rows.into_iter().map(|row| row.label).collect(), sides: None }),
+    };
+    Ok((labels, said.clone().into_iter().chain(note).collect()))
 }
 
-/// The options that count for a file of labels.
-fn own(options: &ReadOptions) -> ReadOptions {
-    ReadOptions {
-        id_column: options.id_column.clone(),
-        label_column: options.label_column.clone(),
+/// Reads with the names given for the pool's columns, as far as there are such columns here.
+fn with_own<T>(
+    options: &ReadOptions,
+    read: impl Fn(&ReadOptions) -> std::result::Result<T, Fault>,
+) -> std::result::Result<T, Fault> {
+    let named = |id: bool, label: bool| ReadOptions {
+        id_column: options.id_column.clone().filter(|_| id),
+        label_column: options.label_column.clone().filter(|_| label),
         ..ReadOptions::default()
+    };
+    for (id, label) in [(true, true), (false, true), (true, false)] {
+        match read(&named(id, label)) {
+            // Names are looked up before anything is decoded.
+            Err(Fault::Setting(_)) => {}
+            other => return other,
+        }
     }
+    read(&ReadOptions::default())
 }
 
 /// Labels from any other file with named columns.
 fn from_sheet(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> std::result::Result<(Sheet, Roles), Fault>,
-) -> std::result::Result<Labels, Fault> {
-    let (sheet, roles) = read(&own(options)).or_else(|_| read(&ReadOptions::default()))?;
-    let Some(label) = roles.label.or((sheet.columns.len() == 1).then_some(0)) else {
-        return Err(Fault::Labels(format!("{} columns and none named label.", sheet.columns.len())));
+) -> std::result::Result<(Labels, Vec<String>), Fault> {
+    let (mut sheet, roles) = with_own(options, read)?;
+    let Choice { id, label, note } = Choice::new(&sheet.names, &roles)?;
+    let mut words = |at: usize| match sheet.columns.get_mut(at) {
+        Some(column) => std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows),
+        None => Vec::new(),
     };
-    let mut words: Vec<Option<Vec<String>>> = sheet
-        .columns
-        .into_iter()
-        .enumerate()
-        .map(|(at, column)| (at == label || Some(at) == roles.id).then(|| column.into_words(sheet.rows)))
-        .collect();
-    let labels = words.get_mut(label).and_then(Option::take).unwrap_or_default();
-    let Some(ids) = roles.id.and_then(|id| words.get_mut(id)).and_then(Option::take) else {
-        return Ok(Labels::Rows(RowLabels { names: labels, sides: None }));
+    let labels = words(label);
+    let Some(ids) = id.map(words) else {
+        return Ok((Labels::Rows(RowLabels { names: labels, sides: None }), Vec::from_iter(note)));
     };
-    let line = |row: usize| sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(row);
-    let rows = ids.iter().zip(labels).enumerate().map(|(row, (id, label))| (ids::normal(id), label, line(row)));
-    Ok(Labels::ById(rows.collect()))
+    let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
+        Some(&line) => ids::Place::Line(line),
+        None => ids::Place::Row(row),
+    };
+    let rows = ids.iter().zip(labels).enumerate();
+    let rows = rows.map(|(row, (id, label))| Named { id: ids::normal(id), label, place: place(row) });
+    Ok((Labels::ById(rows.collect()), Vec::from_iter(note)))
 }
 
 fn label_rows(
@@ -180,22 +223,21 @@ fn label_rows(
     bytes: &[u8],
     id: Option<usize>,
     label: usize,
-) -> std::result::Result<Vec<(String, String, usize)>, Fault> {
+) -> std::result::Result<Vec<Named>, Fault> {
     let mut records = columns.records(bytes);
     let mut record = Record::default();
-    let (mut rows, mut bad) = (Vec::new(), Vec::new());
+    let (mut rows, mut bad) = (Vec::new(), BadRows::default());
     while records.next(&mut record) {
         match columns.fault(&record) {
-            Some(fault) => bad.push((record.line, fault)),
+            Some(fault) => bad.push(|| (record.line, fault)),
             None => {
                 let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
-                rows.push((id, record.field(label).to_string(), record.line));
+                let place = ids::Place::Line(record.line);
+                rows.push(Named { id, label: record.field(label).to_string(), place });
             }
         }
     }
-    let total = bad.len();
-    bad.truncate(LISTED);
-    if total > 0 { Err(Fault::Rows { bad, total }) } else { Ok(rows) }
+    bad.refused(false).map(|_| rows)
 }
 
 /// One label per row of the file; rows that were left out of the pool are left out here too.
@@ -210,20 +252,19 @@ fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>,
     }
 }
 
-fn by_id(
-    draft: &mut Draft,
-    rows: &[(String, String, usize)],
-    options: &ReadOptions,
-) -> std::result::Result<Vec<String>, Fault> {
+fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::result::Result<Vec<String>, Fault> {
     let own = draft.id_list();
-    let mut index: HashMap<&str, Option<(&str, usize)>> = own.iter().map(|id| (id.as_str(), None)).collect();
+    let mut index: HashMap<&str, Option<(&str, ids::Place)>> = own.iter().map(|id| (id.as_str(), None)).collect();
     let (mut unknown, mut double) = (Vec::new(), Vec::new());
-    for (id, label, line) in rows {
+    for Named { id, label, place } in rows {
+        let here = || place.in_words();
         match index.get_mut(id.as_str()) {
-            None => unknown.push(format!("{id:?} (line {line})")),
-            Some(slot @ None) => *slot = Some((label, *line)),
+            None => unknown.push(format!("{id:?} ({})", here())),
+            Some(slot @ None) => *slot = Some((label, *place)),
             Some(Some((first, _))) if *first == label => {}
-            Some(Some((first, at))) => double.push(format!("{id:?} is {first} (line {at}) and {label} (line {line})")),
+            Some(Some((first, at))) => {
+                double.push(format!("{id:?} is {first} ({}) and {label} ({})", at.in_words(), here()));
+            }
         }
     }
     if !double.is_empty() {

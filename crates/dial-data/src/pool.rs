@@ -262,6 +262,7 @@ mod tests {
         assert_eq!(pool.ids, Some(vec!["1".into()]));
         assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0]));
         assert_eq!(pool.show, Show::Texts(vec!["b".into()]));
-        assert_eq!(pool.truth.unwrap().labels, [Some(1)]);
+        let truth = pool.truth.unwrap();
+        assert_eq!((truth.labels, truth.classes.join(" ")), (vec![Some(0)], "6".into()));
     }
 }

@@ -64,10 +64,11 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Starts at the first line; a byte order mark is passed over.
+    /// Starts at the first line; a byte order mark and a line `sep=;` are passed over.
     pub fn new(bytes: &'a [u8], delimiter: u8) -> Records<'a> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        Records { bytes, at: 0, line: 1, delimiter, spanning: true }
+        let (at, line) = said_delimiter(bytes).map_or((0, 1), |(_, length)| (length, 2));
+        Records { bytes, at, line, delimiter, spanning: true }
     }
 
     /// The next record; `false` at the end.
@@ -171,6 +172,22 @@ impl<'a> Records<'a> {
 const UNCLOSED: &str = "a quote that is never closed";
 /// Shared with the other readers of text.
 pub(crate) const NOT_UTF8: &str = "not valid UTF-8 (perhaps Latin-1 or Windows-1252: save the file as UTF-8)";
+
+/// The delimiter of a first line `sep=;`, as spreadsheets write it, and the length of that line.
+pub(crate) fn said_delimiter(bytes: &[u8]) -> Option<(u8, usize)> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let (delimiter, end) = match bytes {
+        [b's', b'e', b'p', b'=', delimiter, rest @ ..] => (*delimiter, rest),
+        [b'"', b's', b'e', b'p', b'=', delimiter, b'"', rest @ ..] => (*delimiter, rest),
+        _ => return None,
+    };
+    let line = match end {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => return None,
+    };
+    Some((delimiter, bytes.len() - end.len() + line)).filter(|_| b",;\t|".contains(&delimiter))
+}
 
 /// The delimiter, judged by the first line alone: the commonest of `,` `;` TAB outside quotes; else blanks between numbers.
 pub(crate) fn delimiter(bytes: &[u8]) -> u8 {

@@ -5,14 +5,15 @@
 //! lists is the features as they are. Anything else is a table of numbers and categories ([`crate::tabular`]).
 
 use std::collections::HashSet;
-use std::path::{Component, Path};
 
-use crate::error::{Fault, LISTED, first_few, plural};
+use crate::error::{Fault, LISTED, first_few};
 use crate::ids;
+use crate::looks;
 use crate::matrix::Matrix;
+use crate::picture_list;
 use crate::pool::{Draft, ReadOptions};
-use crate::sheet::{BadRows, Column, Sheet, is_missing};
-use crate::show::{Images, Show, Table};
+use crate::sheet::{Column, Sheet, is_missing};
+use crate::show::{Show, Table};
 use crate::tabular;
 use crate::truth::Truth;
 
@@ -55,8 +56,11 @@ pub(crate) struct Roles {
 impl Roles {
     /// By names and options; `named` says whether the names are from the file.
     pub fn new(names: &[String], named: bool, options: &ReadOptions) -> Result<Roles, Fault> {
-        let dropped: Vec<usize> =
-            options.drop_columns.iter().map(|name| column(names, name)).collect::<Result<_, Fault>>()?;
+        for name in &options.drop_columns {
+            column(names, name)?;
+        }
+        // Of columns with one name, all.
+        let dropped: Vec<usize> = (0..names.len()).filter(|&at| options.drop_columns.contains(&names[at])).collect();
         let find = |asked: &Option<String>, default: &[&str]| find(names, asked.as_deref(), default, named, &dropped);
         let mut roles = Roles {
             id: find(&options.id_column, &ID_NAMES)?,
@@ -67,6 +71,7 @@ impl Roles {
             dropped,
         };
         roles.differ()?;
+        roles.alone(names)?;
         let nameless = |name: &String| name.is_empty() || name == PANDAS_INDEX;
         let first = names
             .iter()
@@ -87,6 +92,17 @@ impl Roles {
         Ok(())
     }
 
+    /// A name that gives a column its role must not stand above another.
+    fn alone(&self, names: &[String]) -> Result<(), Fault> {
+        for at in [self.id, self.label, self.text, self.image].into_iter().flatten() {
+            let name = names.get(at).map_or("", String::as_str);
+            if names.iter().filter(|other| *other == name).count() > 1 {
+                return Err(Fault::Setting(format!("more than one column is named {name:?}: rename all but one.")));
+            }
+        }
+        Ok(())
+    }
+
     fn taken(&self, column: usize) -> bool {
         [self.id, self.label, self.text, self.image].contains(&Some(column)) || self.dropped.contains(&column)
     }
@@ -97,16 +113,17 @@ impl Roles {
     }
 }
 
-/// Whether a first row holds a name that means something to us.
-pub(crate) fn names_wanted<'a>(mut cells: impl Iterator<Item = &'a str>, options: &ReadOptions) -> bool {
+/// Whether the options name a column so, and not by its number.
+pub(crate) fn is_asked(name: &str, options: &ReadOptions) -> bool {
     let asked = [&options.id_column, &options.label_column, &options.text_column, &options.image_column];
-    let wanted = |name: &str| {
-        let given = asked.into_iter().flatten().chain(&options.drop_columns).any(|given| given == name);
-        let known = [&ID_NAMES[..], &LABEL_NAMES, &TEXT_NAMES, &IMAGE_NAMES];
-        given && name.parse::<usize>().is_err()
-            || known.into_iter().flatten().any(|known| name.eq_ignore_ascii_case(known))
-    };
-    cells.any(wanted)
+    let given = asked.into_iter().flatten().chain(&options.drop_columns).any(|given| given == name);
+    given && name.parse::<usize>().is_err()
+}
+
+/// Whether a name means something to us.
+pub(crate) fn is_known(name: &str) -> bool {
+    let known = [&ID_NAMES[..], &LABEL_NAMES, &TEXT_NAMES, &IMAGE_NAMES];
+    known.into_iter().flatten().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 fn column(names: &[String], asked: &str) -> Result<usize, Fault> {
@@ -153,6 +170,7 @@ pub(crate) fn draft(mut sheet: Sheet, roles: Roles, place: &str, options: &ReadO
     let mut rest: Vec<(String, Column)> =
         sheet.names.iter().zip(taken).filter_map(|(name, column)| Some((name.clone(), column?))).collect();
     let mut notes = std::mem::take(&mut sheet.notes);
+    notes.extend(same_names(&sheet.names));
     let mut draft = shown(&sheet, &roles, &mut rest, &mut notes, place, options)?;
     attach(&mut draft, &sheet, id.map(|(_, column)| column), label, options)?;
     draft.notes.append(&mut notes);
@@ -165,8 +183,17 @@ pub(crate) fn draft(mut sheet: Sheet, roles: Roles, place: &str, options: &ReadO
     }
     let names = draft.lines.take().map(|(_, names)| names).unwrap_or_default();
     draft.lines = sheet.lines.map(|lines| (lines, names));
-    leave_out_missing_pictures(&mut draft, options)?;
+    picture_list::leave_out_missing(&mut draft, options)?;
     Ok(draft)
+}
+
+/// What is to be said of names that stand above several columns.
+fn same_names(names: &[String]) -> Option<String> {
+    let mut seen = HashSet::new();
+    let twice: Vec<String> =
+        names.iter().filter(|name| !seen.insert(name.as_str())).map(|n| format!("{n:?}")).collect();
+    let listed = first_few(&twice, twice.len(), ", ");
+    (!twice.is_empty()).then(|| format!("several columns have the same name: {listed}; each is taken for itself"))
 }
 
 /// Takes a first column without a name for the ids, or leaves it out where there are ids already.
@@ -201,7 +228,7 @@ fn shown(
     let name = |column: Option<usize>| column.and_then(|at| sheet.names.get(at)).cloned();
     if let Some(at) = image_column(rest, name(roles.image)) {
         let (_, column) = rest.remove(at);
-        return pictures(sheet, column.into_words(sheet.rows), rest, place);
+        return picture_list::draft(sheet, column.into_words(sheet.rows), rest, place);
     }
     if let Some((at, note)) = text_column(rest, name(roles.text), sheet.rows) {
         notes.extend(note);
@@ -263,12 +290,17 @@ fn text_column(rest: &[(String, Column)], asked: Option<String>, rows: usize) ->
         return rest.iter().position(|(name, _)| *name == asked).map(|at| (at, None));
     }
     let words = |column: &Column| matches!(column, Column::Words(_));
-    let named = |known: &&str| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && words(c));
+    let numbers = rest.iter().any(|(_, column)| matches!(column, Column::Numbers(_) | Column::Lists { .. }));
+    // Beside numbers only a text is known by its name alone: remarks are often few and short.
+    let meant = |known: &str, c: &Column| known == "text" || !numbers || looks::mostly_text(c, rows);
+    let named = |known: &&str| {
+        rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && words(c) && meant(known, c))
+    };
     let at = TEXT_NAMES.iter().find_map(named).or_else(|| {
-        let others = rest.iter().filter(|(_, column)| !tabular::looks_like_text(column, rows, 0)).count();
+        let others = rest.iter().filter(|(_, column)| !looks::looks_like_text(column, rows, 0)).count();
         // Beside many other columns only long texts are what the table is about: people's names are not.
         let length = if others > 2 { 60 } else { 20 };
-        rest.iter().position(|(_, column)| tabular::looks_like_text(column, rows, length))
+        rest.iter().position(|(_, column)| looks::looks_like_text(column, rows, length))
     })?;
     let name = &rest.get(at)?.0;
     let note = match rest.len() {
@@ -276,75 +308,6 @@ fn text_column(rest: &[(String, Column)], asked: Option<String>, rows: usize) ->
         _ => format!("texts are the column {name}; --drop-column {name} takes the other columns as features instead"),
     };
     Some((at, Some(note)))
-}
-
-/// Pictures in files, whose paths are from the folder of the table.
-fn pictures(sheet: &Sheet, files: Vec<String>, rest: &mut Vec<(String, Column)>, place: &str) -> Result<Draft, Fault> {
-    let folder = match Path::new(place).parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => ".".into(),
-    };
-    let mut outside = Vec::new();
-    let clean: Vec<String> = files.iter().map(|file| file.replace('\\', "/")).collect();
-    for (row, file) in clean.iter().enumerate().filter(|(_, file)| leaves_folder(file)) {
-        let (line, text) = sheet.bad_row(row, format!("{file:?}"));
-        outside.push(if line == 0 { text } else { format!("line {line}: {text}") });
-    }
-    if !outside.is_empty() {
-        let (count, listed) = (outside.len(), first_few(&outside, outside.len(), "; "));
-        let text = format!("{count} {} outside the folder of the table", plural(count, "picture is", "pictures are"));
-        let next = "Write the paths from the folder of the table, or put the table beside the pictures.";
-        return Err(Fault::format(format!("{text} ({listed})"), next));
-    }
-    let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
-    draft.beside = beside(rest, sheet.rows);
-    Ok(draft)
-}
-
-/// Whether a path is absolute or goes up out of its folder.
-fn leaves_folder(file: &str) -> bool {
-    let mut depth = 0i64;
-    let drive = file.as_bytes().get(1) == Some(&b':');
-    drive
-        || Path::new(file).components().any(|part| {
-            match part {
-                Component::Normal(_) => depth += 1,
-                Component::ParentDir => depth -= 1,
-                Component::CurDir => {}
-                Component::RootDir | Component::Prefix(_) => depth = -1,
-            }
-            depth < 0
-        })
-}
-
-/// Refuses or leaves out rows whose picture is not there.
-fn leave_out_missing_pictures(draft: &mut Draft, options: &ReadOptions) -> Result<(), Fault> {
-    let Show::Images(images) = &draft.show else { return Ok(()) };
-    let mut bad = BadRows::default();
-    let mut keep = Vec::with_capacity(draft.n);
-    for (row, file) in images.files.iter().enumerate() {
-        let why = match file.as_str() {
-            file if is_missing(file) => "no picture is named".to_string(),
-            file if !images.folder.join(file).is_file() => format!("there is no picture {file:?}"),
-            _ => {
-                keep.push(row);
-                continue;
-            }
-        };
-        bad.push(|| match draft.lines.as_ref().and_then(|(lines, _)| lines.get(row)) {
-            Some(&line) => (line, why),
-            None => (0, format!("row {row}: {why}")),
-        });
-    }
-    let bad = bad.refused(options.skip_bad)?;
-    if keep.is_empty() {
-        return Err(Fault::Shape("no rows: every picture is missing".into()));
-    }
-    if let Some(note) = bad.note() {
-        draft.notes.push(note);
-        draft.select_rows(&keep);
-    }
-    Ok(())
 }
 
 fn attach(

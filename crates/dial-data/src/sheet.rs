@@ -1,14 +1,14 @@
 //! A sheet of named columns, each of one kind: what delimited text, JSON lines, Parquet and Arrow are read into.
 //!
 //! A reader finds out what its columns hold; what they are for is decided in one place ([`crate::roles`]). Cells may be
-//! missing: an empty cell, `NA`, `N/A`, `null`, `None`, or a null of the format. A literal `nan` is a number that is not
+//! missing: an empty cell, `NA`, `N/A`, `null`, `None`, `?`, `-` and the like, or a null of the format. A literal `nan` is a number that is not
 //! finite, which is a fault of its own.
 
-use crate::error::{Fault, LISTED, first_few, plural};
+use crate::error::{Fault, LISTED, listed_rows, plural};
 use crate::matrix::Buffer;
 
 /// Words that mean there is nothing.
-const MISSING: [&str; 6] = ["", "NA", "N/A", "null", "NULL", "None"];
+const MISSING: [&str; 11] = ["", "NA", "N/A", "n/a", "#N/A", "#NV", "null", "NULL", "None", "?", "-"];
 
 /// Whether a cell of text says that there is nothing in it.
 pub(crate) fn is_missing(cell: &str) -> bool {
@@ -113,17 +113,21 @@ impl Sheet {
 /// Rows that cannot be read: the first of them and their number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct BadRows {
-    /// Line and what is wrong there.
-    pub first: Vec<(usize, String)>,
+    /// First and last line of neighbours, and what is wrong with them all.
+    pub first: Vec<(usize, usize, String)>,
     pub total: usize,
 }
 
 impl BadRows {
-    /// Counts one more, which is described only if it is listed.
+    /// Counts one more; on the next line and with the same fault it joins the one before.
     pub fn push(&mut self, row: impl FnOnce() -> (usize, String)) {
         self.total += 1;
-        if self.first.len() < LISTED {
-            self.first.push(row());
+        let (line, why) = row();
+        let listed = self.first.len();
+        match self.first.last_mut() {
+            Some((_, last, same)) if line > 0 && *last + 1 == line && *same == why => *last = line,
+            _ if listed < LISTED => self.first.push((line, line, why)),
+            _ => {}
         }
     }
 
@@ -138,12 +142,7 @@ impl BadRows {
 
     /// What was left out, if anything.
     pub fn note(&self) -> Option<String> {
-        let word = |(line, why): &(usize, String)| match line {
-            0 => why.clone(),
-            line => format!("line {line} ({why})"),
-        };
-        let words: Vec<String> = self.first.iter().map(word).collect();
-        let listed = first_few(&words, self.total, ", ");
+        let listed = listed_rows(&self.first, self.total, ", ", |lines, why| format!("{lines} ({why})"));
         let note = || format!("left out {} bad {}: {listed}", self.total, plural(self.total, "row", "rows"));
         (self.total > 0).then(note)
     }
@@ -181,6 +180,10 @@ mod tests {
         bad.push(|| text.bad_row(0, "short".into()));
         bad.push(|| Sheet::default().bad_row(3, "long".into()));
         assert_eq!(bad.note().unwrap(), "left out 2 bad rows: line 7 (short), row 3: long");
+        let mut alike = BadRows::default();
+        (4..9).for_each(|line| alike.push(|| (line, "short".into())));
+        alike.push(|| (11, "short".into()));
+        assert_eq!(alike.note().unwrap(), "left out 6 bad rows: lines 4 to 8 (short), line 11 (short)");
         let text = bad.refused(false).unwrap_err().to_string();
         assert!(text.starts_with("2 bad rows: line 7: short; row 3: long. Nothing"), "{text}");
     }

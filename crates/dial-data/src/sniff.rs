@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::json;
+use crate::zip;
 
 /// The formats we read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,7 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"ARROW1", "Arrow"),
     (b"FEA1", "the first version of Feather; write it anew with pandas.to_feather"),
     (b"PARE", "encrypted Parquet"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save a table as CSV UTF-8"),
     (b"BZh", "bzip2"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ", "xz"),
@@ -89,12 +91,27 @@ fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
         [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [255, 255, 255, 255, _, _, _, 0, ..] => Some(Format::Arrow),
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Npz),
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => match without_arrays(bytes) {
+            Some(fault) => return Err(fault),
+            None => Some(Format::Npz),
+        },
         [0x1f, 0x8b, ..] => Some(Format::Gzip),
         [0, 0, 8 | 9 | 11..=14, 1..=8, ..] => Some(Format::Idx),
         _ if matches!(bytes.get(124..128), Some([0, 1, b'I', b'M'] | [1, 0, b'M', b'I'])) => Some(Format::Mat),
         _ => None,
     })
+}
+
+/// The fault of a ZIP that is whole and holds no arrays.
+fn without_arrays(bytes: &[u8]) -> Option<Fault> {
+    let members = zip::members(bytes).ok()?;
+    match () {
+        _ if members.iter().any(|member| member.name.ends_with(".npy")) => None,
+        _ if members.iter().any(|member| member.name.starts_with("xl/")) => {
+            Some(Fault::format("this is an Excel workbook, which this tool does not read", "Save it as CSV UTF-8."))
+        }
+        _ => Some(Fault::format("this is a ZIP without arrays", "Unpack it, or give an npz as numpy.savez writes it.")),
+    }
 }
 
 fn looks_like(bytes: &[u8]) -> Option<&'static str> {

@@ -1,18 +1,17 @@
 //! Delimited text as a sheet: one row per item, cells between delimiters, perhaps names above them.
 //!
-//! The first row is a header if it names one of the wanted columns, or holds words above a column of numbers. A column
-//! is words if more than half of the cells that hold something are; in a column of numbers a word is a fault of its row.
-//! Columns are taken for numbers at first; where some turn out to be words, the text is read once more.
+//! Whether the first row is names is seen from it and the rows below ([`crate::header`]). Columns are taken for numbers
+//! at first; where some turn out to be something else ([`crate::reading`]), the text is read once more. In a column of
+//! numbers a word is a fault of its row.
 
 use crate::dialect::{self, Dialect};
 use crate::error::{Fault, plural};
+use crate::header;
 use crate::pool::{Draft, ReadOptions};
+use crate::reading::{self, Counts, Reading};
 use crate::records::{Record, Records};
 use crate::roles::{self, Roles};
 use crate::sheet::{BadRows, Column, Numbers, Sheet, is_missing, shortened};
-
-/// How many rows decide whether the first is a header.
-const PEEKED: usize = 100;
 
 /// What the columns are.
 #[derive(Debug, PartialEq)]
@@ -21,6 +20,8 @@ pub(crate) struct Columns {
     pub names: Vec<String>,
     pub roles: Roles,
     pub dialect: Dialect,
+    /// What is to be said of the header.
+    pub note: Option<String>,
 }
 
 impl Columns {
@@ -44,57 +45,38 @@ impl Columns {
     }
 }
 
-/// Looks at the first rows.
-pub(crate) fn columns(bytes: &[u8], options: &ReadOptions) -> Result<Columns, Fault> {
-    let dialect = Dialect::of(bytes, options);
+/// Looks at the first rows; `place` is the file.
+pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Columns, Fault> {
+    let dialect = Dialect::of(bytes, place.to_lowercase().ends_with(".tsv"), options);
     let mut records = Records::new(bytes, dialect.delimiter);
     let mut first = Record::default();
     if !records.next(&mut first) {
         return Err(Fault::Shape("no rows".into()));
     }
     if let Some(fault) = first.fault {
-        return Err(Fault::Rows { bad: vec![(first.line, fault.into())], total: 1 });
+        return Err(Fault::Rows { bad: vec![(first.line, first.line, fault.into())], total: 1 });
     }
-    let header = roles::names_wanted(first.fields(), options) || words_above_numbers(&first, records, dialect);
+    let (header, note) = header::look(&first, records, dialect, options);
     let names: Vec<String> = match header {
         true => first.fields().map(String::from).collect(),
         false => (0..first.len()).map(|column| column.to_string()).collect(),
     };
     let roles = Roles::new(&names, header, options)?;
-    Ok(Columns { header, names, roles, dialect })
-}
-
-fn words_above_numbers(first: &Record, mut records: Records<'_>, dialect: Dialect) -> bool {
-    let number = |text: &str| dialect.number(text).is_some();
-    let words: Vec<usize> = (0..first.len()).filter(|&column| !number(first.field(column))).collect();
-    let mut record = Record::default();
-    let mut peeked = 0;
-    while peeked < PEEKED && records.next(&mut record) {
-        if words.iter().any(|&column| number(record.field(column))) {
-            return true;
-        }
-        peeked += 1;
-    }
-    // A single line of words is a header without rows.
-    peeked == 0 && words.len() == first.len()
+    Ok(Columns { header, names, roles, dialect, note })
 }
 
 /// Reads a pool; `place` is its file.
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
-    let bytes = dialect::utf8(bytes)?;
-    let columns = columns(&bytes, options)?;
-    let (sheet, roles) = sheet(columns, &bytes, options)?;
+    let (bytes, note) = dialect::decoded(bytes)?;
+    let columns = columns(&bytes, place, options)?;
+    let (mut sheet, roles) = sheet(columns, &bytes, options)?;
+    sheet.notes.extend(note);
     roles::draft(sheet, roles, place, options)
 }
 
 /// A column while it is read.
 enum Filling {
-    Numbers {
-        numbers: Numbers,
-        /// Cells with a number, and with a word instead.
-        good: usize,
-        odd: usize,
-    },
+    Numbers(Numbers),
     Words(Vec<String>),
     Dropped,
 }
@@ -102,54 +84,65 @@ enum Filling {
 /// All columns while they are read, and the rows that were.
 struct Rows {
     columns: Vec<Filling>,
+    counts: Vec<Counts>,
     lines: Vec<usize>,
     kept: Vec<usize>,
     bad: BadRows,
 }
 
 fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
-    let mut words: Vec<bool> = (0..columns.names.len()).map(|column| columns.roles.as_written(column)).collect();
-    let mut rows = rows(&columns, &words, bytes);
+    let first = |column: usize| match () {
+        _ if columns.roles.dropped.contains(&column) => Reading::Dropped,
+        _ if columns.roles.as_written(column) => Reading::Words,
+        _ => Reading::Numbers,
+    };
+    let readings: Vec<Reading> = (0..columns.names.len()).map(first).collect();
+    let mut rows = rows(&columns, &readings, bytes);
+    let mut notes: Vec<String> = columns.dialect.note(options).into_iter().chain(columns.note.clone()).collect();
     if rows.bad.total > 0 {
-        let mostly_odd = |column: &Filling| matches!(column, Filling::Numbers { good, odd, .. } if odd > good);
-        let turned: Vec<bool> = rows.columns.iter().map(mostly_odd).collect();
-        if turned.contains(&true) {
-            words.iter_mut().zip(turned).for_each(|(words, turned)| *words |= turned);
-            rows = self::rows(&columns, &words, bytes);
+        let (settled, said) = reading::settle(&columns.names, &readings, &rows.counts, columns.dialect);
+        if settled != readings {
+            rows = self::rows(&columns, &settled, bytes);
+            notes.extend(said);
         }
     }
-    let Columns { names, roles, dialect, .. } = columns;
     let bad = rows.bad.refused(options.skip_bad)?;
+    notes.extend(bad.note());
     let total = rows.kept.len() + bad.total;
     let finished = |column| match column {
-        Filling::Numbers { numbers, .. } => Column::Numbers(numbers),
+        Filling::Numbers(numbers) => Column::Numbers(numbers),
         Filling::Words(words) => Column::Words(words),
         Filling::Dropped => Column::Other(String::new()),
     };
     let sheet = Sheet {
-        names,
+        names: columns.names,
         columns: rows.columns.into_iter().map(finished).collect(),
         rows: rows.lines.len(),
         lines: Some(rows.lines),
-        notes: dialect.note(options).into_iter().chain(bad.note()).collect(),
+        notes,
         kept: (bad.total > 0).then_some((rows.kept, total)),
     };
-    Ok((sheet, roles))
+    Ok((sheet, columns.roles))
 }
 
-fn rows(columns: &Columns, words: &[bool], bytes: &[u8]) -> Rows {
-    let empty = |(column, &words): (usize, &bool)| match words {
-        _ if columns.roles.dropped.contains(&column) => Filling::Dropped,
-        true => Filling::Words(Vec::new()),
-        false => Filling::Numbers { numbers: Numbers::default(), good: 0, odd: 0 },
+fn rows(columns: &Columns, readings: &[Reading], bytes: &[u8]) -> Rows {
+    let empty = |reading: &Reading| match reading {
+        Reading::Numbers | Reading::Thousands => Filling::Numbers(Numbers::default()),
+        Reading::Words => Filling::Words(Vec::new()),
+        Reading::Dropped => Filling::Dropped,
     };
-    let fillings = words.iter().enumerate().map(empty).collect();
-    let mut rows = Rows { columns: fillings, lines: Vec::new(), kept: Vec::new(), bad: BadRows::default() };
+    let mut rows = Rows {
+        columns: readings.iter().map(empty).collect(),
+        counts: vec![Counts::default(); readings.len()],
+        lines: Vec::new(),
+        kept: Vec::new(),
+        bad: BadRows::default(),
+    };
     let mut records = columns.records(bytes);
     let (mut record, mut row) = (Record::default(), 0);
-    let mut parsed = Vec::with_capacity(words.len());
+    let mut parsed = Vec::with_capacity(readings.len());
     while records.next(&mut record) {
-        match columns.fault(&record).or_else(|| rows.parse(&record, columns, &mut parsed)) {
+        match columns.fault(&record).or_else(|| rows.parse(&record, columns, readings, &mut parsed)) {
             Some(why) => rows.bad.push(|| (record.line, why)),
             None => {
                 rows.push(&record, &parsed);
@@ -163,25 +156,26 @@ fn rows(columns: &Columns, words: &[bool], bytes: &[u8]) -> Rows {
 
 impl Rows {
     /// The numbers of a record, or what is wrong with the first of them that is none.
-    fn parse(&mut self, record: &Record, columns: &Columns, parsed: &mut Vec<Option<f64>>) -> Option<String> {
+    fn parse(
+        &mut self,
+        record: &Record,
+        columns: &Columns,
+        readings: &[Reading],
+        parsed: &mut Vec<Option<f64>>,
+    ) -> Option<String> {
         parsed.clear();
         let mut fault = None;
-        for (at, column) in self.columns.iter_mut().enumerate() {
-            let Filling::Numbers { good, odd, .. } = column else {
+        for (at, (reading, counts)) in readings.iter().zip(&mut self.counts).enumerate() {
+            if matches!(reading, Reading::Words | Reading::Dropped) {
                 parsed.push(None);
                 continue;
-            };
+            }
             let cell = record.field(at);
-            let value = columns.dialect.number(cell);
+            let value = reading.number(cell, columns.dialect);
             parsed.push(value);
-            match value {
-                Some(_) => *good += 1,
-                None if is_missing(cell) => {}
-                None => {
-                    // A number in another dialect has a complaint of its own.
-                    *odd += usize::from(cell.replacen(',', ".", 1).parse::<f64>().is_err());
-                    fault = fault.or_else(|| Some(no_number(cell, columns, at)));
-                }
+            counts.add(cell, value, columns.dialect);
+            if value.is_none() && !is_missing(cell) {
+                fault = fault.or_else(|| Some(no_number(cell, columns, at)));
             }
         }
         fault
@@ -191,7 +185,7 @@ impl Rows {
         self.lines.push(record.line);
         for (at, (column, value)) in self.columns.iter_mut().zip(parsed).enumerate() {
             match column {
-                Filling::Numbers { numbers, .. } => numbers.push(*value),
+                Filling::Numbers(numbers) => numbers.push(*value),
                 Filling::Words(words) => words.push(record.field(at).to_string()),
                 Filling::Dropped => {}
             }
@@ -223,7 +217,7 @@ mod tests {
     }
 
     fn roles(text: &str) -> (bool, Option<usize>, Option<usize>) {
-        let columns = columns(text.as_bytes(), &ReadOptions::default()).unwrap();
+        let columns = columns(text.as_bytes(), "a.csv", &ReadOptions::default()).unwrap();
         (columns.header, columns.roles.id, columns.roles.label)
     }
 

@@ -3,11 +3,11 @@
 //! ```text
 //! a category of m values:  m features, 1/√2 in that of the row's value, 0 elsewhere; all 0 where the cell is missing
 //! so that two different values are at distance  √(1/2 + 1/2) = 1,  one standard deviation of a column of numbers
-//! a missing number:        the mean of its column
+//! a missing number:        the mean of its column; it is shown as missing
 //! ```
 //!
-//! Words are categories if there are few of them: at most [`MOST_VALUES`] different ones, and fewer than half as many as
-//! rows. Other words are left beside the features. Where there are categories, or where standard deviations differ by
+//! Words are categories if there are few of them: at most [`MOST_VALUES`] different ones, and each in two rows on
+//! average. Other words are left beside the features. Where there are categories, or where standard deviations differ by
 //! more than [`FACTOR`], the columns of numbers are standardised unless the options say otherwise. The largest deviation
 //! is compared with the smallest or, where there are [`MANY`] columns and more, with the median: those are pixels, bands
 //! and the like, of one scale, whose quiet columns would only be made loud (standardising takes the share of neighbours
@@ -15,7 +15,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::error::{Fault, LISTED, first_few, plural};
+use crate::error::{Fault, first_few, plural};
+use crate::looks::{like_ids, looks_like_text_cells};
 use crate::matrix::{Buffer, Matrix};
 use crate::pool::{Draft, ReadOptions};
 use crate::roles;
@@ -45,9 +46,16 @@ struct Category {
 /// The columns that become features, and what is to be said of them and of the others.
 #[derive(Default)]
 struct Chosen {
-    numbers: Vec<(String, Numbers)>,
+    /// Names, numbers, and the means that stand for missing ones.
+    numbers: Vec<(String, Numbers, f64)>,
     categories: Vec<Category>,
     missing: Vec<String>,
+    /// Columns of which something is to be said.
+    empty: Vec<String>,
+    constant: Vec<String>,
+    like_ids: Vec<String>,
+    no_features: Vec<String>,
+    texts: Vec<String>,
     notes: Vec<String>,
     /// Words that are no features: name, how many cells, the first and its row.
     words: Vec<(String, usize, String, usize)>,
@@ -80,60 +88,54 @@ pub(crate) fn draft(
     };
     draft.beside = roles::beside(rest, rows);
     if options.features_file.is_none() {
-        draft.standardize = chosen.standardize(options.standardize.is_none());
+        let why = chosen.standardize(options.standardize.is_none());
+        draft.standardize = why.0;
         notes.append(&mut chosen.notes);
+        notes.extend(chosen.column_notes());
+        notes.extend(why.1);
         notes.extend(chosen.missing_note());
     }
     Ok(draft)
 }
 
 impl Chosen {
-    fn take_numbers(&mut self, name: String, mut numbers: Numbers, rows: usize) {
+    fn take_numbers(&mut self, name: String, numbers: Numbers, rows: usize) {
         let missing = numbers.missing.len();
         if missing == rows {
-            return self.notes.push(format!("left out the column {name}: it is empty in every row"));
+            return self.empty.push(name);
         }
         if missing > 0 {
             self.missing.push(format!("{name} {missing}"));
-            let present = (rows - missing) as f64;
-            let finite = numbers.values.iter().filter(|value| value.is_finite());
-            let mean = finite.map(|value| value / present).sum();
-            numbers.missing.iter().for_each(|&row| numbers.values[row] = mean);
         }
-        self.numbers.push((name, numbers));
+        if like_ids(&name, &numbers.values) {
+            self.like_ids.push(name.clone());
+        }
+        let present = (rows - missing) as f64;
+        let mean = numbers.values.iter().filter(|value| value.is_finite()).map(|value| value / present).sum();
+        self.numbers.push((name, numbers, mean));
     }
 
     fn take_words(&mut self, name: &str, words: &[String], rows: usize) {
         let missing = words.iter().filter(|word| is_missing(word)).count();
         if missing == rows {
-            return self.notes.push(format!("left out the column {name}: it is empty in every row"));
+            return self.empty.push(name.into());
         }
         let values: HashSet<&str> = words.iter().map(String::as_str).filter(|word| !is_missing(word)).collect();
         if values.len() == 1 && missing == 0 {
-            return self.notes.push(format!("the column {name} is the same in every row: it is no feature"));
+            return self.constant.push(name.into());
         }
         let features: usize = self.categories.iter().map(|category| category.values.len()).sum();
-        if values.len() > MOST_VALUES || 2 * values.len() >= rows || features + values.len() > MOST_FEATURES {
+        if values.len() > MOST_VALUES || 2 * values.len() > rows || features + values.len() > MOST_FEATURES {
             let (row, first) = words.iter().enumerate().find(|(_, word)| !is_missing(word)).unwrap_or((0, &words[0]));
-            let text = match looks_like_text_cells(words, rows, 20) {
-                true => format!(", --text-column {name} makes features of it"),
-                false => String::new(),
-            };
-            self.notes.push(format!(
-                "the column {name} ({} different values) is no feature; --label-column {name} or --id-column {name} gives \
-                 it a meaning{text}, --drop-column {name} leaves it out",
-                values.len()
-            ));
+            if looks_like_text_cells(words, rows, 20) {
+                self.texts.push(name.into());
+            }
+            self.no_features.push(format!("{name} ({} different)", values.len()));
             return self.words.push((name.into(), rows - missing, shortened(first), row));
         }
         if missing > 0 {
             self.missing.push(format!("{name} {missing}"));
         }
-        self.notes.push(format!(
-            "the column {name} is a category of {} {}; if it holds the labels: --label-column {name}",
-            values.len(),
-            plural(values.len(), "value", "values")
-        ));
         let values: Vec<String> = values.into_iter().map(String::from).collect::<BTreeSet<_>>().into_iter().collect();
         let place: BTreeMap<&str, usize> = values.iter().map(String::as_str).zip(0..).collect();
         let of = words.iter().map(|word| place.get(word.as_str()).copied()).collect();
@@ -151,16 +153,18 @@ impl Chosen {
     }
 
     fn features(&self, rows: usize) -> Draft {
-        let names: Vec<String> = self.numbers.iter().map(|(name, _)| name.clone()).collect();
+        let names: Vec<String> = self.numbers.iter().map(|(name, ..)| name.clone()).collect();
         let one = |c: &Category| c.values.iter().map(|value| format!("{}={value}", c.name)).collect::<Vec<_>>();
         let categories: Vec<String> = self.categories.iter().flat_map(one).collect();
         let all = [names.clone(), categories.clone()].concat();
-        let matrix = self.gathered(rows, categories.len());
+        let matrix = self.filled(self.gathered(rows, categories.len()));
         let mut draft = match (names.len(), categories.len()) {
             (0, _) => Draft::new(matrix, Show::Numbers(all.clone())),
             _ => Draft::new(matrix, Show::Numbers(names)),
         };
-        if !self.numbers.is_empty() && !categories.is_empty() {
+        // Missing numbers are shown as what they are.
+        let missing = self.numbers.iter().any(|(_, numbers, _)| !numbers.missing.is_empty());
+        if missing || !self.numbers.is_empty() && !categories.is_empty() {
             draft.original = Some(self.gathered(rows, 0));
         }
         draft.categories = categories.len();
@@ -173,7 +177,7 @@ impl Chosen {
         let dim = self.numbers.len() + categories;
         let mut values = vec![0.0; rows * dim];
         for (block, out) in values.chunks_mut(BLOCK * dim).enumerate() {
-            for (column, (_, numbers)) in self.numbers.iter().enumerate() {
+            for (column, (_, numbers, _)) in self.numbers.iter().enumerate() {
                 let cells = &numbers.values[block * BLOCK..];
                 out.chunks_mut(dim).zip(cells).for_each(|(row, &value)| row[column] = value);
             }
@@ -185,7 +189,7 @@ impl Chosen {
                 column += category.values.len();
             }
         }
-        let single = categories == 0 && self.numbers.iter().all(|(_, numbers)| numbers.single);
+        let single = categories == 0 && self.numbers.iter().all(|(_, numbers, _)| numbers.single);
         let values = match single {
             true => Buffer::F32(values.into_iter().map(|value| value as f32).collect()),
             false => Buffer::F64(values),
@@ -193,30 +197,74 @@ impl Chosen {
         Matrix { values, n: rows, dim }
     }
 
+    /// Means in place of missing numbers.
+    fn filled(&self, mut matrix: Matrix) -> Matrix {
+        let dim = matrix.dim;
+        for (column, (_, numbers, mean)) in self.numbers.iter().enumerate() {
+            for &row in &numbers.missing {
+                match &mut matrix.values {
+                    Buffer::F32(values) => values[row * dim + column] = *mean as f32,
+                    Buffer::F64(values) => values[row * dim + column] = *mean,
+                }
+            }
+        }
+        matrix
+    }
+
     /// Whether the columns of numbers are to be standardised where nobody says; if so and it is `decisive`, why.
-    fn standardize(&mut self, decisive: bool) -> bool {
-        let mut spreads: Vec<f64> = self.numbers.iter().map(|(_, numbers)| deviation(&numbers.values)).collect();
+    fn standardize(&self, decisive: bool) -> (bool, Option<String>) {
+        let mut spreads: Vec<f64> = self.numbers.iter().map(|(_, numbers, _)| deviation(&numbers.values)).collect();
         spreads.retain(|&spread| spread > 0.0);
         spreads.sort_unstable_by(f64::total_cmp);
         let usual = if self.numbers.len() < MANY { spreads.first() } else { spreads.get(spreads.len() / 2) };
         let ratio = spreads.last().zip(usual).map_or(1.0, |(last, usual)| last / usual);
         let why = match () {
-            _ if self.numbers.is_empty() => return false,
+            _ if self.numbers.is_empty() => return (false, None),
             _ if !self.categories.is_empty() => "to stand beside categories".to_string(),
             _ if ratio > FACTOR => format!("because their scales differ by {} x", rounded(ratio)),
-            _ => return false,
+            _ => return (false, None),
         };
-        if decisive {
-            self.notes.push(format!("columns of numbers were standardised {why}; --standardize=no keeps them"));
-        }
-        true
+        let note = || format!("columns of numbers were standardised {why}; --standardize=no keeps them");
+        (true, decisive.then(note))
+    }
+
+    /// What is to be said of columns, one sentence for those of a kind.
+    fn column_notes(&self) -> Vec<String> {
+        let value =
+            |c: &Category| format!("{} ({} {})", c.name, c.values.len(), plural(c.values.len(), "value", "values"));
+        let categories: Vec<String> = self.categories.iter().map(value).collect();
+        let texts = match self.texts.as_slice() {
+            [] => String::new(),
+            texts => format!(", --text-column makes features of texts ({})", listed(texts)),
+        };
+        let kinds = [
+            (&self.empty, "left out, empty in every row", String::new()),
+            (&self.constant, "no features, the same in every row", String::new()),
+            (&categories, "categories", "; --label-column NAME if one of them holds the labels".into()),
+            (
+                &self.no_features,
+                "words that are no features",
+                format!("; --label-column NAME or --id-column NAME gives one a meaning{texts}"),
+            ),
+            (
+                &self.like_ids,
+                "numbers that look like ids",
+                "; --id-column NAME takes one for the ids, --drop-column NAME leaves it out".into(),
+            ),
+        ];
+        let kinds = kinds.into_iter().filter(|(names, ..)| !names.is_empty());
+        kinds.map(|(names, what, next)| format!("{what}: {}{next}", listed(names))).collect()
     }
 
     fn missing_note(&self) -> Option<String> {
-        let listed = first_few(&self.missing[..self.missing.len().min(LISTED)], self.missing.len(), ", ");
+        let listed = listed(&self.missing);
         let how = "numbers were filled with the mean of their column, categories count as none of their values";
         (!self.missing.is_empty()).then(|| format!("missing cells by column: {listed}; {how}"))
     }
+}
+
+fn listed(names: &[String]) -> String {
+    first_few(names, names.len(), ", ")
 }
 
 /// Two figures are enough to see why.
@@ -236,22 +284,6 @@ fn deviation(values: &[f64]) -> f64 {
     let mean = finite().map(|value| value / largest).sum::<f64>() / count;
     let square = |x: f64| x * x;
     largest * (finite().map(|value| square(value / largest - mean)).sum::<f64>() / count).sqrt()
-}
-
-/// Whether a column holds texts: longer than so many characters on average, with blanks, and mostly different.
-pub(crate) fn looks_like_text(column: &Column, rows: usize, length: usize) -> bool {
-    matches!(column, Column::Words(cells) if looks_like_text_cells(cells, rows, length))
-}
-
-fn looks_like_text_cells(cells: &[String], rows: usize, length: usize) -> bool {
-    let present = || cells.iter().filter(|cell| !is_missing(cell));
-    let count = present().count();
-    let characters: usize = present().map(|cell| cell.chars().count()).sum();
-    let with_blanks = present().filter(|cell| cell.contains(char::is_whitespace)).count();
-    if count == 0 || characters <= length * count || 2 * with_blanks <= count {
-        return false;
-    }
-    2 * present().collect::<HashSet<_>>().len() > rows.min(count)
 }
 
 #[cfg(test)]
@@ -296,7 +328,9 @@ mod tests {
         let none = Numbers { values: vec![f64::NAN; 4], missing: vec![0, 1, 2, 3], single: true };
         let (draft, notes) = made(vec![("a", Column::Numbers(column)), ("b", Column::Numbers(none))], 4);
         assert_eq!(draft.matrix.unwrap().values, Buffer::F32(vec![1.0, 3.0, 6.0, 2.0]));
-        assert_eq!(notes[0], "left out the column b: it is empty in every row");
+        let shown = draft.original.unwrap();
+        assert!(shown.get(1, 0).is_nan() && shown.get(2, 0) == 6.0, "what is missing is shown as missing");
+        assert_eq!(notes[0], "left out, empty in every row: b");
         assert!(notes[1].starts_with("missing cells by column: a 1; "), "{notes:?}");
     }
 
@@ -324,9 +358,13 @@ mod tests {
         let names: Vec<String> = (0..6).map(|i| format!("p{i}")).collect();
         let (draft, notes) = made(vec![("a", numbers(&[1.0; 6])), ("who", Column::Words(names.clone()))], 6);
         assert_eq!((draft.matrix.unwrap().dim, draft.beside.unwrap().cells), (1, names));
-        assert!(notes[0].starts_with("the column who (6 different values) is no feature; --label-column who"));
-        let long = words(&["one text is here, and long", "another text is here too"]);
-        assert!(looks_like_text(&long, 2, 20) && !looks_like_text(&long, 2, 60));
-        assert!(!looks_like_text(&words(&["x", "y"]), 2, 0));
+        assert!(
+            notes[0].starts_with("words that are no features: who (6 different); --label-column NAME"),
+            "{notes:?}"
+        );
+        // Two values in four rows are a category.
+        let (draft, notes) = made(vec![("a", numbers(&[1.0; 4])), ("c", words(&["x", "x", "y", "y"]))], 4);
+        assert_eq!((draft.matrix.unwrap().dim, draft.categories), (3, 2));
+        assert_eq!(notes[0], "categories: c (2 values); --label-column NAME if one of them holds the labels");
     }
 }

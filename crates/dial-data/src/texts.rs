@@ -19,14 +19,14 @@ pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
         None => {
             let ends = place.to_lowercase().ends_with(".txt");
             let dialect = options.delimiter.is_some() || options.decimal_comma.is_some();
-            ends && !columns && !dialect && dialect::utf8(bytes).is_ok_and(|text| !dialect::is_table(&text))
+            ends && !columns && !dialect && dialect::decoded(bytes).is_ok_and(|(text, _)| !dialect::is_table(&text))
         }
     }
 }
 
 /// Reads the texts.
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
-    let bytes = &*dialect::utf8(bytes)?;
+    let (bytes, note) = &dialect::decoded(bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (mut texts, mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), Vec::new(), BadRows::default());
     for (line, text) in self::lines(bytes) {
@@ -48,7 +48,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
         columns: vec![Column::Words(texts)],
         lines: Some(lines),
         kept: (bad.total > 0).then_some((kept, total)),
-        notes: bad.note().into_iter().collect(),
+        notes: bad.note().into_iter().chain(note.clone()).collect(),
     };
     let own = ReadOptions { text_column: Some("text".into()), skip_bad: options.skip_bad, ..ReadOptions::default() };
     let roles = roles::Roles::new(&sheet.names, false, &own)?;
@@ -105,13 +105,20 @@ mod tests {
 
     #[test]
     fn bad_lines_are_named_or_left_out() {
-        let bytes = b"one\n\xe9t\xe9\n\nthree\n";
+        let bytes = b"one\n\x81t\xe9\n\nthree\n";
         let none = ReadOptions::default();
         let text = read(bytes, "a.txt", &none).unwrap_err().to_string();
         assert!(text.starts_with("1 bad row: line 2: not valid UTF-8 (perhaps Latin-1"), "{text}");
         let skip = ReadOptions { skip_bad: true, ..none };
         let draft = read(bytes, "a.txt", &skip).unwrap();
         assert_eq!((draft.ids.unwrap().join(" "), draft.kept.unwrap()), ("0 2".into(), (vec![0, 2], 3)));
+    }
+
+    #[test]
+    fn windows_1252_is_read_and_said() {
+        let draft = read(b"one\n\xe9t\xe9\n", "a.txt", &ReadOptions::default()).unwrap();
+        assert_eq!(draft.show, Show::Texts(vec!["one".into(), "été".into()]));
+        assert_eq!(draft.notes[0], "not valid UTF-8: read as Windows-1252 (Latin-1)");
     }
 
     #[test]

@@ -95,14 +95,19 @@ impl Truth {
         self.labels.iter().filter(|label| label.is_some()).count()
     }
 
-    /// The labels of the rows named, in that order, with the same classes.
+    /// The labels of the rows named, in that order. Classes that lose their last row are no classes any more.
     ///
     /// # Panics
     /// If there is no such row.
     pub fn select_rows(&self, keep: &[usize]) -> Truth {
+        let mut used = vec![false; self.classes.len()];
+        keep.iter().filter_map(|&row| self.labels[row]).for_each(|class| used[usize::from(class)] = true);
+        let mut left = 0..;
+        let places: Vec<Option<u16>> = used.iter().map(|&used| if used { left.next() } else { None }).collect();
+        let classes = self.classes.iter().zip(&used).filter(|(_, used)| **used).map(|(class, _)| class.clone());
         Truth {
-            classes: self.classes.clone(),
-            labels: keep.iter().map(|&row| self.labels[row]).collect(),
+            classes: classes.collect(),
+            labels: keep.iter().map(|&row| self.labels[row].and_then(|class| places[usize::from(class)])).collect(),
             clusters: self.clusters.as_ref().map(|clusters| keep.iter().map(|&row| clusters[row]).collect()),
         }
     }
@@ -164,6 +169,12 @@ mod tests {
         assert_eq!(truth.known(), 3);
         assert_eq!(Truth::from_names(&["a", "b"]).unwrap().modulo(2).unwrap_err().code(), "U1");
         assert_eq!(truth.modulo(1).unwrap_err().code(), "U1");
+    }
+
+    #[test]
+    fn classes_without_rows_are_left_out() {
+        let truth = Truth::from_names(&["a", "b", "", "c"]).unwrap().select_rows(&[3, 2, 0]);
+        assert_eq!((truth.classes.join(" "), truth.labels), ("a c".into(), vec![Some(1), None, Some(0)]));
     }
 
     #[test]

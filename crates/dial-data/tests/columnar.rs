@@ -106,6 +106,28 @@ fn labels_and_features_from_such_files() {
 }
 
 #[test]
+fn labels_are_joined_alike_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv: &[u8] = b"name,label\nb,two\na,one\n";
+    let json: &[u8] = b"{\"name\":\"b\",\"label\":\"two\"}\n{\"name\":\"a\",\"label\":\"one\"}\n";
+    for (name, bytes) in [("l.csv", csv), ("l.jsonl", json)] {
+        let labels_file = Some(folder.path().join(name));
+        fs::write(labels_file.as_ref().unwrap(), bytes).unwrap();
+        let options = ReadOptions { labels_file, ..ReadOptions::default() };
+        let pool = read("p.csv", b"id,x\na,1\nb,2\n", &options).unwrap();
+        assert_eq!(pool.truth.unwrap().labels, [Some(0), Some(1)], "{name}");
+        assert_eq!(pool.notes, ["labels are the column label, joined by id (the column name)"], "{name}");
+    }
+    // The label column of the options counts even where the id column of the pool is not there.
+    let labels_file = Some(folder.path().join("l.parquet"));
+    fs::write(labels_file.as_ref().unwrap(), bytes(PARQUET)).unwrap();
+    let (id_column, label_column) = (Some("key".into()), Some("y2".into()));
+    let options = ReadOptions { labels_file, id_column, label_column, ..ReadOptions::default() };
+    let pool = read("p.csv", b"key,x,y2\na,1,\nb,2,\n", &options).unwrap();
+    assert_eq!(pool.truth.unwrap().classes, ["3", "4"]);
+}
+
+#[test]
 fn every_truncation_is_refused() {
     for hex in [PARQUET, ARROW, POLARS] {
         let whole = bytes(hex);

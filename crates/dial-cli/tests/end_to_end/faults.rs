@@ -184,7 +184,7 @@ fn tables_of_ordinary_people() {
     let place = Place::with("iris.csv", format!(",length,species\n{rows}"));
     let taken = place.line("doctor iris.csv --k 3 --json").ok();
     assert_eq!(taken.json()["facts"]["dimensions"], 3, "a length and two kinds");
-    let text = "the column species is a category of 2 values; if it holds the labels: --label-column species";
+    let text = "categories: species (2 values); --label-column NAME if one of them holds the labels";
     assert!(taken.err.contains(text), "{}", taken.err);
     let words = Place::with("iris.csv", "id,species\n1,setosa\n2,virginica\n");
     let text = "iris.csv: column \"species\" is text in 2 of 2 rows (first: \"setosa\", line 2). No column can be a \

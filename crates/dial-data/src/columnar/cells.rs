@@ -147,7 +147,7 @@ fn numbers(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>)) -> Result<(), Str
     Ok(())
 }
 
-/// Whole numbers as they are, other values as people write them; nothing where there is none.
+/// Whole numbers as they are, other values as people write them; nothing where there is none or NaN.
 fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), String> {
     use DataType::*;
     if let Some(dictionary) = array.as_any_dictionary_opt() {
@@ -168,7 +168,9 @@ fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), S
         Int64 => out.extend(array.as_primitive::<Int64Type>().iter().map(shown)),
         UInt64 => out.extend(array.as_primitive::<UInt64Type>().iter().map(shown)),
         Boolean => out.extend(array.as_boolean().iter().map(shown)),
-        Float32 => out.extend(array.as_primitive::<Float32Type>().iter().map(shown)),
+        Float32 => {
+            out.extend(array.as_primitive::<Float32Type>().iter().map(|cell| shown(cell.filter(|x| !x.is_nan()))))
+        }
         Date32 => {
             let date = |days: i32| time::date32_to_datetime(days).map(|moment| moment.date());
             out.extend(array.as_primitive::<Date32Type>().iter().map(|cell| shown(cell.and_then(date))));
@@ -184,7 +186,7 @@ fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), S
         Timestamp(TimeUnit::Nanosecond, _) => {
             moments::<TimestampNanosecondType, _>(array, out, time::timestamp_ns_to_datetime);
         }
-        _ => numbers(array, &mut |value| out.push(shown(value)))?,
+        _ => numbers(array, &mut |value| out.push(shown(value.filter(|x| !x.is_nan()))))?,
     }
     Ok(())
 }

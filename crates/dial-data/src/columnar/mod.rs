@@ -51,7 +51,12 @@ pub(crate) fn read(bytes: Vec<u8>, container: Container, place: &str, options: &
 }
 
 /// The sheet of a file, and what its columns are for.
-pub(crate) fn sheet(bytes: Vec<u8>, container: Container, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+pub(crate) fn sheet(
+    bytes: impl Into<Bytes>,
+    container: Container,
+    options: &ReadOptions,
+) -> Result<(Sheet, Roles), Fault> {
+    let bytes = bytes.into();
     let read = || match container {
         Container::Parquet => from_parquet(bytes, options),
         Container::Arrow => from_arrow(bytes, options),
@@ -59,8 +64,7 @@ pub(crate) fn sheet(bytes: Vec<u8>, container: Container, options: &ReadOptions)
     quiet::caught(read).unwrap_or_else(|| Err(Fault::damaged("the columns contradict themselves")))
 }
 
-fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
-    let bytes = Bytes::from(bytes);
+fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
@@ -78,14 +82,14 @@ fn from_parquet(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles),
     filling.finish()
 }
 
-fn from_arrow(bytes: Vec<u8>, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+fn from_arrow(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
     if bytes.starts_with(messages::MARK) {
         messages::check_file(&bytes)?;
-        let reader = FileReader::try_new(Cursor::new(&bytes), None).map_err(damaged)?;
+        let reader = FileReader::try_new(Cursor::new(&bytes[..]), None).map_err(damaged)?;
         return from_batches(&reader.schema(), reader, bytes.len(), options);
     }
     messages::check(&bytes)?;
-    let reader = StreamReader::try_new(bytes.as_slice(), None).map_err(damaged)?;
+    let reader = StreamReader::try_new(&bytes[..], None).map_err(damaged)?;
     from_batches(&reader.schema(), reader, bytes.len(), options)
 }
 

@@ -166,7 +166,7 @@ fn archives() -> Vec<Case> {
     vec![
         case("npz not an archive", b"hello".to_vec(), "not an NPZ file (first bytes 68 65 6C 6C)"),
         case("npz cut", good[..good.len() - 30].to_vec(), "no directory at its end"),
-        case("npz without members", end_record(0, 0, 0), "no arrays"),
+        case("npz without members", end_record(0, 0, 0), "a ZIP without arrays"),
         case("npz encrypted", zip(&[encrypted]), "X.npy is encrypted"),
         case("npz method 99", zip(&[method]), "X.npy is packed by method 99"),
         case("npz stored sizes differ", zip(&[sizes]), "its two sizes differ"),
@@ -230,7 +230,8 @@ fn choices() -> Vec<Case> {
             "I5",
             "no array X and no matrix",
         ),
-        case("npz other members", zip(&[stored("readme.txt", b"hi".to_vec())]), "I5", "no arrays"),
+        case("npz other members", zip(&[stored("readme.txt", b"hi".to_vec())]), "I5", "a ZIP without arrays"),
+        case("xlsx", zip(&[stored("xl/workbook.xml", b"hi".to_vec())]), "I5", "an Excel workbook"),
         case("npz no such array", zip(&[x("X.npy")]), "U1", "no array \"Z\"; found X (3 x 2)")
             .with(&["--variable", "Z"]),
         case("npz no such array of labels", zip(&[x("X.npy")]), "U1", "no array \"species\"; found X (3 x 2)")

@@ -1,0 +1,83 @@
+//! A table that lists picture files: their paths, from the folder of the table, and those that are not there.
+
+use std::path::{Component, Path};
+
+use crate::error::{Fault, first_few, plural};
+use crate::pool::{Draft, ReadOptions};
+use crate::roles;
+use crate::sheet::{BadRows, Column, Sheet, is_missing};
+use crate::show::{Images, Show};
+
+/// Pictures in files, whose paths are from the folder of the table.
+pub(crate) fn draft(
+    sheet: &Sheet,
+    files: Vec<String>,
+    rest: &mut Vec<(String, Column)>,
+    place: &str,
+) -> Result<Draft, Fault> {
+    let folder = match Path::new(place).parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => ".".into(),
+    };
+    let mut outside = Vec::new();
+    let clean: Vec<String> = files.iter().map(|file| file.replace('\\', "/")).collect();
+    for (row, file) in clean.iter().enumerate().filter(|(_, file)| leaves_folder(file)) {
+        let (line, text) = sheet.bad_row(row, format!("{file:?}"));
+        outside.push(if line == 0 { text } else { format!("line {line}: {text}") });
+    }
+    if !outside.is_empty() {
+        let (count, listed) = (outside.len(), first_few(&outside, outside.len(), "; "));
+        let text = format!("{count} {} outside the folder of the table", plural(count, "picture is", "pictures are"));
+        let next = "Write the paths from the folder of the table, or put the table beside the pictures.";
+        return Err(Fault::format(format!("{text} ({listed})"), next));
+    }
+    let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
+    draft.beside = roles::beside(rest, sheet.rows);
+    Ok(draft)
+}
+
+/// Whether a path is absolute or goes up out of its folder.
+fn leaves_folder(file: &str) -> bool {
+    let mut depth = 0i64;
+    let drive = file.as_bytes().get(1) == Some(&b':');
+    drive
+        || Path::new(file).components().any(|part| {
+            match part {
+                Component::Normal(_) => depth += 1,
+                Component::ParentDir => depth -= 1,
+                Component::CurDir => {}
+                Component::RootDir | Component::Prefix(_) => depth = -1,
+            }
+            depth < 0
+        })
+}
+
+/// Refuses or leaves out rows whose picture is not there.
+pub(crate) fn leave_out_missing(draft: &mut Draft, options: &ReadOptions) -> Result<(), Fault> {
+    let Show::Images(images) = &draft.show else { return Ok(()) };
+    let mut bad = BadRows::default();
+    let mut keep = Vec::with_capacity(draft.n);
+    for (row, file) in images.files.iter().enumerate() {
+        let why = match file.as_str() {
+            file if is_missing(file) => "no picture is named".to_string(),
+            file if !images.folder.join(file).is_file() => format!("there is no picture {file:?}"),
+            _ => {
+                keep.push(row);
+                continue;
+            }
+        };
+        bad.push(|| match draft.lines.as_ref().and_then(|(lines, _)| lines.get(row)) {
+            Some(&line) => (line, why),
+            None => (0, format!("row {row}: {why}")),
+        });
+    }
+    let bad = bad.refused(options.skip_bad)?;
+    if keep.is_empty() {
+        return Err(Fault::Shape("no rows: every picture is missing".into()));
+    }
+    if let Some(note) = bad.note() {
+        draft.notes.push(note);
+        draft.select_rows(&keep);
+    }
+    Ok(())
+}
