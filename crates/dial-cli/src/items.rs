@@ -62,7 +62,7 @@ fn short_number(value: f64) -> String {
     match () {
         _ if value.is_nan() => String::new(),
         _ if value == 0.0 => "0".into(),
-        _ if size < 1e-4 || size >= 1e15 => {
+        _ if !(1e-4..1e15).contains(&size) => {
             let text = format!("{value:.4e}");
             let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
             format!("{}e{power}", trimmed(digits.into()))

@@ -267,7 +267,13 @@ fn transformed(
         matrix.standardize_first(matrix.dim - draft.categories);
     }
     match options.components {
-        Some(components) => components::principal(&matrix, components, control),
+        Some(components) => {
+            let reduced = components::principal(&matrix, components, control)?;
+            if reduced.dim < components {
+                draft.notes.push(format!("there are only {} principal components", reduced.dim));
+            }
+            Ok(reduced)
+        }
         None => Ok(matrix),
     }
 }

@@ -11,7 +11,7 @@ use crate::ids;
 use crate::looks;
 use crate::matrix::Matrix;
 use crate::picture_list;
-use crate::pool::{Draft, ReadOptions};
+use crate::pool::{Draft, Kind, ReadOptions};
 use crate::sheet::{Column, Sheet, is_missing};
 use crate::show::{Show, Table};
 use crate::tabular;
@@ -226,27 +226,45 @@ fn shown(
     options: &ReadOptions,
 ) -> Result<Draft, Fault> {
     let name = |column: Option<usize>| column.and_then(|at| sheet.names.get(at)).cloned();
-    if let Some(at) = image_column(rest, name(roles.image)) {
-        let (_, column) = rest.remove(at);
-        return picture_list::draft(sheet, column.into_words(sheet.rows), rest, place);
-    }
-    if let Some((at, note)) = text_column(rest, name(roles.text), sheet.rows) {
-        notes.extend(note);
-        let (_, column) = rest.remove(at);
-        let mut draft = Draft::shown(sheet.rows, Show::Texts(column.into_words(sheet.rows)));
-        draft.beside = beside(rest, sheet.rows);
-        return Ok(draft);
-    }
+    let embeddings = lists(rest, sheet.rows, notes)?;
+    // A column that was named goes before one that is guessed; of a table as such nothing is guessed.
+    let guess = options.kind != Some(Kind::Table);
+    let image =
+        image_column(rest, name(roles.image)).filter(|_| roles.image.is_some() || (guess && roles.text.is_none()));
+    let text = text_column(rest, name(roles.text), sheet.rows).filter(|_| roles.text.is_some() || guess);
+    let mut draft = match (image, text, &embeddings) {
+        (Some(at), _, _) => {
+            let (_, column) = rest.remove(at);
+            picture_list::draft(sheet, column.into_words(sheet.rows), rest, place)?
+        }
+        (None, Some((at, note)), _) => {
+            notes.extend(note);
+            let (_, column) = rest.remove(at);
+            let mut draft = Draft::shown(sheet.rows, Show::Texts(column.into_words(sheet.rows)));
+            draft.beside = beside(rest, sheet.rows);
+            draft
+        }
+        (None, None, Some(_)) => {
+            let mut draft = Draft::shown(sheet.rows, Show::Numbers(Vec::new()));
+            draft.beside = beside(rest, sheet.rows);
+            draft
+        }
+        (None, None, None) => return tabular::draft(sheet, rest, notes, options),
+    };
+    draft.matrix = embeddings;
+    Ok(draft)
+}
+
+/// The only column of lists as features, whatever the items are shown by.
+fn lists(rest: &mut Vec<(String, Column)>, n: usize, notes: &mut Vec<String>) -> Result<Option<Matrix>, Fault> {
     let lists: Vec<usize> = (0..rest.len()).filter(|&at| matches!(rest[at].1, Column::Lists { .. })).collect();
     match lists.as_slice() {
-        [] => tabular::draft(sheet, rest, notes, options),
+        [] => Ok(None),
         &[at] => {
             let (name, column) = rest.remove(at);
             let Column::Lists { width, values } = column else { unreachable!("it was a list a moment ago") };
             notes.push(format!("features are the column {name} ({width} numbers in each row)"));
-            let mut draft = Draft::new(Matrix { values, n: sheet.rows, dim: width }, Show::Numbers(Vec::new()));
-            draft.beside = beside(rest, sheet.rows);
-            Ok(draft)
+            Ok(Some(Matrix { values, n, dim: width }))
         }
         _ => {
             let names: Vec<String> = lists.iter().map(|&at| rest[at].0.clone()).collect();

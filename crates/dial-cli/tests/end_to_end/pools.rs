@@ -223,8 +223,20 @@ fn tables() {
 fn records() {
     let list =
         |item: usize| format!("{{\"id\": \"n{item}\", \"v\": {:?}, \"label\": \"{}\"}}", numbers(item), name(item));
-    let place = Place::with("lists.jsonl", rows(list));
-    goes_the_whole_way(&place, "lists.jsonl");
+    let both = |item: usize| {
+        format!("{{\"text\": \"text {item}\", \"v\": {:?}, \"label\": \"{}\"}}", numbers(item), name(item))
+    };
+    let place = Place::with("lists.jsonl", rows(list)).and("both.jsonl", rows(both));
+    for pool in ["lists.jsonl", "both.jsonl", "lists.jsonl --features both.jsonl"] {
+        goes_the_whole_way(&place, pool);
+    }
+    let said = place.line("doctor both.jsonl --k 8").ok();
+    assert!(
+        said.out.contains("60 texts") && said.err.contains("features are the column v"),
+        "{} {}",
+        said.out,
+        said.err
+    );
 }
 
 #[test]

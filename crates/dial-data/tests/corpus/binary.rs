@@ -101,8 +101,8 @@ fn variables() -> Vec<Case> {
     let numbers = |values: &[u8]| element(false, 2, values);
     let kind = array(6, &[3, 2], "X", &element(false, 99, &[0; 48]));
     vec![
-        file("mat nothing", &[], "I5", "no numeric array; found nothing"),
-        file("mat cells", &[array(1, &[1, 1], "c", &[])], "I5", "no numeric array; found c (cells)"),
+        file("mat nothing", &[], "I5", "no numeric matrix; found nothing"),
+        file("mat cells", &[array(1, &[1, 1], "c", &[])], "I5", "no numeric matrix; found c (cells)"),
         file(
             "mat structure and text",
             &[array(2, &[1, 1], "s", &[]), array(4, &[1, 1], "t", &[])],

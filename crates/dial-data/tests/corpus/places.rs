@@ -134,7 +134,7 @@ pub fn feature_cases() -> Vec<Case> {
     vec![
         features("features too many", "x.npy", three, "I3", "x.npy: 3 rows of features for 2 items"),
         features("features for others", "x.csv", b"id,v\na,1\nc,2\n".to_vec(), "I7", "no features for 1 item: \"b\""),
-        features("features of words", "x.csv", b"id,text\na,x\nb,y\n".to_vec(), "I5", "x.csv: holds no features"),
+        features("features of words", "x.csv", b"id,text\na,x\nb,y\n".to_vec(), "I6", "x.csv: "),
         features("features in no file", "x.npy", good_npy()[..60].to_vec(), "I5", "x.npy: "),
         features("features with NaN", "x.csv", b"id,v\na,1\nb,nan\n".to_vec(), "I1", "1 non-finite value in 1 row"),
     ]
