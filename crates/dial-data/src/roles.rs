@@ -335,7 +335,12 @@ fn attach(
     label: Option<(usize, Column)>,
     options: &ReadOptions,
 ) -> Result<(), Fault> {
+    let unreadable = |column: &Column| match column {
+        Column::Other(what) => Err(Fault::Kind(format!("{what} where ids or labels are wanted"))),
+        _ => Ok(()),
+    };
     if let Some(column) = id {
+        unreadable(&column)?;
         let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
             Some(&line) => ids::Place::Line(line),
             None => ids::Place::Row(row),
@@ -345,6 +350,7 @@ fn attach(
         draft.notes.extend(notes);
     }
     if let Some((at, column)) = label.filter(|_| options.labels_file.is_none()) {
+        unreadable(&column)?;
         draft.truth = Some(Truth::from_names(&column.into_words(sheet.rows)).map_err(|error| error.fault)?);
         let name = sheet.names.get(at).map_or("", String::as_str);
         draft.notes.push(format!("labels are the column {name}"));

@@ -69,6 +69,9 @@ fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), F
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
     let builder = builder.map_err(damaged)?;
+    if builder.metadata().file_metadata().num_rows() == 0 {
+        return Err(Fault::Shape("no rows".into()));
+    }
     pages::check(builder.metadata(), &bytes)?;
     let schema = builder.schema().clone();
     let mut filling = Sheets::new(&schema, bytes.len(), options)?;
