@@ -13,7 +13,7 @@ pub use crate::generate::Generate;
 pub use crate::pool_args::{PoolArgs, ReadingArgs};
 pub use crate::reproduce::Reproduce;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
-pub use dial_lab::tau::Tau;
+pub use dial::Tau;
 
 const TOUR: &str = "\
 A whole use:

@@ -104,6 +104,7 @@ fn title(kind: ErrorKind) -> &'static str {
         ErrorKind::Storage => "A file could not be read or written",
         ErrorKind::Conflict => "Something contradicts this",
         ErrorKind::Resource => "The machine is too small",
+        ErrorKind::Permission => "This is not allowed",
         ErrorKind::Cancelled => "Stopped on request",
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dial::Metric;
+use serde::{Deserialize, Serialize};
 
 use crate::matrix::Matrix;
 use crate::show::{Show, Table};
@@ -73,7 +74,8 @@ impl Pool {
 }
 
 /// How to read a pool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ReadOptions {
     /// Column of a table that holds the ids: a name, or a number from 0 if there is no header. Default: `id`.
     pub id_column: Option<String>,
@@ -115,7 +117,8 @@ pub struct ReadOptions {
 }
 
 /// What a file or folder is to be read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Delimited text with a column for each cell.
     Table,

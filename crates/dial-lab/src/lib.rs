@@ -26,7 +26,6 @@ pub mod report;
 pub mod reproduce;
 pub mod sheet;
 pub mod stats;
-pub mod tau;
 pub mod ticks;
 mod trouble;
 mod written;

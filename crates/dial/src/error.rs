@@ -156,6 +156,8 @@ pub enum ErrorKind {
     Conflict,
     /// Not enough memory or room (7).
     Resource,
+    /// Somebody may not do this (8).
+    Permission,
     /// The user asked to stop (130, as shells do for Ctrl-C).
     Cancelled,
 }
@@ -170,6 +172,7 @@ impl ErrorKind {
             ErrorKind::Storage => 5,
             ErrorKind::Conflict => 6,
             ErrorKind::Resource => 7,
+            ErrorKind::Permission => 8,
             ErrorKind::Cancelled => 130,
         }
     }

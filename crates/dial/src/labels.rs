@@ -223,6 +223,17 @@ impl Labels {
         self.state.items.iter().filter(counts).map(|(item, _)| item.as_str())
     }
 
+    /// The live labels of an item by annotator; also those of an excluded item.
+    pub fn labels_of(&self, item: &str) -> impl Iterator<Item = (&str, &[(ClassId, f64)])> {
+        let labels = self.state.items.get(item).into_iter().flat_map(|marks| &marks.labels);
+        labels.map(|(annotator, (_, classes))| (annotator.as_str(), classes.as_slice()))
+    }
+
+    /// Whether an item was skipped, and whether it was excluded.
+    pub fn marks_of(&self, item: &str) -> (bool, bool) {
+        self.state.items.get(item).map_or((false, false), |marks| (marks.skipped, marks.excluded))
+    }
+
     /// The items that are not to be asked: labelled, skipped or excluded.
     pub fn closed(&self) -> impl Iterator<Item = &str> {
         self.state.items.iter().filter(|(_, marks)| marks.closed()).map(|(item, _)| item.as_str())

@@ -106,7 +106,9 @@ pub mod methods;
 mod sharpness;
 mod leaders;
 pub mod policy;
+pub mod tau;
 pub mod setting;
+pub mod view;
 pub mod session;
 pub mod measures;
 pub mod simulate;
@@ -146,7 +148,9 @@ pub use setting::{Ask, Options, Prediction, Question, Setting};
 pub use source::Rows;
 pub use space::ZeroVectors;
 pub use spectral::Eigenpairs;
+pub use tau::Tau;
 pub use typiclust::TypiClust;
+pub use view::{Odds, View};
 
 /// The version of the method: what is asked from a given log may only change together with this number.
 pub const METHOD_VERSION: u32 = 2;

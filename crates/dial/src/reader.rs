@@ -170,14 +170,38 @@ impl Reader {
         Some(Accuracy { mean, low: (mean - half).max(0.0), high: (mean + half).min(1.0) })
     }
 
+    /// Every label left out in turn: its node, its class, and the probabilities that all others give it. A label that is
+    /// the only one of its class is not among them.
+    pub fn left_out(
+        &self,
+        field: &DirichletField,
+        labels: &[Vec<Term>],
+        source_value: f64,
+    ) -> Vec<(NodeId, usize, Vec<f64>)> {
+        let (floor, power) = match &self.calibration {
+            Some(calibration) => (calibration.floor, calibration.power),
+            // The mean of the field is the evidence above the prior.
+            None => (field.prior_strength(), 1.0),
+        };
+        let tests = left_out(field, labels, &self.weights, source_value);
+        tests.into_iter().map(|test| (test.node, test.class, powers(&test.evidence, floor, power))).collect()
+    }
+
     /// The evidence for every class at a node, the classes evened out.
     pub fn evidence(&self, field: &DirichletField, node: NodeId) -> Vec<f64> {
         self.weights.iter().enumerate().map(|(class, w)| w * field.plane(class)[node.index()].max(0.0)).collect()
     }
 }
 
-/// A label left out: the evidence of all others at its node, its class and its weight.
-type Test = (Vec<f64>, usize, f64);
+/// A label left out.
+#[derive(Debug, PartialEq)]
+struct Test {
+    node: NodeId,
+    /// The evidence of all others at its node.
+    evidence: Vec<f64>,
+    class: usize,
+    weight: f64,
+}
 
 /// Every label left out in turn. A label that is the only one of its class cannot be foretold and tells nothing.
 fn left_out(field: &DirichletField, labels: &[Vec<Term>], weights: &[f64], source_value: f64) -> Vec<Test> {
@@ -193,7 +217,7 @@ fn left_out(field: &DirichletField, labels: &[Vec<Term>], weights: &[f64], sourc
         evidence.iter_mut().zip(weights).for_each(|(evidence, weight)| *evidence = weight * evidence.max(0.0));
         let others = |class: usize| labels[class].iter().any(|(node, _)| *node != own[0].0);
         let foretold = own.iter().filter(|(_, class, _)| others(*class));
-        tests.extend(foretold.map(|&(_, class, weight)| (evidence.clone(), class, weight)));
+        tests.extend(foretold.map(|&(node, class, weight)| Test { node, evidence: evidence.clone(), class, weight }));
     }
     tests
 }
@@ -215,10 +239,8 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Calibration {
     let mut grid = Vec::with_capacity(POWERS.len() * FLOORS.len() * NOISES.len());
     for power in POWERS {
         for floor in FLOORS {
-            let told: Vec<(f64, f64)> = tests
-                .iter()
-                .map(|(evidence, class, weight)| (powers(evidence, floor, power)[*class], *weight))
-                .collect();
+            let told: Vec<(f64, f64)> =
+                tests.iter().map(|test| (powers(&test.evidence, floor, power)[test.class], test.weight)).collect();
             for noise in NOISES {
                 let wrong = noise / (n_classes.max(2) - 1) as f64;
                 let log = |(q, weight): &(f64, f64)| weight * libm::log((1.0 - noise) * q + wrong * (1.0 - q) + 1e-12);
@@ -294,7 +316,8 @@ mod tests {
         field.add(0, 2.0, &[0.5, 1.0, 0.5]);
         let labels = vec![vec![(NodeId(0), 1.0), (NodeId(1), 2.0)], vec![]];
         let tests = left_out(&field, &labels, &[1.0, 1.0], 1.0);
-        assert_eq!(tests, [(vec![1.0, 0.0], 0, 1.0), (vec![0.5, 0.0], 0, 2.0)]);
+        let test = |node, first, weight| Test { node: NodeId(node), evidence: vec![first, 0.0], class: 0, weight };
+        assert_eq!(tests, [test(0, 1.0, 1.0), test(1, 0.5, 2.0)]);
         let lonely = vec![vec![(NodeId(0), 1.0)], vec![]];
         assert!(left_out(&field, &lonely, &[1.0, 1.0], 1.0).is_empty(), "nothing foretells the only label of a class");
     }

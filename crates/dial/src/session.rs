@@ -21,10 +21,9 @@ use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::leaders::Leaders;
 use crate::policy::Chooser;
-use crate::prior;
 use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
-use crate::setting::{Ask, Options, Question, Setting, check_sizes, prior_strength};
+use crate::setting::{Ask, Options, Question, Setting, check_sizes};
 
 mod reading;
 
@@ -69,14 +68,8 @@ impl<'a> Session<'a> {
         if classes.len() < 2 {
             return Err(Error::TooFewClasses(classes.len()));
         }
-        let expected_clusters =
-            options.expected_clusters.unwrap_or_else(|| prior::default_expected_clusters(classes.len()));
-        if expected_clusters == 0 {
-            return Err(Error::BadSetting { name: "expected-clusters", want: "at least 1", got: "0".into() });
-        }
-        let prior_strength = prior_strength(&setting, &options, expected_clusters, control)?;
+        let settings = setting.settle(&options, classes.len(), control)?;
         let add = |(id, name): (usize, &String)| Change::AddClass { class: ClassId(id as u16), name: name.clone() };
-        let settings = Change::Settings { prior_strength, expected_clusters };
         let changes = classes.iter().enumerate().map(add).chain([settings]);
         let events = changes.map(|change| Event { group: 0, annotator: NOBODY.into(), change });
         Session::resume(setting, options, events, control)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::acquire::{Acquisition, Score};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::events::Change;
 use crate::graph::Graph;
 use crate::ids::{ClassId, Items, NodeId};
 use crate::policy::{Policy, Sharpness};
@@ -119,13 +120,24 @@ pub(crate) fn check_sizes(setting: &Setting<'_>, options: &Options<'_>) -> Resul
     Ok(())
 }
 
+impl Setting<'_> {
+    /// The event that fixes α₀ and K̂ for so many classes: the options as they are for this pool.
+    ///
+    /// # Errors
+    /// No expected clusters, or what calibrating the prior may fail with.
+    pub fn settle(&self, options: &Options<'_>, n_classes: usize, control: &Control) -> Result<Change> {
+        let expected_clusters =
+            options.expected_clusters.unwrap_or_else(|| prior::default_expected_clusters(n_classes));
+        if expected_clusters == 0 {
+            return Err(Error::BadSetting { name: "expected-clusters", want: "at least 1", got: "0".into() });
+        }
+        let prior_strength = prior_strength(self, options, expected_clusters, control)?;
+        Ok(Change::Settings { prior_strength, expected_clusters })
+    }
+}
+
 /// α₀ as the options want it.
-pub(crate) fn prior_strength(
-    setting: &Setting<'_>,
-    options: &Options<'_>,
-    expected: usize,
-    control: &Control,
-) -> Result<f64> {
+fn prior_strength(setting: &Setting<'_>, options: &Options<'_>, expected: usize, control: &Control) -> Result<f64> {
     let prior = match (options.prior, options.policy) {
         (Prior::Auto, policy) => match (options.acquisition.prior(), policy) {
             (Some(strength), _) => Prior::Constant(strength),

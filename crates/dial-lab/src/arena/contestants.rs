@@ -10,10 +10,8 @@ use std::str::FromStr;
 
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Kernel, Policy, Prior, Reading};
+use dial::{Kernel, Policy, Prior, Reading, Tau};
 use serde_json::{Value, json};
-
-use crate::tau::Tau;
 
 /// The contestant that all ratios refer to: the paper's best single setting.
 pub const REFERENCE: &str = "dirichlet-proportional";

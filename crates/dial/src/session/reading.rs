@@ -1,6 +1,7 @@
 //! What a session believes: classes, probabilities and bounds, read from its field.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::Session;
 use crate::control::Control;
@@ -10,8 +11,9 @@ use crate::ids::NodeId;
 use crate::local::Solving;
 use crate::reader::{Accuracy, Reader, Reading};
 use crate::setting::Prediction;
+use crate::view::View;
 
-impl Session<'_> {
+impl<'a> Session<'a> {
     /// What is believed about a node.
     ///
     /// # Panics
@@ -27,6 +29,25 @@ impl Session<'_> {
             reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
             error: self.error(node),
         }
+    }
+
+    /// The belief of this moment as data of its own.
+    ///
+    /// # Errors
+    /// What a solve may fail with.
+    pub fn view(&self, control: &Control) -> Result<View<'a>> {
+        let field = self.belief(control)?.into_owned();
+        let reader = self.reader(&field);
+        let open = (0..).map(NodeId).zip(&self.open).filter(|(_, open)| **open).map(|(node, _)| node).collect();
+        Ok(View {
+            kernel: Arc::clone(&self.setting.kernel),
+            classes: self.classes().to_vec(),
+            field,
+            terms: self.terms().to_vec(),
+            reader,
+            labelled: self.labelled.clone(),
+            open,
+        })
     }
 
     /// Reads a belief about all nodes ([`Session::belief`]) as the options say.

@@ -1,0 +1,227 @@
+//! What can go wrong with a project, with a stable code and the next step.
+//!
+//! The text follows one shape: what, where. What was kept. What to do. Where an answer of a person is concerned, it says
+//! whether the answer is safe.
+
+use std::path::Path;
+
+use dial::ErrorKind;
+use thiserror::Error as ThisError;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. The text of a variant is complete.
+#[derive(Clone, Debug, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// No room on the disk.
+    #[error(
+        "no space left in {0}. What was sent was not saved; everything before it is safe. Free some space and send it again."
+    )]
+    Full(String),
+    /// A write or sync that failed for another reason than room.
+    #[error(
+        "{place}: the disk failed ({why}). What was sent may or may not be saved; everything before it is safe. Check the disk, \
+         then send it again: nothing is stored twice."
+    )]
+    Disk {
+        /// The file.
+        place: String,
+        /// What the system said.
+        why: String,
+    },
+    /// A file or folder that cannot be read, written or made.
+    #[error("{place}: {why}. Nothing was changed. {next}")]
+    Place {
+        /// The file or folder.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+        /// What to do.
+        next: String,
+    },
+    /// A file system on which a database may be corrupted silently.
+    #[error(
+        "{place} is {what}; a database is unsafe there and can be corrupted silently. Nothing was changed. Move the project to a \
+         local disk, or pass --journal rollback (one process only, slower)."
+    )]
+    FileSystem {
+        /// The folder.
+        place: String,
+        /// What it is on.
+        what: String,
+    },
+    /// Another process has the project.
+    #[error("{place}: {holder}. Nothing was changed. Use the running server (dial finds it), or stop that process.")]
+    Held {
+        /// The project.
+        place: String,
+        /// Who has it, since when.
+        holder: String,
+    },
+    /// A library with a known fault.
+    #[error(
+        "SQLite {0} has the WAL-reset corruption bug; 3.51.3 or newer is required. Nothing was changed. Use a newer dial."
+    )]
+    OldSqlite(String),
+    /// Bytes that are not what was written.
+    #[error(
+        "{place}: {what}; {readable} of {total} events are readable. Nothing was changed. Restore a backup (dial restore), \
+         or copy the folder from where it is whole."
+    )]
+    Damaged {
+        /// The project.
+        place: String,
+        /// What was found.
+        what: String,
+        /// Events that are as they were written.
+        readable: u64,
+        /// Events that there should be.
+        total: String,
+    },
+    /// A restore that would overwrite something, or something else.
+    #[error("{0}")]
+    Restore(String),
+    /// A project of a later time.
+    #[error(
+        "{place}: the project was written by a newer dial (format {found}; this one knows {known}). Nothing was changed. \
+         Use that one."
+    )]
+    Newer {
+        /// The project.
+        place: String,
+        /// Its format.
+        found: u32,
+        /// The newest format we know.
+        known: u32,
+    },
+    /// Somebody else appended to the log.
+    #[error("the log has moved on. Nothing was changed. Read it again and repeat.")]
+    Moved,
+    /// A key that was used for something else.
+    #[error("the key {0:?} was used for another submission. Nothing was changed. Use a new key for every decision.")]
+    KeyReused(String),
+    /// A submission that cannot be right.
+    #[error("{0}")]
+    Submission(String),
+    /// An answer that contradicts one of the same annotator.
+    #[error(
+        "{annotator:?} called item {item:?} {first} before, and {second} now. The new answer is kept aside as decision {parked}. \
+         Choose: keep the first, or send it again with replace."
+    )]
+    Contradiction {
+        /// Who.
+        annotator: String,
+        /// The item.
+        item: String,
+        /// The label that stands.
+        first: String,
+        /// The label that came.
+        second: String,
+        /// The place of the new one in the log.
+        parked: u64,
+    },
+    /// An answer that names a class that is no more.
+    #[error(
+        "class {class} is not in the schema any more. The answer for item {item:?} is kept aside as decision {parked}. \
+         Answer with another class."
+    )]
+    ClassGone {
+        /// The item.
+        item: String,
+        /// The class.
+        class: String,
+        /// The place of the answer in the log.
+        parked: u64,
+    },
+    /// An undo that does not fit what is there.
+    #[error("{0}")]
+    Undo(String),
+    /// Labels to import that do not fit.
+    #[error("{0}")]
+    Import(String),
+    /// Of the method.
+    #[error(transparent)]
+    Core(#[from] dial::Error),
+    /// Of the pool.
+    #[error(transparent)]
+    Data(#[from] dial_data::Error),
+}
+
+impl Error {
+    /// The stable code, listed in `docs/errors.md`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Full(_) => "S3",
+            Error::Disk { .. } => "S4",
+            Error::Place { .. } => "S5",
+            Error::FileSystem { .. } => "S6",
+            Error::Held { .. } => "S7",
+            Error::OldSqlite(_) => "S8",
+            Error::Damaged { .. } => "S9",
+            Error::Restore(_) => "S11",
+            Error::Newer { .. } => "S12",
+            Error::Moved => "C1",
+            Error::KeyReused(_) => "W2",
+            Error::Submission(_) => "U1",
+            Error::Contradiction { .. } => "C3",
+            Error::ClassGone { .. } => "C6",
+            Error::Undo(_) => "C5",
+            Error::Import(_) => "I12",
+            Error::Core(error) => error.code(),
+            Error::Data(error) => error.code(),
+        }
+    }
+
+    /// The kind, which decides the exit code.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Full(_) | Error::Disk { .. } | Error::Place { .. } | Error::FileSystem { .. } => ErrorKind::Storage,
+            Error::OldSqlite(_) | Error::Damaged { .. } | Error::Newer { .. } => ErrorKind::Storage,
+            Error::Held { .. } | Error::Restore(_) | Error::Moved | Error::KeyReused(_) => ErrorKind::Conflict,
+            Error::Contradiction { .. } | Error::ClassGone { .. } | Error::Undo(_) => ErrorKind::Conflict,
+            Error::Submission(_) => ErrorKind::Usage,
+            Error::Import(_) => ErrorKind::Input,
+            Error::Core(error) => error.kind(),
+            Error::Data(error) => error.kind(),
+        }
+    }
+
+    /// Whether the disk, and not the request, is at fault.
+    pub fn is_storage(&self) -> bool {
+        self.kind() == ErrorKind::Storage
+    }
+
+    pub(crate) fn place(place: &Path, why: impl Into<String>, next: impl Into<String>) -> Error {
+        Error::Place { place: place.display().to_string(), why: why.into(), next: next.into() }
+    }
+
+    pub(crate) fn io(place: &Path, error: &std::io::Error) -> Error {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                Error::Full(place.display().to_string())
+            }
+            _ => Error::place(place, error.to_string(), "Check the path and its permissions."),
+        }
+    }
+
+    /// What SQLite said, in our words.
+    pub(crate) fn sqlite(place: &Path, error: &rusqlite::Error) -> Error {
+        use rusqlite::ErrorCode;
+        let at = place.display().to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Error::Full(at),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Error::Damaged { place: at, what: error.to_string(), readable: 0, total: "an unknown number".into() }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Error::Held { place: at, holder: "the database is open in another process".into() }
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                Error::place(place, error.to_string(), "Check that the folder is yours and can be written to.")
+            }
+            _ => Error::Disk { place: at, why: error.to_string() },
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A labelling project on disk: the append-only log of events, and the state that is its replay.
+//!
+//! A label is expensive human work. One that was acknowledged is never lost, changed or stored twice, whatever dies:
+//! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
+
+mod error;
+mod log;
+mod memory;
+mod migrate;
+mod place;
+mod project;
+mod recipe;
+mod record;
+mod sqlite;
+mod store;
+mod submit;
+pub mod time;
+
+pub use error::{Error, Result};
+pub use log::Log;
+pub use memory::Memory;
+#[doc(hidden)]
+pub use migrate::Migration;
+pub use place::{ENDING, Folder, Holder, Lock};
+pub use project::Project;
+pub use recipe::Recipe;
+pub use record::{Entry, Look, Record, Remark};
+pub use sqlite::{Journal, Sqlite};
+pub use store::{Lease, Store, Wanted};
+pub use submit::{Decision, Receipt, Submission};
+
+/// A new id, random: 128 bits in hexadecimal.
+pub fn random_id() -> Result<String> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::Disk { place: "random numbers".into(), why: error.to_string() })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

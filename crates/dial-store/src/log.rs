@@ -1,0 +1,193 @@
+//! The state of a project: the replay of its records.
+//!
+//! Labels, classes and settings are replayed by the core (`dial::Labels`); beside them stand how classes look, the recipe,
+//! answers that wait for somebody to decide, and the keys of all submissions. Nothing here touches a disk.
+
+use std::collections::{BTreeMap, HashMap};
+
+use dial::{Change, ClassId, Event, Labels};
+
+use crate::error::Result;
+use crate::recipe::Recipe;
+use crate::record::{Chain, Entry, Look, Record, first_link, next_link};
+
+/// The replay of a log.
+#[derive(Clone, Debug)]
+pub struct Log {
+    records: Vec<Record>,
+    /// The link of every record.
+    links: Vec<Chain>,
+    start: Chain,
+    labels: Labels,
+    looks: BTreeMap<ClassId, Look>,
+    recipe: Option<Recipe>,
+    parked: BTreeMap<u64, Record>,
+    /// The first record of every submission and how many there are.
+    keys: HashMap<String, (usize, usize)>,
+}
+
+impl Log {
+    /// Nothing yet.
+    pub fn new(project: &str) -> Log {
+        let start = first_link(project);
+        Log {
+            records: Vec::new(),
+            links: Vec::new(),
+            start,
+            labels: Labels::default(),
+            looks: BTreeMap::new(),
+            recipe: None,
+            parked: BTreeMap::new(),
+            keys: HashMap::new(),
+        }
+    }
+
+    /// The replay of these records, in one go.
+    pub fn replay(project: &str, records: Vec<Record>) -> Result<Log> {
+        let mut log = Log::new(project);
+        log.labels = Labels::replay(records.iter().filter_map(Record::event))?;
+        for record in records {
+            log.note(record);
+        }
+        Ok(log)
+    }
+
+    /// Appends one record that continues the log, or leaves everything as it was.
+    pub fn append(&mut self, record: Record) -> Result<()> {
+        if let Some(event) = record.event() {
+            self.labels.append(event)?;
+        }
+        self.note(record);
+        Ok(())
+    }
+
+    /// Keeps the books of everything but the labels.
+    fn note(&mut self, record: Record) {
+        self.links.push(next_link(&self.head(), &record.body()));
+        match &record.entry {
+            Entry::Look(look) => drop(self.looks.insert(look.class, look.clone())),
+            Entry::Recipe(recipe) => self.recipe = Some((**recipe).clone()),
+            Entry::Parked { .. } => drop(self.parked.insert(record.seq, record.clone())),
+            Entry::Settled { parked } => drop(self.parked.remove(parked)),
+            Entry::Change(_) => {}
+        }
+        match &record.key {
+            Some(key) => drop(self.keys.insert(key.clone(), (self.records.len(), 1))),
+            None => {
+                // Records without a key belong to the submission before them.
+                let first = self.records.iter().rposition(|record| record.key.is_some());
+                let count =
+                    first.and_then(|first| self.records[first].key.as_ref()).and_then(|key| self.keys.get_mut(key));
+                count.into_iter().for_each(|(_, count)| *count += 1);
+            }
+        }
+        self.records.push(record);
+    }
+
+    /// Takes back the records after a place: for a caller that could not store them.
+    pub fn cut(&mut self, to: u64) {
+        let mut log = Log { start: self.start, ..Log::new("") };
+        let records: Vec<Record> = std::mem::take(&mut self.records).into_iter().take(to as usize).collect();
+        log.labels = Labels::replay(records.iter().filter_map(Record::event)).expect("a prefix of a log is a log");
+        records.into_iter().for_each(|record| log.note(record));
+        *self = log;
+    }
+
+    /// The records.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The place of the last record; 0 if there is none.
+    pub fn version(&self) -> u64 {
+        self.records.len() as u64
+    }
+
+    /// The records after a place, each with its link.
+    pub fn chained(&self, after: u64) -> Vec<(Record, Chain)> {
+        let both = self.records.iter().cloned().zip(self.links.iter().copied());
+        both.skip(after as usize).collect()
+    }
+
+    /// The end of the chain.
+    pub fn head(&self) -> Chain {
+        self.links.last().copied().unwrap_or(self.start)
+    }
+
+    /// Labels, classes and settings.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The records of a submission.
+    pub fn submission(&self, key: &str) -> Option<&[Record]> {
+        let &(first, count) = self.keys.get(key)?;
+        self.records.get(first..first + count)
+    }
+
+    /// How a class looks: as somebody chose, or as its number says.
+    pub fn look(&self, class: ClassId) -> Look {
+        self.looks.get(&class).cloned().unwrap_or_else(|| default_look(class))
+    }
+
+    /// What the pool is and how it is asked.
+    pub fn recipe(&self) -> Option<&Recipe> {
+        self.recipe.as_ref()
+    }
+
+    /// Answers that wait for somebody to decide.
+    pub fn parked(&self) -> impl Iterator<Item = &Record> {
+        self.parked.values()
+    }
+
+    /// The names of a label, as in `cat` or `cat 0.6, dog 0.4`.
+    pub fn label_in_words(&self, classes: &[(ClassId, f64)]) -> String {
+        let schema = self.labels.schema();
+        let name = |class: &ClassId| schema.get(class.index()).map_or("?", |class| class.name.as_str()).to_string();
+        match classes {
+            [(class, weight)] if *weight == 1.0 => name(class),
+            many => {
+                many.iter().map(|(class, weight)| format!("{} {weight}", name(class))).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// The live label that an annotator gave an item, with its place in the log.
+    pub fn label_of(&self, item: &str, annotator: &str) -> Option<&[(ClassId, f64)]> {
+        self.labels.labels_of(item).find(|(who, _)| *who == annotator).map(|(_, classes)| classes)
+    }
+}
+
+impl Record {
+    /// The event of the core in this record.
+    pub fn event(&self) -> Option<Event> {
+        match &self.entry {
+            Entry::Change(change) => {
+                Some(Event { group: self.group, annotator: self.annotator.clone(), change: change.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The change of the labels in this record.
+    pub fn change(&self) -> Option<&Change> {
+        match &self.entry {
+            Entry::Change(change) => Some(change),
+            _ => None,
+        }
+    }
+}
+
+/// Eight colours that people with any colour vision tell apart (Okabe and Ito), then eight lighter ones.
+const COLOURS: [&str; 16] = [
+    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#555555", "#66a3cc", "#f2c566",
+    "#66c4aa", "#e69466", "#e0afca", "#99d2f2", "#f6f08e", "#a0a0a0",
+];
+
+/// Keys that label: the digits, then letters that no other key of the page uses.
+const KEYS: &str = "1234567890qwertyiopasdfghjklbnm";
+
+fn default_look(class: ClassId) -> Look {
+    let key = KEYS.chars().nth(class.index()).map(String::from).unwrap_or_default();
+    Look { class, colour: COLOURS[class.index() % COLOURS.len()].into(), key }
+}

@@ -1,0 +1,268 @@
+//! A project: a log on a store, the state that is its replay, and the one place where both change together.
+//!
+//! ```text
+//! submissions -> checked against the state -> records -> one transaction, synced -> receipts
+//! ```
+//!
+//! Several submissions share a transaction (group commit); each gets its own answer. When the disk fails, the state goes
+//! back to what the disk is known to hold: everything is closed, opened again and read again, and only then is anything
+//! more written.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::log::Log;
+use crate::place::{self, Folder, Lock};
+use crate::recipe::Recipe;
+use crate::record::{Chain, Record};
+use crate::sqlite::{Journal, Sqlite};
+use crate::store::{Lease, Store, Wanted};
+use crate::submit::{Decision, Receipt, Submission, submit};
+
+/// A project that is open.
+pub struct Project {
+    folder: Option<Folder>,
+    store: Box<dyn Store>,
+    log: Log,
+    items: Items,
+    _lock: Option<Lock>,
+}
+
+/// The ids of the items.
+#[derive(Clone, Debug, PartialEq)]
+enum Items {
+    Rows(usize),
+    Named(HashSet<String>),
+}
+
+/// The name under which the ids are kept.
+const ITEMS: &str = "items";
+
+impl Project {
+    /// Makes a new project in a folder that must not be there: the recipe, the ids of the items (none: row numbers), and
+    /// what comes first in the log. It appears whole or not at all.
+    pub fn create(
+        folder: &Path,
+        journal: Journal,
+        recipe: &Recipe,
+        ids: Option<&[String]>,
+        first: Vec<Decision>,
+        now: u64,
+    ) -> Result<Project> {
+        if folder.exists() {
+            return Err(Error::place(folder, "is there already", "Choose another name, or go on with the project."));
+        }
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if journal == Journal::Wal {
+            place::check_file_system(parent)?;
+        }
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let part = parent.join(format!(".{name}.{}.part", std::process::id()));
+        std::fs::create_dir(&part).map_err(|error| Error::io(&part, &error))?;
+        let made = make(&part, journal, recipe, ids, first, now)
+            .and_then(|()| std::fs::rename(&part, folder).map_err(|error| Error::io(folder, &error)));
+        if let Err(error) = made {
+            // What could not be finished is ours to take away: nothing in it was ever acknowledged.
+            let _ = std::fs::remove_dir_all(&part);
+            return Err(error);
+        }
+        if cfg!(unix) {
+            std::fs::File::open(parent)
+                .and_then(|parent| parent.sync_all())
+                .map_err(|error| Error::io(parent, &error))?;
+        }
+        Project::open(folder, journal, now)
+    }
+
+    /// Opens a project: takes it for this process, checks the database and its chain, replays the log.
+    ///
+    /// # Errors
+    /// Not a project (S5), an unsafe file system (S6), open elsewhere (S7), damaged (S9), too new (S12).
+    pub fn open(folder: &Path, journal: Journal, now: u64) -> Result<Project> {
+        let paths = Folder(folder.to_path_buf());
+        if !paths.database().is_file() {
+            let why =
+                if folder.exists() { "is not a project: it has no project.db" } else { "there is no such project" };
+            return Err(Error::place(folder, why, "Give the folder of a project, or make one with dial new."));
+        }
+        if journal == Journal::Wal {
+            place::check_file_system(folder)?;
+        }
+        let lock = Lock::take(&paths, now)?;
+        let store = Sqlite::open(&paths.database(), journal)?;
+        Project::on(Box::new(store), Some(paths), Some(lock))
+    }
+
+    /// A project on any store.
+    pub fn on(mut store: Box<dyn Store>, folder: Option<Folder>, lock: Option<Lock>) -> Result<Project> {
+        let log = read_log(&mut *store)?;
+        let items = read_items(&mut *store, &log)?;
+        Ok(Project { folder, store, log, items, _lock: lock })
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> Option<&Folder> {
+        self.folder.as_ref()
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        self.store.project()
+    }
+
+    /// Its state.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Whether the pool has an item.
+    pub fn has_item(&self, item: &str) -> bool {
+        self.items.has(item)
+    }
+
+    /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
+    /// failing disk is the answer to all that were to be stored.
+    pub fn submit(&mut self, submissions: &[Submission], now: u64) -> Vec<Result<Receipt>> {
+        let start = self.log.version();
+        let (log, items) = (&mut self.log, &self.items);
+        let answers: Vec<Result<Receipt>> =
+            submissions.iter().map(|submission| submit(log, submission, &|item| items.has(item), now)).collect();
+        match self.store_from(start) {
+            Ok(()) => answers,
+            Err(error) => self.after_failure(error, start, submissions),
+        }
+    }
+
+    /// One submission.
+    pub fn submit_one(&mut self, submission: Submission, now: u64) -> Result<Receipt> {
+        self.submit(&[submission], now).pop().expect("one answer to one submission")
+    }
+
+    /// Stores the records of the state after a place.
+    fn store_from(&mut self, start: u64) -> Result<()> {
+        let new = &self.log.records()[start as usize..];
+        if new.is_empty() {
+            return Ok(());
+        }
+        let records: Vec<(Record, Chain)> = self.log.chained(start);
+        self.store.append(&records)
+    }
+
+    /// Goes back to what the store holds. What it does hold of the submissions is answered with receipts.
+    fn after_failure(&mut self, error: Error, start: u64, submissions: &[Submission]) -> Vec<Result<Receipt>> {
+        self.log.cut(start);
+        if self.recover().is_err() {
+            return submissions.iter().map(|_| Err(error.clone())).collect();
+        }
+        let items = &self.items;
+        let answer = |submission: &Submission| match self.log.submission(&submission.key) {
+            // A commit that failed may have reached the disk.
+            Some(_) => submit(&mut self.log.clone(), submission, &|item| items.has(item), 0),
+            None => Err(error.clone()),
+        };
+        submissions.iter().map(answer).collect()
+    }
+
+    /// After a failure of the disk: opens the store again and reads everything again.
+    pub fn recover(&mut self) -> Result<()> {
+        self.store.reopen()?;
+        let log = read_log(&mut *self.store)?;
+        // What was acknowledged must be there.
+        let known = self.log.version() as usize;
+        if log.records().get(..known) != Some(self.log.records()) {
+            let place = self.folder.as_ref().map_or(String::new(), |folder| folder.0.display().to_string());
+            let what = "events that were acknowledged are gone".into();
+            let (readable, total) = (log.version(), known.to_string());
+            return Err(Error::Damaged { place, what, readable, total });
+        }
+        self.log = log;
+        Ok(())
+    }
+
+    /// Leases an item to somebody.
+    pub fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
+        let leased = self.store.lease(wanted);
+        if leased.as_ref().is_err_and(Error::is_storage) {
+            // What the failure was is the answer; whether the store works again the next call will show.
+            let _ = self.recover();
+        }
+        leased
+    }
+
+    /// All leases.
+    pub fn leases(&mut self) -> Result<Vec<Lease>> {
+        self.store.leases()
+    }
+
+    /// Takes another pool, or the same one embedded again: its recipe and its ids.
+    pub fn change_pool(&mut self, recipe: Recipe, ids: Option<&[String]>, key: String, now: u64) -> Result<Receipt> {
+        keep_items(&mut *self.store, ids)?;
+        let decisions = vec![Decision::Recipe(Box::new(recipe))];
+        let (annotator, replace, remark) = (String::new(), false, Default::default());
+        let receipt = self.submit_one(Submission { key, annotator, decisions, replace, remark }, now)?;
+        self.items = read_items(&mut *self.store, &self.log)?;
+        Ok(receipt)
+    }
+
+    /// Keeps bytes under a name: a cache, which may be lost.
+    pub fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.store.keep(&format!("cache/{name}"), bytes)
+    }
+
+    /// What was kept under a name.
+    pub fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.store.kept(&format!("cache/{name}"))
+    }
+
+    pub(crate) fn store(&mut self) -> &mut dyn Store {
+        &mut *self.store
+    }
+}
+
+/// Everything of a new project, in its folder.
+fn make(
+    folder: &Path,
+    journal: Journal,
+    recipe: &Recipe,
+    ids: Option<&[String]>,
+    first: Vec<Decision>,
+    now: u64,
+) -> Result<()> {
+    let paths = Folder(folder.to_path_buf());
+    let mut store = Sqlite::create(&paths.database(), &crate::random_id()?, now, journal)?;
+    keep_items(&mut store, ids)?;
+    let mut project = Project::on(Box::new(store), None, None)?;
+    let mut decisions = vec![Decision::Recipe(Box::new(recipe.clone()))];
+    decisions.extend(first);
+    let (key, annotator, replace, remark) = ("new".into(), String::new(), false, Default::default());
+    project.submit_one(Submission { key, annotator, decisions, replace, remark }, now)?;
+    Ok(())
+}
+
+impl Items {
+    fn has(&self, item: &str) -> bool {
+        match self {
+            Items::Rows(n) => item.parse::<usize>().is_ok_and(|row| row < *n && row.to_string() == item),
+            Items::Named(ids) => ids.contains(item),
+        }
+    }
+}
+
+fn read_log(store: &mut dyn Store) -> Result<Log> {
+    let records = store.read(0)?;
+    Log::replay(&store.project().to_string(), records)
+}
+
+fn keep_items(store: &mut dyn Store, ids: Option<&[String]>) -> Result<()> {
+    store.keep(ITEMS, &serde_json::to_vec(&ids).expect("ids are plain data"))
+}
+
+fn read_items(store: &mut dyn Store, log: &Log) -> Result<Items> {
+    let kept =
+        store.kept(ITEMS)?.and_then(|bytes| serde_json::from_slice::<Option<Vec<String>>>(&bytes).ok()).flatten();
+    Ok(match kept {
+        Some(ids) => Items::Named(ids.into_iter().collect()),
+        None => Items::Rows(log.recipe().map_or(0, |recipe| recipe.items)),
+    })
+}

@@ -1,0 +1,350 @@
+//! What people send, and what becomes of it: checked against the log, numbered, chained.
+//!
+//! A submission is one decision, or many that are undone together, under a key that its sender made. The same key again
+//! gets the same answer; another content under it is refused (fault W2). An answer that cannot be taken as it is, because it
+//! contradicts one of the same person (C3) or names a class that is no more (C6), is human work all the same: it is kept
+//! aside in the log, and the sender is told.
+
+use dial::{Change, ClassId};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::log::Log;
+use crate::recipe::Recipe;
+use crate::record::{Entry, Look, Record, Remark};
+
+/// The longest key, name of an annotator, and name of a class, in characters.
+const LONGEST: usize = 200;
+
+/// What somebody sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// Made by the sender, new for every submission.
+    pub key: String,
+    /// Who sends it.
+    pub annotator: String,
+    /// What is decided, undone together.
+    pub decisions: Vec<Decision>,
+    /// Answers take the place of earlier ones of the same annotator.
+    pub replace: bool,
+    /// What the sender's side knows about it.
+    pub remark: Remark,
+}
+
+/// One decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// A change as it is. Undo and redo name a group.
+    Change(Change),
+    /// A new class, whose id is given here.
+    AddClass {
+        /// Its name.
+        name: String,
+    },
+    /// Another colour or key for a class.
+    Look(Look),
+    /// Takes back the latest answer of the annotator.
+    UndoLast,
+    /// Brings back what the annotator undid last.
+    RedoLast,
+    /// A parked answer needs no attention any more.
+    Settle {
+        /// Its place in the log.
+        parked: u64,
+    },
+    /// Another recipe.
+    Recipe(Box<Recipe>),
+}
+
+/// What became of a submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    /// The place of its first record; of the record that said the same before, if nothing was stored.
+    pub seq: u64,
+    /// The group to undo it by.
+    pub group: u64,
+    /// The key was known: this is the first answer again.
+    pub repeated: bool,
+    /// The same annotator had said the same before: nothing was stored.
+    pub known: bool,
+    /// The item had all the answers it needs.
+    pub late: bool,
+}
+
+/// Checks a submission and appends its records to the log, which is as before if it is refused. The records are those after
+/// the version the log had; a parked answer is stored and refused at once.
+pub(crate) fn submit(
+    log: &mut Log,
+    submission: &Submission,
+    exists: &dyn Fn(&str) -> bool,
+    now: u64,
+) -> Result<Receipt> {
+    check_names(submission)?;
+    if let Some(before) = log.submission(&submission.key) {
+        return repeat(before, submission);
+    }
+    let start = log.version();
+    let stored = store(log, submission, exists, now);
+    if stored.as_ref().is_err_and(|error| !matches!(error, Error::Contradiction { .. } | Error::ClassGone { .. }))
+        && log.version() > start
+    {
+        log.cut(start);
+    }
+    stored
+}
+
+fn store(log: &mut Log, submission: &Submission, exists: &dyn Fn(&str) -> bool, now: u64) -> Result<Receipt> {
+    let group = log.labels().new_group();
+    let mut receipt = Receipt { seq: log.version() + 1, group, repeated: false, known: false, late: false };
+    let mut key = Some(submission.key.clone());
+    for decision in &submission.decisions {
+        let change = match decision {
+            Decision::Change(change) => Some(change.clone()),
+            Decision::AddClass { name } => {
+                check_name("the class", name)?;
+                Some(Change::AddClass { class: next_class(log)?, name: name.clone() })
+            }
+            Decision::UndoLast => Some(Change::Undo { group: last_done(log, &submission.annotator)? }),
+            Decision::RedoLast => Some(Change::Redo { group: last_undone(log, &submission.annotator)? }),
+            _ => None,
+        };
+        let (entry, late) = match (decision, change) {
+            (_, Some(change)) => match judge(log, submission, &change, exists)? {
+                Judged::Take { late } => (Entry::Change(change), late),
+                Judged::Known(seq) if submission.decisions.len() == 1 => {
+                    return Ok(Receipt { seq, group: log.records()[seq as usize - 1].group, known: true, ..receipt });
+                }
+                Judged::Known(_) => continue,
+                Judged::Park(code, said) => {
+                    return park(log, submission, change, (code, said), group, now);
+                }
+            },
+            (Decision::Look(look), None) => (Entry::Look(checked_look(log, look)?), false),
+            (Decision::Settle { parked }, None) => {
+                if !log.parked().any(|record| record.seq == *parked) {
+                    return Err(Error::Submission(format!(
+                        "decision {parked} does not wait for anything. Reload the list."
+                    )));
+                }
+                (Entry::Settled { parked: *parked }, false)
+            }
+            (Decision::Recipe(recipe), None) => (Entry::Recipe(recipe.clone()), false),
+            _ => unreachable!("every other decision is a change"),
+        };
+        receipt.late |= late;
+        let remark = Remark { late, ..submission.remark.clone() };
+        let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
+        log.append(Record { seq, key: key.take(), time: now, annotator, group, entry, remark })?;
+    }
+    match key {
+        // Everything was known: nothing was stored under the key.
+        Some(_) => Ok(Receipt { known: true, seq: log.version(), ..receipt }),
+        None => Ok(receipt),
+    }
+}
+
+enum Judged {
+    Take { late: bool },
+    Known(u64),
+    Park(&'static str, [String; 2]),
+}
+
+/// Whether a change can be taken as it is.
+fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&str) -> bool) -> Result<Judged> {
+    if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } = change
+        && !exists(item)
+    {
+        return Err(dial::Error::UnknownItem(item.clone()).into());
+    }
+    let name_of = |annotator: &str| if annotator.is_empty() { "nobody".to_string() } else { format!("{annotator:?}") };
+    match change {
+        Change::Label { item, classes } => {
+            let live = log.labels().classes();
+            let given = log.labels().schema().len();
+            if let Some((gone, _)) = classes.iter().find(|(class, _)| !live.contains(class)) {
+                // A class that was never there is a mistake of the sender, not lost work.
+                if gone.index() >= given {
+                    return Err(dial::Error::UnknownClass(gone.0.to_string()).into());
+                }
+                return Ok(Judged::Park("C6", [log.label_in_words(&[(*gone, 1.0)]), log.label_in_words(classes)]));
+            }
+            match log.label_of(item, &submission.annotator) {
+                Some(before) if before == classes => Ok(Judged::Known(place_of(log, item, &submission.annotator))),
+                Some(before) if !submission.replace => {
+                    Ok(Judged::Park("C3", [log.label_in_words(before), log.label_in_words(classes)]))
+                }
+                _ => {
+                    let others = log.labels().labels_of(item).filter(|(who, _)| *who != submission.annotator).count();
+                    let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
+                    Ok(Judged::Take { late: others >= overlap })
+                }
+            }
+        }
+        Change::RenameClass { name, .. } => check_name("the class", name).map(|()| Judged::Take { late: false }),
+        Change::Undo { group } | Change::Redo { group } => {
+            let mine = |record: &&Record| record.group == *group && record.annotator != submission.annotator;
+            match log.records().iter().find(mine) {
+                Some(other) if !submission.replace && *group != 0 => Err(Error::Undo(format!(
+                    "group {group} is the work of {}. Nothing was changed. Undo your own, or say that you mean it (replace).",
+                    name_of(&other.annotator)
+                ))),
+                _ => Ok(Judged::Take { late: false }),
+            }
+        }
+        _ => Ok(Judged::Take { late: false }),
+    }
+}
+
+/// Keeps an answer aside.
+fn park(
+    log: &mut Log,
+    submission: &Submission,
+    change: Change,
+    (code, said): (&'static str, [String; 2]),
+    group: u64,
+    now: u64,
+) -> Result<Receipt> {
+    if submission.decisions.len() > 1 {
+        // Many at once are nobody's single answer: the sender has them all and is told why.
+        let text =
+            format!("one of the answers cannot be taken: {} stands, {} came. Nothing was changed.", said[0], said[1]);
+        return Err(Error::Submission(format!("{text} Leave it out, or send it with replace.")));
+    }
+    let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
+    let entry = Entry::Parked { change, code: code.into(), said };
+    let record = Record {
+        seq,
+        key: Some(submission.key.clone()),
+        time: now,
+        annotator,
+        group,
+        entry,
+        remark: submission.remark.clone(),
+    };
+    let error = parked_error(&record);
+    log.append(record)?;
+    Err(error)
+}
+
+fn parked_error(record: &Record) -> Error {
+    let (item, code, said) = match &record.entry {
+        Entry::Parked { change: Change::Label { item, .. }, code, said } => (item.clone(), code.as_str(), said.clone()),
+        _ => (String::new(), "", Default::default()),
+    };
+    let [first, second] = said;
+    match code {
+        "C3" => Error::Contradiction { annotator: record.annotator.clone(), item, first, second, parked: record.seq },
+        _ => Error::ClassGone { item, class: first, parked: record.seq },
+    }
+}
+
+/// The first answer again, if the submission is the same.
+fn repeat(before: &[Record], submission: &Submission) -> Result<Receipt> {
+    let reused = || Error::KeyReused(submission.key.clone());
+    let first = before.first().ok_or_else(reused)?;
+    let same = |(record, decision): (&Record, &Decision)| match (&record.entry, decision) {
+        (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => name == again,
+        (Entry::Change(Change::Undo { .. }), Decision::UndoLast) => true,
+        (Entry::Change(Change::Redo { .. }), Decision::RedoLast) => true,
+        (Entry::Change(change), Decision::Change(again)) => change == again,
+        (Entry::Parked { change, .. }, Decision::Change(again)) => change == again,
+        (Entry::Look(look), Decision::Look(again)) => look == again,
+        (Entry::Settled { parked }, Decision::Settle { parked: again }) => parked == again,
+        (Entry::Recipe(recipe), Decision::Recipe(again)) => recipe == again,
+        _ => false,
+    };
+    // Decisions that were known already left no record, so there may be fewer records than decisions.
+    let mut left = submission.decisions.iter();
+    let all = before.iter().all(|record| left.any(|decision| same((record, decision))));
+    if first.annotator != submission.annotator || !all {
+        return Err(reused());
+    }
+    if matches!(first.entry, Entry::Parked { .. }) {
+        return Err(parked_error(first));
+    }
+    let late = before.iter().any(|record| record.remark.late);
+    Ok(Receipt { seq: first.seq, group: first.group, repeated: true, known: false, late })
+}
+
+fn next_class(log: &Log) -> Result<ClassId> {
+    match log.labels().schema().len() {
+        0..=65_000 => Ok(log.labels().new_class()),
+        _ => Err(Error::Submission("there are 65,000 classes already. Merge or rename some.".into())),
+    }
+}
+
+fn last_done(log: &Log, annotator: &str) -> Result<u64> {
+    let nothing = || Error::Undo("there is nothing to undo. Nothing was changed. Label something first.".into());
+    log.labels().last_group(annotator).ok_or_else(nothing)
+}
+
+/// The group that an annotator took back last and that is still taken back.
+fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
+    let mine = log.records().iter().rev().filter(|record| record.annotator == annotator).filter_map(Record::change);
+    let mut again = std::collections::HashSet::new();
+    for change in mine {
+        match change {
+            Change::Redo { group } => drop(again.insert(*group)),
+            Change::Undo { group } if !again.contains(group) => return Ok(*group),
+            Change::Undo { .. } => {}
+            // A new answer ends the chain of what can be brought back.
+            Change::Label { .. } | Change::Skip { .. } | Change::Exclude { .. } => break,
+            _ => {}
+        }
+    }
+    Err(Error::Undo("there is nothing to bring back. Nothing was changed. Undo something first.".into()))
+}
+
+/// The place of the live label that an annotator gave an item.
+fn place_of(log: &Log, item: &str, annotator: &str) -> u64 {
+    let mine = |record: &&Record| {
+        record.annotator == annotator
+            && matches!(record.change(), Some(Change::Label { item: other, .. }) if other == item)
+    };
+    log.records().iter().rev().find(mine).map_or(0, |record| record.seq)
+}
+
+fn checked_look(log: &Log, look: &Look) -> Result<Look> {
+    if look.class.index() >= log.labels().schema().len() {
+        return Err(dial::Error::UnknownClass(look.class.0.to_string()).into());
+    }
+    let digits = look
+        .colour
+        .strip_prefix('#')
+        .filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
+    if digits.is_none() {
+        return Err(Error::Submission(format!("{:?} is no colour. Give one as #rrggbb.", look.colour)));
+    }
+    if look.key.chars().count() > 1 || look.key.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(Error::Submission(format!("{:?} is no key. Give one character, or none.", look.key)));
+    }
+    Ok(look.clone())
+}
+
+fn check_names(submission: &Submission) -> Result<()> {
+    if submission.key.is_empty() {
+        return Err(Error::Submission("a submission needs a key of its own. Send one.".into()));
+    }
+    if submission.decisions.is_empty() {
+        return Err(Error::Submission("a submission needs a decision. Send one.".into()));
+    }
+    check_text("the key", &submission.key)?;
+    check_text("the name of the annotator", &submission.annotator)
+}
+
+fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.trim().is_empty() || name.trim() != name {
+        return Err(Error::Submission(format!("{what} {name:?} needs a name without blanks around it. Give one.")));
+    }
+    check_text(what, name)
+}
+
+fn check_text(what: &str, text: &str) -> Result<()> {
+    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
+        return Err(Error::Submission(format!(
+            "{what} must be at most {LONGEST} characters, none of them a control character."
+        )));
+    }
+    Ok(())
+}
