@@ -13,7 +13,7 @@ use dial_data::{Pool, Show};
 use crate::args::{GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
 use crate::failure::Failure;
 use crate::memory::{self, Shape, Work};
-use crate::output::{Output, count};
+use crate::output::Output;
 
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
@@ -27,7 +27,7 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
     let foreseen = args.how.kind.is_none() && memory::before_reading(&args.pool, graph, work, output)?;
     let mut pool = dial_data::open(&args.pool, &args.how.options(), BUILTIN_SEED, &output.control())?;
     if args.how.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
-        drop_zero_rows(&mut pool)?;
+        pool.drop_zero_rows()?;
     }
     for label in &args.how.ignore_label {
         if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
@@ -50,26 +50,6 @@ pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> 
 /// The metric as typed, or the one the features are made for.
 pub fn metric(pool: &Pool, args: &GraphArgs) -> Metric {
     args.metric.unwrap_or(pool.metric)
-}
-
-fn drop_zero_rows(pool: &mut Pool) -> Result<(), Failure> {
-    let zero = pool.matrix.zero_rows()?;
-    if zero.is_empty() {
-        return Ok(());
-    }
-    let keep: Vec<usize> = (0..pool.matrix.n).filter(|row| zero.binary_search(row).is_err()).collect();
-    let first: Vec<String> = zero.iter().take(10).map(usize::to_string).collect();
-    let more = if zero.len() > 10 { ", ..." } else { "" };
-    let rows = |one, many| if zero.len() == 1 { one } else { many };
-    pool.notes.push(format!(
-        "{} of length zero {} left out ({} {}{more})",
-        count(zero.len(), "row", "rows"),
-        rows("was", "were"),
-        rows("row", "rows"),
-        first.join(", ")
-    ));
-    pool.select_rows(&keep);
-    Ok(())
 }
 
 /// τ as typed, or the paper's.

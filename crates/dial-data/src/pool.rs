@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use dial::Metric;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Result, plural};
 use crate::matrix::Matrix;
 use crate::show::{Show, Table};
 use crate::truth::Truth;
@@ -65,6 +66,31 @@ impl Pool {
         self.truth = self.truth.as_ref().map(|truth| truth.select_rows(keep));
         self.show = self.show.select_rows(keep);
         self.beside = self.beside.as_ref().map(|table| table.select_rows(keep));
+    }
+
+    /// Leaves out the rows of length zero, which have no direction, and says so in a note.
+    ///
+    /// # Errors
+    /// Rows that cannot be read.
+    pub fn drop_zero_rows(&mut self) -> Result<()> {
+        let zero = self.matrix.zero_rows()?;
+        if zero.is_empty() {
+            return Ok(());
+        }
+        let keep: Vec<usize> = (0..self.matrix.n).filter(|row| zero.binary_search(row).is_err()).collect();
+        let first: Vec<String> = zero.iter().take(10).map(usize::to_string).collect();
+        let more = if zero.len() > 10 { ", ..." } else { "" };
+        let rows = |one, many| plural(zero.len(), one, many);
+        self.notes.push(format!(
+            "{} {} of length zero {} left out ({} {}{more})",
+            zero.len(),
+            rows("row", "rows"),
+            rows("was", "were"),
+            rows("row", "rows"),
+            first.join(", ")
+        ));
+        self.select_rows(&keep);
+        Ok(())
     }
 
     /// The numbers items are shown by: what the features were made from, or the features.
@@ -133,7 +159,7 @@ pub enum Kind {
 impl std::str::FromStr for Kind {
     type Err = String;
 
-    fn from_str(word: &str) -> Result<Kind, String> {
+    fn from_str(word: &str) -> std::result::Result<Kind, String> {
         match word {
             "table" => Ok(Kind::Table),
             "texts" => Ok(Kind::Texts),

@@ -5,6 +5,7 @@
 
 mod error;
 mod log;
+mod material;
 mod memory;
 mod migrate;
 mod place;
@@ -18,6 +19,7 @@ pub mod time;
 
 pub use error::{Error, Result};
 pub use log::Log;
+pub use material::Material;
 pub use memory::Memory;
 #[doc(hidden)]
 pub use migrate::Migration;

@@ -24,8 +24,11 @@ pub struct Recipe {
     pub features: String,
     /// How many items there are.
     pub items: usize,
-    /// Rows without length, under cosine.
+    /// What becomes of rows without length, under cosine.
     pub zero_vectors: ZeroVectors,
+    /// Rows without length are left out, under cosine.
+    #[serde(default)]
+    pub drop_zero_rows: bool,
     /// Neighbours of each item.
     pub k: usize,
     /// How distances are measured.
@@ -63,6 +66,34 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// The recipe of a pool with the settings that need no tuning: those of `auto`.
+    pub fn new(pool: &str, reading: ReadOptions) -> Recipe {
+        Recipe {
+            pool: pool.into(),
+            reading,
+            ignore_labels: Vec::new(),
+            features: String::new(),
+            items: 0,
+            zero_vectors: ZeroVectors::default(),
+            drop_zero_rows: false,
+            k: 20,
+            metric: Metric::Euclidean,
+            kernel: Kernel::Symmetric,
+            search: Search::default(),
+            tau: Tau::TimesDegree(dial::doubt::TAU_PER_DEGREE),
+            precision: Precision::default(),
+            acquisition: Method::Auto,
+            policy: Policy::Max,
+            sharpness: Sharpness::default(),
+            prior: Prior::Auto,
+            belief: Reading::Even,
+            seed: 0,
+            overlap: 1,
+            audit: 0.0,
+            method_version: dial::METHOD_VERSION,
+        }
+    }
+
     /// Where the pool is now: as it was given, or beside the project if both were moved together.
     pub fn pool_now(&self, project: &Path) -> String {
         if self.pool.starts_with("builtin:") || Path::new(&self.pool).exists() {
