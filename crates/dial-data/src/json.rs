@@ -28,7 +28,7 @@ const DEEPEST: usize = 64;
 const SPARE_CELLS: usize = 1_000_000;
 
 /// The keys and values of an object, in their order.
-struct Row(Vec<(String, Value)>);
+pub(crate) struct Row(pub Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Row, D::Error> {
@@ -111,7 +111,7 @@ fn is_spread(bytes: &[u8]) -> bool {
 }
 
 /// The line and the text of each object.
-fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
+pub(crate) fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
     let start = bytes.trim_ascii_start();
     if is_spread(start) {
         return Err(single("a single object on several lines"));
@@ -135,7 +135,7 @@ fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
 }
 
 /// The object in a text, or what is wrong with it.
-fn row(text: &[u8]) -> Result<Row, String> {
+pub(crate) fn row(text: &[u8]) -> Result<Row, String> {
     if text.len() > LONGEST {
         return Err("longer than 16 MiB".into());
     }

@@ -193,6 +193,17 @@ impl Error {
         self.kind() == ErrorKind::Storage
     }
 
+    /// The same about the file that somebody named, of which another was a copy.
+    pub(crate) fn named(self, file: &Path) -> Error {
+        let place = file.display().to_string();
+        match self {
+            Error::Damaged { what, readable, total, .. } => Error::Damaged { place, what, readable, total },
+            Error::Newer { found, known, .. } => Error::Newer { place, found, known },
+            Error::Place { why, next, .. } => Error::Place { place, why, next },
+            other => other,
+        }
+    }
+
     pub(crate) fn place(place: &Path, why: impl Into<String>, next: impl Into<String>) -> Error {
         Error::Place { place: place.display().to_string(), why: why.into(), next: next.into() }
     }

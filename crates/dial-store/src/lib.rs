@@ -3,7 +3,12 @@
 //! A label is expensive human work. One that was acknowledged is never lost, changed or stored twice, whatever dies:
 //! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
 
+mod backup;
 mod error;
+mod export;
+mod export_file;
+mod import;
+mod labels_file;
 mod log;
 mod material;
 mod memory;
@@ -17,8 +22,13 @@ mod store;
 mod submit;
 pub mod time;
 
+pub use backup::{BACKUP_ENDING, Manifest, Restored, restore};
 pub use error::{Error, Result};
-pub use log::Log;
+pub use export::{Belief, Export, Mark, Row, Told};
+pub use export_file::Format;
+pub use import::{Contradiction, Import, Imported};
+pub use labels_file::{Given, Item, Named, Said, read_labels};
+pub use log::{Live, Log};
 pub use material::Material;
 pub use memory::Memory;
 #[doc(hidden)]

@@ -3,9 +3,9 @@
 //! Labels, classes and settings are replayed by the core (`dial::Labels`); beside them stand how classes look, the recipe,
 //! answers that wait for somebody to decide, and the keys of all submissions. Nothing here touches a disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dial::{Change, ClassId, Event, Labels};
+use dial::{Change, ClassId, Event, Fate, Labels};
 
 use crate::error::Result;
 use crate::recipe::Recipe;
@@ -24,6 +24,21 @@ pub struct Log {
     parked: BTreeMap<u64, Record>,
     /// The first record of every submission and how many there are.
     keys: HashMap<String, (usize, usize)>,
+    /// The key of the last submission.
+    last_key: Option<String>,
+}
+
+/// A label that counts: the latest live one of an annotator for an item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Live<'a> {
+    /// Its place in the log.
+    pub seq: u64,
+    /// The item.
+    pub item: &'a str,
+    /// Who gave it.
+    pub annotator: &'a str,
+    /// Its classes after merges, each once, with their weights.
+    pub classes: Vec<(ClassId, f64)>,
 }
 
 impl Log {
@@ -39,6 +54,7 @@ impl Log {
             recipe: None,
             parked: BTreeMap::new(),
             keys: HashMap::new(),
+            last_key: None,
         }
     }
 
@@ -72,12 +88,13 @@ impl Log {
             Entry::Change(_) => {}
         }
         match &record.key {
-            Some(key) => drop(self.keys.insert(key.clone(), (self.records.len(), 1))),
+            Some(key) => {
+                self.keys.insert(key.clone(), (self.records.len(), 1));
+                self.last_key = Some(key.clone());
+            }
             None => {
                 // Records without a key belong to the submission before them.
-                let first = self.records.iter().rposition(|record| record.key.is_some());
-                let count =
-                    first.and_then(|first| self.records[first].key.as_ref()).and_then(|key| self.keys.get_mut(key));
+                let count = self.last_key.as_ref().and_then(|key| self.keys.get_mut(key));
                 count.into_iter().for_each(|(_, count)| *count += 1);
             }
         }
@@ -140,21 +157,73 @@ impl Log {
         self.parked.values()
     }
 
-    /// The names of a label, as in `cat` or `cat 0.6, dog 0.4`.
-    pub fn label_in_words(&self, classes: &[(ClassId, f64)]) -> String {
-        let schema = self.labels.schema();
-        let name = |class: &ClassId| schema.get(class.index()).map_or("?", |class| class.name.as_str()).to_string();
-        match classes {
-            [(class, weight)] if *weight == 1.0 => name(class),
-            many => {
-                many.iter().map(|(class, weight)| format!("{} {weight}", name(class))).collect::<Vec<_>>().join(", ")
+    /// The present name of a class.
+    pub fn class_name(&self, class: ClassId) -> &str {
+        self.labels.schema().get(class.index()).map_or("?", |class| class.name.as_str())
+    }
+
+    /// The class that stands for a class after merges.
+    fn resolved(&self, class: ClassId) -> ClassId {
+        match self.labels.schema().get(class.index()).map(|class| class.fate) {
+            Some(Fate::Merged(into)) => self.resolved(into),
+            _ => class,
+        }
+    }
+
+    /// The labels that count, and those of excluded items, in the order of the log.
+    pub fn live_labels(&self) -> Vec<Live<'_>> {
+        let mut undone = HashSet::new();
+        for change in self.records.iter().filter_map(Record::change) {
+            match change {
+                Change::Undo { group } => drop(undone.insert(*group)),
+                Change::Redo { group } => drop(undone.remove(group)),
+                _ => {}
             }
         }
+        let mut seen = HashSet::new();
+        let mut live = Vec::new();
+        for record in self.records.iter().rev().filter(|record| !undone.contains(&record.group)) {
+            if let Some(Change::Label { item, classes }) = record.change()
+                && seen.insert((item.as_str(), record.annotator.as_str()))
+            {
+                let (item, annotator) = (item.as_str(), record.annotator.as_str());
+                live.push(Live { seq: record.seq, item, annotator, classes: self.merged(classes) });
+            }
+        }
+        live.reverse();
+        live
+    }
+
+    /// The classes of a label after merges, weights of one class added up.
+    fn merged(&self, classes: &[(ClassId, f64)]) -> Vec<(ClassId, f64)> {
+        let mut merged: Vec<(ClassId, f64)> = Vec::new();
+        for (class, weight) in classes.iter().map(|&(class, weight)| (self.resolved(class), weight)) {
+            match merged.iter_mut().find(|(other, _)| *other == class) {
+                Some((_, sum)) => *sum += weight,
+                None => merged.push((class, weight)),
+            }
+        }
+        merged
+    }
+
+    /// The names of a label, as in `cat` or `cat 0.6, dog 0.4`.
+    pub fn label_in_words(&self, classes: &[(ClassId, f64)]) -> String {
+        let named: Vec<(&str, f64)> =
+            classes.iter().map(|(class, weight)| (self.class_name(*class), *weight)).collect();
+        in_words(&named)
     }
 
     /// The live label that an annotator gave an item, with its place in the log.
     pub fn label_of(&self, item: &str, annotator: &str) -> Option<&[(ClassId, f64)]> {
         self.labels.labels_of(item).find(|(who, _)| *who == annotator).map(|(_, classes)| classes)
+    }
+}
+
+/// `cat`, or `cat 0.6, dog 0.4`.
+pub(crate) fn in_words(classes: &[(&str, f64)]) -> String {
+    match classes {
+        [(class, weight)] if *weight == 1.0 => class.to_string(),
+        many => many.iter().map(|(class, weight)| format!("{class} {weight}")).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::recipe::Recipe;
 use crate::record::{Chain, Record};
 use crate::sqlite::{Journal, Sqlite};
 use crate::store::{Lease, Store, Wanted};
-use crate::submit::{Decision, Receipt, Submission, submit};
+use crate::submit::{Decision, Receipt, Submission, submit, submit_in};
 
 /// A project that is open.
 pub struct Project {
@@ -121,6 +121,12 @@ impl Project {
         self.items.has(item)
     }
 
+    /// The ids of the items in the order of the pool; row numbers where the pool has none.
+    pub fn item_ids(&mut self) -> Result<Vec<String>> {
+        let rows = self.log.recipe().map_or(0, |recipe| recipe.items);
+        Ok(kept_ids(&mut *self.store)?.unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
+    }
+
     /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
     /// failing disk is the answer to all that were to be stored.
     pub fn submit(&mut self, submissions: &[Submission], now: u64) -> Vec<Result<Receipt>> {
@@ -137,6 +143,22 @@ impl Project {
     /// One submission.
     pub fn submit_one(&mut self, submission: Submission, now: u64) -> Result<Receipt> {
         self.submit(&[submission], now).pop().expect("one answer to one submission")
+    }
+
+    /// Takes submissions in one transaction and one group: all of them, or none.
+    pub(crate) fn submit_together(&mut self, submissions: &[Submission], group: u64, now: u64) -> Result<()> {
+        let start = self.log.version();
+        let (log, items) = (&mut self.log, &self.items);
+        let mut each = submissions.iter();
+        if let Err(error) = each.try_for_each(|one| submit_in(log, one, &|item| items.has(item), now, group).map(drop))
+        {
+            self.log.cut(start);
+            return Err(error);
+        }
+        match self.store_from(start) {
+            Ok(()) => Ok(()),
+            Err(error) => self.after_failure(error, start, submissions).into_iter().try_for_each(|one| one.map(drop)),
+        }
     }
 
     /// Stores the records of the state after a place.
@@ -258,10 +280,12 @@ fn keep_items(store: &mut dyn Store, ids: Option<&[String]>) -> Result<()> {
     store.keep(ITEMS, &serde_json::to_vec(&ids).expect("ids are plain data"))
 }
 
+fn kept_ids(store: &mut dyn Store) -> Result<Option<Vec<String>>> {
+    Ok(store.kept(ITEMS)?.and_then(|bytes| serde_json::from_slice::<Option<Vec<String>>>(&bytes).ok()).flatten())
+}
+
 fn read_items(store: &mut dyn Store, log: &Log) -> Result<Items> {
-    let kept =
-        store.kept(ITEMS)?.and_then(|bytes| serde_json::from_slice::<Option<Vec<String>>>(&bytes).ok()).flatten();
-    Ok(match kept {
+    Ok(match kept_ids(store)? {
         Some(ids) => Items::Named(ids.into_iter().collect()),
         None => Items::Rows(log.recipe().map_or(0, |recipe| recipe.items)),
     })

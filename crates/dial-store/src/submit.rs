@@ -80,12 +80,24 @@ pub(crate) fn submit(
     exists: &dyn Fn(&str) -> bool,
     now: u64,
 ) -> Result<Receipt> {
+    let group = log.labels().new_group();
+    submit_in(log, submission, exists, now, group)
+}
+
+/// The same in a group that other submissions share.
+pub(crate) fn submit_in(
+    log: &mut Log,
+    submission: &Submission,
+    exists: &dyn Fn(&str) -> bool,
+    now: u64,
+    group: u64,
+) -> Result<Receipt> {
     check_names(submission)?;
     if let Some(before) = log.submission(&submission.key) {
         return repeat(before, submission);
     }
     let start = log.version();
-    let stored = store(log, submission, exists, now);
+    let stored = store(log, submission, exists, now, group);
     if stored.as_ref().is_err_and(|error| !matches!(error, Error::Contradiction { .. } | Error::ClassGone { .. }))
         && log.version() > start
     {
@@ -94,8 +106,13 @@ pub(crate) fn submit(
     stored
 }
 
-fn store(log: &mut Log, submission: &Submission, exists: &dyn Fn(&str) -> bool, now: u64) -> Result<Receipt> {
-    let group = log.labels().new_group();
+fn store(
+    log: &mut Log,
+    submission: &Submission,
+    exists: &dyn Fn(&str) -> bool,
+    now: u64,
+    group: u64,
+) -> Result<Receipt> {
     let mut receipt = Receipt { seq: log.version() + 1, group, repeated: false, known: false, late: false };
     let mut key = Some(submission.key.clone());
     for decision in &submission.decisions {

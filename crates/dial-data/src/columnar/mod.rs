@@ -44,6 +44,15 @@ pub(crate) enum Container {
     Arrow,
 }
 
+/// Which columns are decoded.
+#[derive(Clone, Copy)]
+enum Chosen<'a> {
+    /// Those of a pool, as what they are.
+    Pool(&'a ReadOptions),
+    /// Those at these places among the names, as words.
+    Words(&'a dyn Fn(&[String]) -> Vec<usize>),
+}
+
 /// Reads a pool; `place` is its file.
 pub(crate) fn read(bytes: Vec<u8>, container: Container, place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
     let (sheet, roles) = sheet(bytes, container, options)?;
@@ -56,15 +65,27 @@ pub(crate) fn sheet(
     container: Container,
     options: &ReadOptions,
 ) -> Result<(Sheet, Roles), Fault> {
-    let bytes = bytes.into();
+    chosen(bytes.into(), container, Chosen::Pool(options))
+}
+
+/// Some columns of a file as words, the others as nothing.
+pub(crate) fn words(
+    bytes: impl Into<Bytes>,
+    container: Container,
+    choose: &dyn Fn(&[String]) -> Vec<usize>,
+) -> Result<Sheet, Fault> {
+    chosen(bytes.into(), container, Chosen::Words(choose)).map(|(sheet, _)| sheet)
+}
+
+fn chosen(bytes: Bytes, container: Container, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
     let read = || match container {
-        Container::Parquet => from_parquet(bytes, options),
-        Container::Arrow => from_arrow(bytes, options),
+        Container::Parquet => from_parquet(bytes, chosen),
+        Container::Arrow => from_arrow(bytes, chosen),
     };
     quiet::caught(read).unwrap_or_else(|| Err(Fault::damaged("the columns contradict themselves")))
 }
 
-fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
@@ -74,7 +95,7 @@ fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), F
     }
     pages::check(builder.metadata(), &bytes)?;
     let schema = builder.schema().clone();
-    let mut filling = Sheets::new(&schema, bytes.len(), options)?;
+    let mut filling = Sheets::new(&schema, bytes.len(), chosen)?;
     let rows: u64 = builder.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64).sum();
     filling.affordable(rows)?;
     let mask = ProjectionMask::roots(builder.parquet_schema(), filling.wanted());
@@ -85,24 +106,24 @@ fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), F
     filling.finish()
 }
 
-fn from_arrow(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+fn from_arrow(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
     if bytes.starts_with(messages::MARK) {
         messages::check_file(&bytes)?;
         let reader = FileReader::try_new(Cursor::new(&bytes[..]), None).map_err(damaged)?;
-        return from_batches(&reader.schema(), reader, bytes.len(), options);
+        return from_batches(&reader.schema(), reader, bytes.len(), chosen);
     }
     messages::check(&bytes)?;
     let reader = StreamReader::try_new(&bytes[..], None).map_err(damaged)?;
-    from_batches(&reader.schema(), reader, bytes.len(), options)
+    from_batches(&reader.schema(), reader, bytes.len(), chosen)
 }
 
 fn from_batches(
     schema: &Arc<Schema>,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     size: usize,
-    options: &ReadOptions,
+    chosen: Chosen<'_>,
 ) -> Result<(Sheet, Roles), Fault> {
-    let mut filling = Sheets::new(schema, size, options)?;
+    let mut filling = Sheets::new(schema, size, chosen)?;
     let wanted = filling.wanted();
     for batch in batches {
         let batch = batch.map_err(damaged)?;
@@ -129,16 +150,23 @@ struct Sheets {
 }
 
 impl Sheets {
-    fn new(schema: &Arc<Schema>, size: usize, options: &ReadOptions) -> Result<Sheets, Fault> {
+    fn new(schema: &Arc<Schema>, size: usize, chosen: Chosen<'_>) -> Result<Sheets, Fault> {
         let size = size as u64;
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let roles = match names.is_empty() {
-            true => return Err(Fault::Shape("no columns".into())),
-            false => Roles::new(&names, true, options)?,
+        if names.is_empty() {
+            return Err(Fault::Shape("no columns".into()));
+        }
+        let (roles, words) = match chosen {
+            Chosen::Pool(options) => (Roles::new(&names, true, options)?, None),
+            Chosen::Words(choose) => (Roles::default(), Some(choose(&names))),
         };
-        let filling = |(at, kind): (usize, &DataType)| match roles.dropped.contains(&at) {
+        let dropped = |at: usize| match &words {
+            Some(words) => !words.contains(&at),
+            None => roles.dropped.contains(&at),
+        };
+        let filling = |(at, kind): (usize, &DataType)| match dropped(at) {
             true => Filling::Other("nothing that is wanted".into()),
-            false => Filling::new(kind, roles.as_written(at)),
+            false => Filling::new(kind, words.is_some() || roles.as_written(at)),
         };
         let columns = schema.fields().iter().map(|field| field.data_type()).enumerate().map(filling).collect();
         Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size })

@@ -5,7 +5,10 @@
 //! give the same bytes.
 
 mod envi;
+mod lines;
 mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod text;
 mod watched;
 
@@ -17,9 +20,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Fault, Result};
 
 pub use envi::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
-pub use npy::{Saved, SavedData, write_csr, write_npy, write_npz};
-pub use text::{Cell, csv_text, write_csv};
+pub use lines::jsonl_to;
+pub use npy::{Saved, SavedData, npz_to, write_csr, write_npy, write_npz};
+#[cfg(feature = "parquet")]
+pub use parquet::parquet_to;
+pub use text::{Cell, csv_text, csv_to, unguarded, write_csv};
 pub(crate) use watched::{Watched, write_watched};
+
+/// What the cells of a column are, where that must be known before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// Words.
+    Text,
+    /// Floats.
+    Number,
+    /// Integers.
+    Integer,
+    /// Yes or no.
+    Truth,
+}
 
 /// Distinguishes the temporary files of one process.
 static COUNTER: AtomicU64 = AtomicU64::new(0);

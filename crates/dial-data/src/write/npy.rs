@@ -23,6 +23,8 @@ pub enum SavedData<'a> {
     I64(&'a [i64]),
     /// Unsigned integers, 32 bits.
     U32(&'a [u32]),
+    /// Truths.
+    Truth(&'a [bool]),
     /// Unicode strings.
     Text(&'a [String]),
     /// One byte string.
@@ -68,6 +70,7 @@ impl SavedData<'_> {
             SavedData::I32(values) => values.len(),
             SavedData::I64(values) => values.len(),
             SavedData::U32(values) => values.len(),
+            SavedData::Truth(values) => values.len(),
             SavedData::Text(values) => values.len(),
             SavedData::Word(_) => 1,
         }
@@ -80,6 +83,7 @@ impl SavedData<'_> {
             SavedData::I32(values) => ("<i4".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
             SavedData::I64(values) => ("<i8".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
             SavedData::U32(values) => ("<u4".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            SavedData::Truth(values) => ("|b1".into(), values.iter().map(|&truth| u8::from(truth)).collect()),
             SavedData::Text(values) => unicode(values),
             SavedData::Word(word) => (format!("|S{}", word.len().max(1)), padded(word.as_bytes())),
         }
@@ -113,8 +117,16 @@ pub fn write_npy(path: &Path, array: &Saved<'_>) -> Result<()> {
 /// # Panics
 /// If the values of an array do not fill its shape, or there are more than 65,534 arrays.
 pub fn write_npz(path: &Path, arrays: &[(&str, Saved<'_>)]) -> Result<()> {
+    write_whole(path, |out| npz_to(out, arrays))
+}
+
+/// The same to any stream.
+///
+/// # Panics
+/// As [`write_npz`].
+pub fn npz_to(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<()> {
     assert!(arrays.len() < 65_535, "{} arrays in one archive", arrays.len());
-    write_whole(path, |out| archive(out, arrays))
+    archive(out, arrays)
 }
 
 /// Writes a sparse matrix in the form that `scipy.sparse.load_npz` opens: row i has the columns

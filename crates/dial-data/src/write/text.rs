@@ -1,5 +1,6 @@
 //! CSV that other programs read and spreadsheets do not run: RFC 4180 quoting, and a leading `'` before text that a
-//! spreadsheet would take for a formula (one that starts with = + - @ TAB or CR).
+//! spreadsheet would take for a formula (one that starts with = + - @ TAB or CR). Text that looks guarded already gets one
+//! `'` more, so that taking away exactly one gives every text back.
 
 use std::io;
 use std::path::Path;
@@ -16,6 +17,10 @@ pub enum Cell {
     Number(f64),
     /// An integer.
     Integer(i64),
+    /// Yes or no.
+    Truth(bool),
+    /// A text that is JSON: a value of its own in files of JSON, a text in others.
+    Json(String),
     /// Nothing.
     Empty,
 }
@@ -23,8 +28,9 @@ pub enum Cell {
 impl Cell {
     fn in_words(&self) -> String {
         match self {
-            Cell::Text(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) | Cell::Json(text) if is_formula(text.trim_start_matches('\'')) => format!("'{text}"),
+            Cell::Text(text) | Cell::Json(text) => text.clone(),
+            Cell::Truth(truth) => truth.to_string(),
             Cell::Number(value) if *value != 0.0 && !(1e-5..1e15).contains(&value.abs()) => format!("{value:e}"),
             Cell::Number(value) => value.to_string(),
             Cell::Integer(value) => value.to_string(),
@@ -33,19 +39,32 @@ impl Cell {
     }
 }
 
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
+/// The text of a cell without the guard that [`write_csv`] puts before formulas.
+pub fn unguarded(cell: &str) -> &str {
+    match cell.strip_prefix('\'') {
+        Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest,
+        _ => cell,
+    }
+}
+
 /// Writes a header and rows.
 pub fn write_csv(path: &Path, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
-    write_whole(path, |out| write_rows(out, header, rows))
+    write_whole(path, |out| csv_to(out, header, rows))
 }
 
 /// The same as a string, for stdout.
 pub fn csv_text(header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> String {
     let mut text = Vec::new();
-    write_rows(&mut text, header, rows).expect("memory takes every byte");
+    csv_to(&mut text, header, rows).expect("memory takes every byte");
     String::from_utf8(text).expect("cells are text")
 }
 
-fn write_rows(out: &mut dyn io::Write, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> io::Result<()> {
+/// The same to any stream.
+pub fn csv_to(out: &mut dyn io::Write, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(header.iter().map(|name| Cell::Text(name.to_string()).in_words())).map_err(plain)?;
     for row in rows {
@@ -78,5 +97,17 @@ mod tests {
         write_csv(&path, &["id", "value", "@n"], rows).unwrap();
         let wanted = "id,value,'@n\n'=1+1,-0.1,-3\n\"a,\"\"b\"\"\nc\",1e300,\n'-x,0,'\tt\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), wanted);
+    }
+
+    #[test]
+    fn every_text_comes_back_from_its_guard() {
+        let texts = ["a", "'a", "=1", "'=1", "''=1", "'''-", "-", "'", "''", "@x", "'@", "", "a=b", "[\"=\"]"];
+        for text in texts {
+            let guarded = Cell::Text(text.into()).in_words();
+            assert_eq!(unguarded(&guarded), text, "{guarded}");
+            assert!(!is_formula(&guarded), "{guarded}");
+        }
+        assert_eq!(Cell::Text("'=1".into()).in_words(), "''=1");
+        assert_eq!(Cell::Text("'a".into()).in_words(), "'a");
     }
 }

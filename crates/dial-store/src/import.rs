@@ -1,0 +1,339 @@
+//! Labels from elsewhere into a project: checked as a whole, then stored in one group, so that one undo takes them back.
+//!
+//! Nothing is merged silently. A label that contradicts one of the same annotator is kept beside it under the name of the
+//! file; every item that afterwards has labels that differ is reported. A label that is there already is not stored twice,
+//! so the same file can be imported again.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use dial::{Change, ClassId};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::export::Mark;
+use crate::labels_file::{Given, Item, Named, Said, read_labels, source};
+use crate::project::Project;
+use crate::record::Remark;
+use crate::submit::{Decision, Submission};
+
+/// Decisions of one submission, and of one transaction, at most.
+const AT_ONCE: usize = 1_000;
+const TRANSACTION: usize = 20_000;
+/// So many ids and names are listed in a message.
+const LISTED: usize = 20;
+
+/// How labels are imported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Import {
+    /// The columns.
+    pub columns: Named,
+    /// The annotator of labels that come without one; by default the name of the file.
+    pub annotator: Option<String>,
+    /// Labels of items that are not in the pool are left out, and counted.
+    pub skip_unknown: bool,
+    /// Classes that are not in the project are added to it.
+    pub add_classes: bool,
+}
+
+/// What became of an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// Labels that were stored.
+    pub labels: usize,
+    /// Labels that were there already.
+    pub known: usize,
+    /// Items that were marked as skipped or excluded.
+    pub marks: usize,
+    /// Classes that were added.
+    pub classes: Vec<String>,
+    /// Ids that are not in the pool, whose labels were left out.
+    pub unknown: Vec<String>,
+    /// Items that now have labels that differ.
+    pub contradictions: Vec<Contradiction>,
+    /// The group to undo it by, if anything was stored.
+    pub group: Option<u64>,
+}
+
+/// An item with labels that differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Contradiction {
+    /// The item.
+    pub item: String,
+    /// Who says what.
+    pub labels: Vec<(String, String)>,
+}
+
+impl Project {
+    /// Imports the labels of a file. The key is the sender's, as that of a submission.
+    ///
+    /// # Errors
+    /// A file that cannot be read, items or classes that are not there, labels that cannot be (I12): nothing is imported.
+    /// Where the disk fails half-way through more than 20,000 labels, those before stay, in one group, and the same file
+    /// can be imported again.
+    pub fn import(&mut self, file: &Path, how: &Import, key: &str, now: u64) -> Result<Imported> {
+        let given = read_labels(file, &how.columns)?;
+        self.import_given(&source(file), given, how, key, now)
+    }
+
+    /// The same with labels that were read before; `source` is where they come from.
+    ///
+    /// # Errors
+    /// As [`Project::import`].
+    pub fn import_given(
+        &mut self,
+        source: &str,
+        given: Vec<Given>,
+        how: &Import,
+        key: &str,
+        now: u64,
+    ) -> Result<Imported> {
+        let (given, unknown) = self.with_items(source, given, how)?;
+        let (classes, added) = self.with_classes(source, &given, how)?;
+        let plan = Plan::new(self, source, &given, &classes, how)?;
+        let group = self.log().labels().new_group();
+        let mut submissions = plan.submissions(source, &added, key);
+        let stored = !submissions.is_empty();
+        while !submissions.is_empty() {
+            let mut size = 0;
+            let within = |one: &Submission| {
+                size += one.decisions.len();
+                size <= TRANSACTION
+            };
+            let count = submissions.iter().map(within).take_while(|within| *within).count().max(1);
+            let rest = submissions.split_off(count);
+            self.submit_together(&submissions, group, now)?;
+            submissions = rest;
+        }
+        let contradictions = self.contradictions(&plan.touched);
+        Ok(Imported {
+            labels: plan.labels,
+            known: plan.known,
+            marks: plan.marks,
+            classes: added,
+            unknown,
+            contradictions,
+            group: stored.then_some(group),
+        })
+    }
+
+    /// Finds the items that are meant.
+    fn with_items(
+        &mut self,
+        source: &str,
+        given: Vec<Given>,
+        how: &Import,
+    ) -> Result<(Vec<(String, Given)>, Vec<String>)> {
+        let ids = self.item_ids()?;
+        // What was gone when it was exported need not be here either.
+        let gone = given.iter().filter(|given| given.said == Said::Mark(Mark::Gone)).map(|given| given.item.clone());
+        let gone: HashSet<Item> = gone.collect();
+        let (mut found, mut unknown, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen = HashSet::new();
+        for given in given {
+            let id = match &given.item {
+                Item::Row(_, rows) if *rows != ids.len() => {
+                    let text = format!("{source}: {rows} labels without ids for {} items", ids.len());
+                    return Err(Error::Import(format!("{text}. Nothing was imported. Give one for each, or ids.")));
+                }
+                Item::Row(row, _) => ids.get(*row),
+                Item::Id(id, meant) => [Some(id), meant.as_ref()].into_iter().flatten().find(|id| self.has_item(id)),
+            };
+            match (id.cloned(), &given.item, &given.said) {
+                (Some(id), _, _) => found.push((id, given)),
+                (None, _, Said::Mark(Mark::Gone)) => {}
+                (None, Item::Id(id, _), _) if !seen.insert(id.clone()) => {}
+                (None, Item::Id(id, _), _) if gone.contains(&given.item) => left_out.push(id.clone()),
+                (None, Item::Id(id, _), _) => unknown.push((id.clone(), given.place.clone())),
+                (None, Item::Row(..), _) => unreachable!("rows were counted"),
+            }
+        }
+        if !unknown.is_empty() && !how.skip_unknown {
+            let listed = listed(unknown.iter().map(|(id, place)| format!("{id:?} ({place})")), unknown.len());
+            let count = match unknown.len() {
+                1 => "1 id is".to_string(),
+                many => format!("{many} ids are"),
+            };
+            return Err(Error::Import(format!(
+                "{source}: {count} not in the pool: {listed}. Nothing was imported. Correct them, or pass --on-unknown skip \
+                 to leave them out."
+            )));
+        }
+        left_out.extend(unknown.into_iter().map(|(id, _)| id));
+        Ok((found, left_out))
+    }
+
+    /// The classes by name, those that will be added included.
+    fn with_classes(
+        &self,
+        source: &str,
+        given: &[(String, Given)],
+        how: &Import,
+    ) -> Result<(HashMap<String, ClassId>, Vec<String>)> {
+        let labels = self.log().labels();
+        let name = |class: &ClassId| (self.log().class_name(*class).to_string(), *class);
+        let mut classes: HashMap<String, ClassId> = labels.classes().iter().map(name).collect();
+        let mut new = BTreeSet::new();
+        for (_, given) in given {
+            if let Said::Label { classes: named, .. } = &given.said {
+                new.extend(named.iter().map(|(name, _)| name).filter(|name| !classes.contains_key(*name)).cloned());
+            }
+        }
+        let mut new: Vec<String> = new.into_iter().collect();
+        if new.iter().all(|name| name.parse::<i64>().is_ok()) {
+            new.sort_by_key(|name| name.parse::<i64>().unwrap_or(0));
+        }
+        if !new.is_empty() && !how.add_classes {
+            let listed = listed(new.iter().map(|name| format!("{name:?}")), new.len());
+            return Err(Error::Import(format!(
+                "{source}: not classes of this project: {listed}. Nothing was imported. Rename them, or pass --add-classes."
+            )));
+        }
+        if labels.schema().len() + new.len() > 65_000 {
+            return Err(Error::Import(format!(
+                "{source}: more than 65,000 classes. Nothing was imported. Merge some."
+            )));
+        }
+        let ids = if new.is_empty() { 0 } else { labels.new_class().0 }..;
+        classes.extend(new.iter().cloned().zip(ids.map(ClassId)));
+        Ok((classes, new))
+    }
+
+    /// Those of these items that have labels that differ.
+    pub fn contradictions(&self, items: &BTreeSet<String>) -> Vec<Contradiction> {
+        let differs = |item: &String| {
+            let mut labels = self.log().labels().labels_of(item).map(|(_, classes)| classes);
+            let first = labels.next();
+            labels.any(|other| Some(other) != first)
+        };
+        let words = |item: &String| {
+            let said = self.log().labels().labels_of(item);
+            said.map(|(who, classes)| (who.to_string(), self.log().label_in_words(classes))).collect()
+        };
+        items
+            .iter()
+            .filter(|item| differs(item))
+            .map(|item| Contradiction { item: item.clone(), labels: words(item) })
+            .collect()
+    }
+}
+
+fn listed(words: impl Iterator<Item = String>, total: usize) -> String {
+    let first = words.take(LISTED).collect::<Vec<_>>().join(", ");
+    match total.saturating_sub(LISTED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// What is to be stored.
+#[derive(Default)]
+struct Plan {
+    /// Decisions with their annotators, in order.
+    decisions: Vec<(String, Change)>,
+    touched: BTreeSet<String>,
+    labels: usize,
+    known: usize,
+    marks: usize,
+}
+
+type Classes = Vec<(ClassId, f64)>;
+
+impl Plan {
+    fn new(
+        project: &Project,
+        source: &str,
+        given: &[(String, Given)],
+        classes: &HashMap<String, ClassId>,
+        how: &Import,
+    ) -> Result<Plan> {
+        let mut plan = Plan::default();
+        let mut coming: HashMap<(String, String), Classes> = HashMap::new();
+        let default = how.annotator.clone().unwrap_or_else(|| source.to_string());
+        for (item, given) in given {
+            match &given.said {
+                Said::Label { annotator, classes: named, .. } => {
+                    let label: Classes = named.iter().map(|(name, weight)| (classes[name], *weight)).collect();
+                    let annotator = annotator.clone().unwrap_or_else(|| default.clone());
+                    plan.label(project, &mut coming, item, &annotator, source, label);
+                }
+                Said::Mark(mark) => plan.mark(project, item, *mark, &default),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Takes a label, under the first name whose label for this item is not another one.
+    fn label(
+        &mut self,
+        project: &Project,
+        coming: &mut HashMap<(String, String), Classes>,
+        item: &str,
+        annotator: &str,
+        source: &str,
+        label: Classes,
+    ) {
+        for name in names(annotator, source) {
+            let place = (item.to_string(), name);
+            let before = coming.get(&place).map(Vec::as_slice).or_else(|| project.log().label_of(item, &place.1));
+            match before {
+                Some(before) if before == label => return self.known += 1,
+                Some(_) => {}
+                None => {
+                    self.labels += 1;
+                    self.touched.insert(item.to_string());
+                    let change = Change::Label { item: item.to_string(), classes: label.clone() };
+                    self.decisions.push((place.1.clone(), change));
+                    coming.insert(place, label);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn mark(&mut self, project: &Project, item: &str, mark: Mark, annotator: &str) {
+        let (skipped, excluded) = project.log().labels().marks_of(item);
+        let item = item.to_string();
+        let change = match mark {
+            Mark::Skipped if !skipped => Change::Skip { item },
+            Mark::Excluded if !excluded => Change::Exclude { item },
+            _ => return,
+        };
+        self.marks += 1;
+        self.decisions.push((annotator.to_string(), change));
+    }
+
+    /// Submissions of one annotator each, in the order of the decisions.
+    fn submissions(&self, source: &str, added: &[String], key: &str) -> Vec<Submission> {
+        let add = added.iter().map(|name| (String::new(), Decision::AddClass { name: name.clone() }));
+        let changes = self.decisions.iter().map(|(who, change)| (who.clone(), Decision::Change(change.clone())));
+        let mut submissions: Vec<Submission> = Vec::new();
+        for (annotator, decision) in add.chain(changes) {
+            match submissions.last_mut() {
+                Some(last) if last.annotator == annotator && last.decisions.len() < AT_ONCE => {
+                    last.decisions.push(decision);
+                }
+                _ => {
+                    let key = match submissions.len() {
+                        0 => key.to_string(),
+                        number => format!("{key}/{number}"),
+                    };
+                    let remark = Remark { source: Some(source.into()), ..Remark::default() };
+                    submissions.push(Submission { key, annotator, decisions: vec![decision], replace: false, remark });
+                }
+            }
+        }
+        submissions
+    }
+}
+
+/// `ann`, `ann (labels.csv)`, `ann (labels.csv, 2)`, ...
+fn names(annotator: &str, source: &str) -> impl Iterator<Item = String> {
+    let (annotator, source) = (annotator.to_string(), source.to_string());
+    (0..).map(move |number: u32| match number {
+        0 => annotator.clone(),
+        _ if annotator == source => format!("{annotator} ({})", number + 1),
+        1 => format!("{annotator} ({source})"),
+        _ => format!("{annotator} ({source}, {number})"),
+    })
+}
