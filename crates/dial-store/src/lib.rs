@@ -4,6 +4,7 @@
 //! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
 
 mod error;
+mod estimate;
 mod log;
 mod material;
 mod memory;
@@ -18,6 +19,7 @@ mod submit;
 pub mod time;
 
 pub use error::{Error, Result};
+pub use estimate::{Advice, Estimates, SETTLED, TARGET, Verdict};
 pub use log::Log;
 pub use material::Material;
 pub use memory::Memory;
