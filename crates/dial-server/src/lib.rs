@@ -1,1 +1,30 @@
-//! x
+//! The HTTP interface of a labelling project, on this machine only.
+//!
+//! ```text
+//! browser, scripts -> guard -> routes -> desk (append, sync, acknowledge)      the label path: never waits for the model
+//!                                  '--> thinker (last good state, its version)  the model follows on threads of its own
+//! ```
+//!
+//! No mathematics lives here: the project is `dial-store`, the method is `dial`.
+
+mod app;
+mod cards;
+mod changes;
+mod desk;
+mod guard;
+mod input;
+mod lists;
+mod media;
+mod problem;
+mod questions;
+mod router;
+mod routes;
+mod serve;
+mod sessions;
+mod thinker;
+mod wire;
+
+pub use router::document;
+pub use serve::{Address, Server, Settings, check_host};
+#[doc(hidden)]
+pub use thinker::Obstacle;

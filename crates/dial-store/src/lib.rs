@@ -5,6 +5,7 @@
 
 mod backup;
 mod error;
+mod estimate;
 mod export;
 mod export_file;
 mod import;
@@ -24,6 +25,7 @@ pub mod time;
 
 pub use backup::{BACKUP_ENDING, Manifest, Restored, restore};
 pub use error::{Error, Result};
+pub use estimate::{Advice, Estimates, SETTLED, TARGET, Verdict};
 pub use export::{Belief, Export, Mark, Row, Told};
 pub use export_file::Format;
 pub use import::{Contradiction, Import, Imported};

@@ -54,6 +54,7 @@ impl Store for Memory {
     }
 
     fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
+        self.leases.retain(|lease| wanted.now < lease.until);
         let chosen = wanted.choose(&self.leases);
         if let Some(lease) = &chosen {
             self.leases.retain(|other| other.item != lease.item || other.annotator != lease.annotator);

@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 use crate::log::Log;
@@ -23,7 +24,9 @@ use crate::submit::{Decision, Receipt, Submission, submit, submit_in};
 /// A project that is open.
 pub struct Project {
     folder: Option<Folder>,
-    store: Box<dyn Store>,
+    /// In a mutex, though only `&mut self` uses it, so that many may read the log: a connection is for one thread at a time.
+    store: Mutex<Box<dyn Store>>,
+    project: String,
     log: Log,
     items: Items,
     _lock: Option<Lock>,
@@ -97,8 +100,9 @@ impl Project {
     /// A project on any store.
     pub fn on(mut store: Box<dyn Store>, folder: Option<Folder>, lock: Option<Lock>) -> Result<Project> {
         let log = read_log(&mut *store)?;
-        let items = read_items(&mut *store, &log)?;
-        Ok(Project { folder, store, log, items, _lock: lock })
+        let items = read_items(&mut *store, log.recipe())?;
+        let project = store.project().to_string();
+        Ok(Project { folder, store: Mutex::new(store), project, log, items, _lock: lock })
     }
 
     /// Where it lies.
@@ -108,7 +112,7 @@ impl Project {
 
     /// Its id.
     pub fn id(&self) -> &str {
-        self.store.project()
+        &self.project
     }
 
     /// Its state.
@@ -124,7 +128,7 @@ impl Project {
     /// The ids of the items in the order of the pool; row numbers where the pool has none.
     pub fn item_ids(&mut self) -> Result<Vec<String>> {
         let rows = self.log.recipe().map_or(0, |recipe| recipe.items);
-        Ok(kept_ids(&mut *self.store)?.unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
+        Ok(kept_ids(self.store())?.unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
     }
 
     /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
@@ -168,7 +172,7 @@ impl Project {
             return Ok(());
         }
         let records: Vec<(Record, Chain)> = self.log.chained(start);
-        self.store.append(&records)
+        self.store().append(&records)
     }
 
     /// Goes back to what the store holds. What it does hold of the submissions is answered with receipts.
@@ -188,8 +192,8 @@ impl Project {
 
     /// After a failure of the disk: opens the store again and reads everything again.
     pub fn recover(&mut self) -> Result<()> {
-        self.store.reopen()?;
-        let log = read_log(&mut *self.store)?;
+        self.store().reopen()?;
+        let log = read_log(self.store())?;
         // What was acknowledged must be there.
         let known = self.log.version() as usize;
         if log.records().get(..known) != Some(self.log.records()) {
@@ -204,7 +208,7 @@ impl Project {
 
     /// Leases an item to somebody.
     pub fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
-        let leased = self.store.lease(wanted);
+        let leased = self.store().lease(wanted);
         if leased.as_ref().is_err_and(Error::is_storage) {
             // What the failure was is the answer; whether the store works again the next call will show.
             let _ = self.recover();
@@ -214,31 +218,32 @@ impl Project {
 
     /// All leases.
     pub fn leases(&mut self) -> Result<Vec<Lease>> {
-        self.store.leases()
+        self.store().leases()
     }
 
     /// Takes another pool, or the same one embedded again: its recipe and its ids.
     pub fn change_pool(&mut self, recipe: Recipe, ids: Option<&[String]>, key: String, now: u64) -> Result<Receipt> {
-        keep_items(&mut *self.store, ids)?;
+        keep_items(self.store(), ids)?;
         let decisions = vec![Decision::Recipe(Box::new(recipe))];
         let (annotator, replace, remark) = (String::new(), false, Default::default());
         let receipt = self.submit_one(Submission { key, annotator, decisions, replace, remark }, now)?;
-        self.items = read_items(&mut *self.store, &self.log)?;
+        let recipe = self.log.recipe().cloned();
+        self.items = read_items(self.store(), recipe.as_ref())?;
         Ok(receipt)
     }
 
     /// Keeps bytes under a name: a cache, which may be lost.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.store.keep(&format!("cache/{name}"), bytes)
+        self.store().keep(&format!("cache/{name}"), bytes)
     }
 
     /// What was kept under a name.
     pub fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.store.kept(&format!("cache/{name}"))
+        self.store().kept(&format!("cache/{name}"))
     }
 
     pub(crate) fn store(&mut self) -> &mut dyn Store {
-        &mut *self.store
+        &mut **self.store.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -284,9 +289,9 @@ fn kept_ids(store: &mut dyn Store) -> Result<Option<Vec<String>>> {
     Ok(store.kept(ITEMS)?.and_then(|bytes| serde_json::from_slice::<Option<Vec<String>>>(&bytes).ok()).flatten())
 }
 
-fn read_items(store: &mut dyn Store, log: &Log) -> Result<Items> {
+fn read_items(store: &mut dyn Store, recipe: Option<&Recipe>) -> Result<Items> {
     Ok(match kept_ids(store)? {
         Some(ids) => Items::Named(ids.into_iter().collect()),
-        None => Items::Rows(log.recipe().map_or(0, |recipe| recipe.items)),
+        None => Items::Rows(recipe.map_or(0, |recipe| recipe.items)),
     })
 }

@@ -273,6 +273,7 @@ impl Store for Sqlite {
 
     fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
         self.write(|change| {
+            change.execute("DELETE FROM lease WHERE until <= ?1", [wanted.now as i64])?;
             let chosen = wanted.choose(&all_leases(change)?);
             if let Some(lease) = &chosen {
                 change.execute(

@@ -90,9 +90,9 @@ impl Labels {
         applied.map(|()| self.events.push(event))
     }
 
-    /// Drops the last event again: for a caller that could not act on it.
-    pub(crate) fn drop_last(&mut self) {
-        self.events.pop();
+    /// Keeps so many events and drops the rest: for a caller that could not act on them.
+    pub(crate) fn cut(&mut self, to: usize) {
+        self.events.truncate(to);
         *self = Labels::replay(std::mem::take(&mut self.events)).expect("a prefix of a log is a log");
     }
 

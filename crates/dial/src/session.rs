@@ -213,7 +213,7 @@ impl<'a> Session<'a> {
         for class in self.classes().to_vec() {
             self.tell(item, class, control)?;
             let asked = self.ask(1);
-            self.labels.drop_last();
+            self.labels.cut(self.labels.events().len() - 1);
             // What the session was before it can be again.
             self.follow(&Control::new())?;
             match asked {
@@ -245,7 +245,21 @@ impl<'a> Session<'a> {
         self.labels.append(event)?;
         let followed = self.follow(control);
         if followed.is_err() {
-            self.labels.drop_last();
+            self.labels.cut(self.labels.events().len() - 1);
+        }
+        followed
+    }
+
+    /// Appends events of a log that was checked elsewhere, and follows once; or leaves everything as it was.
+    ///
+    /// # Errors
+    /// An event that does not apply, or what a solve may fail with.
+    pub fn extend(&mut self, events: impl IntoIterator<Item = Event>, control: &Control) -> Result<()> {
+        let before = self.labels.events().len();
+        let appended = events.into_iter().try_for_each(|event| self.labels.append(event));
+        let followed = appended.and_then(|()| self.follow(control));
+        if followed.is_err() {
+            self.labels.cut(before);
         }
         followed
     }

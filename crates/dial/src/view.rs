@@ -59,6 +59,14 @@ impl View<'_> {
         &self.open
     }
 
+    /// The most probable class at a node.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
+    pub fn class(&self, node: NodeId) -> ClassId {
+        self.classes[self.reader.class(&self.field, node)]
+    }
+
     /// What is believed about a node.
     ///
     /// # Panics
@@ -66,7 +74,7 @@ impl View<'_> {
     pub fn prediction(&self, node: NodeId) -> Prediction {
         let evidence = self.reader.evidence(&self.field, node);
         Prediction {
-            class: self.classes[self.reader.class(&self.field, node)],
+            class: self.class(node),
             probabilities: self.reader.probabilities(&self.field, node),
             variance: variance(&self.reader.alpha(&self.field, node)),
             evidence: evidence.iter().fold(0.0, |sum, evidence| sum + evidence),

@@ -1,0 +1,75 @@
+//! What all requests share: the desk, the model, the material, and who may talk.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use dial::seed::hash;
+use dial_store::Material;
+use dial_store::time::Clock;
+use tokio::sync::watch;
+
+use crate::desk::Desk;
+use crate::sessions::Sessions;
+use crate::thinker::Thinker;
+
+/// The state of a running server.
+pub struct App {
+    /// Takes submissions.
+    pub desk: Desk,
+    /// Follows the log.
+    pub thinker: Arc<Thinker>,
+    /// The pool and how it is asked.
+    pub material: Arc<Material>,
+    /// The time.
+    pub clock: Clock,
+    /// Who may talk.
+    pub sessions: Sessions,
+    /// The names that this server answers to, with the port.
+    pub hosts: Vec<String>,
+    /// The name of the cookie: two servers on one machine share their cookies but for the name.
+    pub cookie: String,
+    /// Items that were given out to measure accuracy: item and annotator.
+    pub audits: Mutex<HashSet<(String, String)>>,
+    /// Turns true when the server stops.
+    pub stopping: watch::Receiver<bool>,
+    order: OnceLock<Vec<u32>>,
+}
+
+/// What a new [`App`] is made of.
+pub struct Parts {
+    /// As in [`App`].
+    pub desk: Desk,
+    /// As in [`App`].
+    pub thinker: Arc<Thinker>,
+    /// As in [`App`].
+    pub material: Arc<Material>,
+    /// As in [`App`].
+    pub clock: Clock,
+    /// As in [`App`].
+    pub sessions: Sessions,
+    /// The port it listens on.
+    pub port: u16,
+    /// As in [`App`].
+    pub stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> App {
+        let Parts { desk, thinker, material, clock, sessions, port, stopping } = parts;
+        let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
+        let (cookie, audits, order) = (format!("dial-{port}"), Mutex::default(), OnceLock::new());
+        App { desk, thinker, material, clock, sessions, hosts, cookie, audits, stopping, order }
+    }
+
+    /// The nodes that may be asked, in an order that is random but always the same.
+    pub fn random_order(&self) -> &[u32] {
+        self.order.get_or_init(|| {
+            let allowed = self.material.options.askable.as_ref();
+            let open = |node: &u32| allowed.is_none_or(|allowed| allowed[*node as usize]);
+            let mut nodes: Vec<u32> = (0..self.material.setting.items.len() as u32).filter(open).collect();
+            nodes.sort_by_key(|&node| hash(self.material.recipe.seed, u64::from(node)));
+            nodes
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! An item as others see it: what to show, what is believed, what it was called, what is near.
+
+use dial::{NodeId, Prediction, View};
+use dial_data::Show;
+use dial_store::Log;
+
+use crate::app::App;
+use crate::thinker::Thought;
+use crate::wire::{Belief, Card, LabelOf, Near, Probability, Share, Shown};
+
+/// Labelled items that are shown beside an item.
+const NEAREST: usize = 5;
+
+/// Below this evidence an item counts as unexplored.
+const HEARD: f64 = 0.05;
+
+/// The longest text that goes with a card; the whole text is shown by its own page.
+const LONGEST: usize = 100_000;
+
+/// The card of an item.
+pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
+    let pool = &app.material.pool;
+    let id = app.material.setting.items.id(node);
+    let beside = pool.beside.as_ref().map_or(Vec::new(), |table| {
+        table
+            .names
+            .iter()
+            .cloned()
+            .zip(table.row(node.index()).iter().cloned())
+            .map(|(name, cell)| [name, cell])
+            .collect()
+    });
+    let prediction = thought.view.as_ref().map(|view| (view.prediction(node), &**view));
+    Card {
+        row: node.0,
+        show: shown(app, node, &id),
+        beside,
+        why: prediction.as_ref().map(|(prediction, view)| why(log, prediction, view)),
+        belief: prediction.map(|(prediction, view)| belief(&prediction, view, thought.version)),
+        audit: false,
+        leased_until: None,
+        labels: labels(log, &id),
+        nearest: thought.view.as_ref().map_or(Vec::new(), |view| nearest(app, log, view, node)),
+        id,
+    }
+}
+
+/// The live labels of an item.
+pub fn labels(log: &Log, item: &str) -> Vec<LabelOf> {
+    let shares = |classes: &[(dial::ClassId, f64)]| {
+        classes.iter().map(|&(class, weight)| Share { class: class.0, weight }).collect()
+    };
+    let of = |(annotator, classes): (&str, &[(dial::ClassId, f64)])| LabelOf {
+        annotator: annotator.into(),
+        classes: shares(classes),
+    };
+    log.labels().labels_of(item).map(of).collect()
+}
+
+/// What is believed about an item, for the wire.
+pub fn belief(prediction: &Prediction, view: &View<'_>, version: u64) -> Belief {
+    let pairs = view.classes().iter().zip(&prediction.probabilities);
+    Belief {
+        class: prediction.class.0,
+        probabilities: pairs.map(|(class, &probability)| Probability { class: class.0, probability }).collect(),
+        variance: prediction.variance,
+        evidence: prediction.evidence,
+        reached: prediction.reached,
+        version,
+    }
+}
+
+/// Why an item is worth asking.
+fn why(log: &Log, prediction: &Prediction, view: &View<'_>) -> String {
+    if !prediction.reached {
+        return "No label reaches this item yet.".into();
+    }
+    if prediction.evidence < HEARD {
+        return "Unexplored: the labels so far say little about this part of the pool.".into();
+    }
+    let mut order: Vec<usize> = (0..prediction.probabilities.len()).collect();
+    order.sort_by(|&a, &b| prediction.probabilities[b].total_cmp(&prediction.probabilities[a]));
+    let name = |place: usize| log.label_in_words(&[(view.classes()[place], 1.0)]);
+    let percent = |place: usize| format!("{:.0} %", 100.0 * prediction.probabilities[place]);
+    match order.as_slice() {
+        [first, second, ..] if prediction.probabilities[*first] < 0.8 => {
+            format!("Torn between {} ({}) and {} ({}).", name(*first), percent(*first), name(*second), percent(*second))
+        }
+        [first, ..] => {
+            format!("Probably {} ({}), and many items like it hang on the answer.", name(*first), percent(*first))
+        }
+        [] => String::new(),
+    }
+}
+
+fn shown(app: &App, node: NodeId, id: &str) -> Shown {
+    let pool = &app.material.pool;
+    let numbers = || {
+        let value = |column: usize| pool.shown().get(node.index(), column);
+        (0..pool.shown().dim).map(value).map(|value| value.is_finite().then_some(value)).collect::<Vec<Option<f64>>>()
+    };
+    match &pool.show {
+        Show::Texts(texts) => {
+            let text = &texts[node.index()];
+            let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(end, _)| end);
+            Shown::Text { text: text[..end].into() }
+        }
+        Show::Picture(_) | Show::Images(_) => Shown::Picture { url: format!("/api/v1/media?id={}", encoded(id)) },
+        Show::Numbers(names) => Shown::Numbers { names: names.clone(), values: numbers() },
+        Show::Scene(scene) => {
+            let (row, column) = scene.position(node.index());
+            let (wavelengths, unit) = (scene.wavelengths.clone(), scene.unit.clone());
+            Shown::Spectrum { values: numbers(), wavelengths, unit, row, column }
+        }
+    }
+}
+
+/// The labelled items nearest to an item, by the features.
+fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
+    let Ok(features) = app.material.pool.matrix.features() else { return Vec::new() };
+    let mut near: Vec<(f64, NodeId)> = view
+        .labelled()
+        .iter()
+        .filter(|&&other| other != node)
+        .map(|&other| (features.squared_distance(node.index(), other.index()), other))
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let of = |(distance, other): &(f64, NodeId)| {
+        let id = app.material.setting.items.id(*other);
+        let class = log.labels().labels_of(&id).next().and_then(|(_, classes)| classes.first())?.0.0;
+        Some(Near { id, class, distance: distance.sqrt() })
+    };
+    near.iter().take(NEAREST).filter_map(of).collect()
+}
+
+/// An id as part of a query.
+fn encoded(id: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    id.bytes().map(|byte| if plain(byte) { (byte as char).to_string() } else { format!("%{byte:02X}") }).collect()
+}

@@ -1,0 +1,105 @@
+//! The desk: one thread that takes submissions, stores them, and only then acknowledges.
+//!
+//! ```text
+//! requests -> bounded queue -> all that wait (at most 64) in one transaction -> synced -> receipts
+//! ```
+//!
+//! The model is told that there is something new, and is never waited for. Others read the log of the moment; while a
+//! transaction is synced they wait for it.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use dial_store::time::Clock;
+use dial_store::{Project, Receipt, Submission};
+use tokio::sync::{oneshot, watch};
+
+use crate::problem::Problem;
+use axum::http::StatusCode;
+
+/// Submissions that may wait; beyond that the sender is asked to come again.
+const WAITING: usize = 1024;
+
+/// Submissions that share a transaction.
+const TOGETHER: usize = 64;
+
+type Answer = dial_store::Result<Receipt>;
+type Job = (Submission, oneshot::Sender<Answer>);
+
+/// Takes submissions for a project.
+pub struct Desk {
+    project: Arc<RwLock<Project>>,
+    queue: SyncSender<Job>,
+    version: watch::Receiver<u64>,
+}
+
+impl Desk {
+    /// Opens for a project; `told` is called after each transaction.
+    pub fn open(project: Project, clock: Clock, told: impl Fn() + Send + 'static) -> Desk {
+        let (queue, jobs) = sync_channel(WAITING);
+        let (tell, version) = watch::channel(project.log().version());
+        let project = Arc::new(RwLock::new(project));
+        let shared = Arc::clone(&project);
+        let work = move || {
+            take_jobs(&jobs, &shared, clock, &|version| {
+                tell.send_replace(version);
+                told();
+            });
+        };
+        std::thread::Builder::new().name("desk".into()).spawn(work).expect("a thread can be started");
+        Desk { project, queue, version }
+    }
+
+    /// Submits, and waits until it is safe.
+    pub async fn submit(&self, submission: Submission) -> Result<Receipt, Problem> {
+        let (reply, answer) = oneshot::channel();
+        let closed =
+            || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "C12", "the server is stopping. Send it again later.");
+        match self.queue.try_send((submission, reply)) {
+            Ok(()) => Ok(answer.await.map_err(|_| closed())??),
+            Err(TrySendError::Full(_)) => {
+                let text = "too many submissions at once. It was not saved. Send it again.";
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "W4", text))
+            }
+            Err(TrySendError::Disconnected(_)) => Err(closed()),
+        }
+    }
+
+    /// The project of the moment.
+    pub fn project(&self) -> RwLockReadGuard<'_, Project> {
+        self.project.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The project, to lease items and keep things.
+    pub fn project_mut(&self) -> RwLockWriteGuard<'_, Project> {
+        self.project.write().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The project as others share it.
+    pub fn shared(&self) -> Arc<RwLock<Project>> {
+        Arc::clone(&self.project)
+    }
+
+    /// The version of the log as it changes.
+    pub fn version(&self) -> watch::Receiver<u64> {
+        self.version.clone()
+    }
+}
+
+/// Takes jobs until nobody can send any more.
+fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told: &dyn Fn(u64)) {
+    while let Ok(first) = jobs.recv() {
+        let mut taken = vec![first];
+        taken.extend(jobs.try_iter().take(TOGETHER - 1));
+        let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) = taken.into_iter().unzip();
+        let mut project = project.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let answers = project.submit(&submissions, clock.now());
+        let version = project.log().version();
+        drop(project);
+        for (reply, answer) in replies.into_iter().zip(answers) {
+            // A sender that has gone away asks again with its key.
+            let _ = reply.send(answer);
+        }
+        told(version);
+    }
+}

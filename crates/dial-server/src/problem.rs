@@ -1,0 +1,87 @@
+//! Errors as RFC 9457 problems: the same members as the errors of the command, with the status of HTTP.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dial::ErrorKind;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What went wrong (RFC 9457).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// `urn:dial:error:CODE`.
+    pub r#type: String,
+    /// The kind of error in words.
+    pub title: String,
+    /// The status of HTTP.
+    pub status: u16,
+    /// What, where, what was kept, what to do.
+    pub detail: String,
+    /// The stable code.
+    pub code: String,
+    /// The place in the log where an answer that could not be taken is kept aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parked: Option<u64>,
+    /// The label that stands and the label that came, where they contradict each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<[String; 2]>,
+}
+
+impl Problem {
+    /// A problem of the interface itself.
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Problem {
+        Problem {
+            r#type: format!("urn:dial:error:{code}"),
+            title: status.canonical_reason().unwrap_or("Error").into(),
+            status: status.as_u16(),
+            detail: detail.into(),
+            code: code.into(),
+            parked: None,
+            said: None,
+        }
+    }
+
+    /// Something that is not there.
+    pub fn not_found(what: &str) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "I12", format!("{what}. Use an id of the pool."))
+    }
+}
+
+impl From<dial_store::Error> for Problem {
+    fn from(error: dial_store::Error) -> Problem {
+        use dial_store::Error;
+        let status = match &error {
+            Error::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            Error::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Error::Core(dial::Error::UnknownItem(_) | dial::Error::UnknownClass(_)) => StatusCode::NOT_FOUND,
+            other => match other.kind() {
+                ErrorKind::Usage | ErrorKind::Input => StatusCode::UNPROCESSABLE_ENTITY,
+                ErrorKind::Conflict => StatusCode::CONFLICT,
+                ErrorKind::Permission => StatusCode::FORBIDDEN,
+                _ => StatusCode::SERVICE_UNAVAILABLE,
+            },
+        };
+        let problem = Problem::new(status, error.code(), error.to_string());
+        match error {
+            Error::Contradiction { parked, first, second, .. } => {
+                Problem { parked: Some(parked), said: Some([first, second]), ..problem }
+            }
+            Error::ClassGone { parked, .. } => Problem { parked: Some(parked), ..problem },
+            _ => problem,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}

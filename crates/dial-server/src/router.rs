@@ -1,0 +1,116 @@
+//! Which path leads where, the document of the interface, and the page.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use serde::Deserialize;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::guard::guard;
+use crate::input::Asked;
+use crate::problem::Problem;
+use crate::sessions::Caller;
+use crate::{changes, lists, routes as paths};
+
+/// The largest body, in bytes.
+const LARGEST_BODY: usize = 2_000_000;
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "DiAL",
+    description = "The interface of a labelling project. Every decision carries a key of its sender's making: sent again, it gets the first \
+                   answer again. Errors are RFC 9457 problems with a stable code."
+))]
+struct Document;
+
+fn interface() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(paths::project))
+        .routes(routes!(paths::next))
+        .routes(routes!(paths::decide))
+        .routes(routes!(paths::item))
+        .routes(routes!(paths::media_of))
+        .routes(routes!(paths::history))
+        .routes(routes!(paths::parked))
+        .routes(routes!(paths::estimates))
+        .routes(routes!(lists::items))
+        .routes(routes!(lists::suspects))
+        .routes(routes!(lists::disagreements))
+        .routes(routes!(changes::changes))
+        .routes(routes!(launch_code))
+}
+
+/// The document of the interface, in OpenAPI 3.1.
+pub fn document() -> utoipa::openapi::OpenApi {
+    interface().into_openapi()
+}
+
+/// Everything the server answers.
+pub fn router(app: Arc<App>) -> axum::Router {
+    let (router, _) = interface().split_for_parts();
+    router
+        .route("/api/v1/openapi.json", get(|| async { Json(document()) }))
+        .route("/launch", get(launch))
+        .route("/", get(|| async { asset("text/html; charset=utf-8", include_str!("../page/index.html")) }))
+        .route("/page.js", get(|| async { asset("text/javascript; charset=utf-8", include_str!("../page/page.js")) }))
+        .route("/page.css", get(|| async { asset("text/css; charset=utf-8", include_str!("../page/page.css")) }))
+        .fallback(|| async {
+            Problem::new(StatusCode::NOT_FOUND, "U0", "there is nothing here. See /api/v1/openapi.json.")
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "U0",
+                "this path takes another method. See /api/v1/openapi.json.",
+            )
+        })
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .layer(from_fn_with_state(Arc::clone(&app), guard))
+        .with_state(app)
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], text).into_response()
+}
+
+#[derive(Deserialize)]
+struct Launch {
+    code: String,
+}
+
+/// Exchanges a launch code for a cookie and goes to the page, so that the code is in no history.
+async fn launch(State(app): State<Arc<App>>, Asked(Launch { code }): Asked<Launch>) -> Result<Response, Problem> {
+    let Some((cookie, kept)) = app.sessions.exchange(&code, app.clock.now())? else {
+        let text = "this link was used before or is too old. Run dial label again for a new one.";
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, "X13", text));
+    };
+    // Without it a restart signs this browser out, which is no reason to refuse it now.
+    let _ = app.desk.project_mut().keep("sessions", &kept);
+    let mut response = Redirect::to("/").into_response();
+    let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", app.cookie);
+    if let Ok(value) = HeaderValue::from_str(&value) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    Ok(response)
+}
+
+/// A link for another browser. Only for programs of the owner.
+#[utoipa::path(post, path = "/api/v1/launch", responses((status = 200, body = String), (status = "default", body = Problem)))]
+async fn launch_code(
+    State(app): State<Arc<App>>,
+    axum::Extension(caller): axum::Extension<Caller>,
+) -> Result<Json<String>, Problem> {
+    if caller != Caller::Owner {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "X10", "there is nothing here. See /api/v1/openapi.json."));
+    }
+    let host = app.hosts.get(1).cloned().unwrap_or_default();
+    Ok(Json(format!("http://{host}/launch?code={}", app.sessions.launch_code()?)))
+}

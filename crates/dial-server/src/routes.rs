@@ -1,0 +1,266 @@
+//! The interface: what can be asked and sent under `/api/v1`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use dial::{Change, NodeId};
+use dial_store::{Estimates, Log, Remark, Submission};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::cards;
+use crate::input::{Asked, Input};
+use crate::media;
+use crate::problem::Problem;
+use crate::questions;
+use crate::wire::{Card, ClassInfo, Decisions, HistoryRow, Next, ProjectInfo, Questions, Stored};
+
+type Shared = State<Arc<App>>;
+
+/// Runs what may wait for the disk or compute, away from the threads that talk.
+pub async fn aside<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&App) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let app = Arc::clone(app);
+    let broken = |_| {
+        let text = "the server broke a promise of its own. Labels are safe. Please report it.";
+        Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "BUG", text)
+    };
+    tokio::task::spawn_blocking(move || work(&app)).await.map_err(broken)?
+}
+
+/// The project: classes, counts, versions, and whether the model is well.
+#[utoipa::path(get, path = "/api/v1/project", responses((status = 200, body = ProjectInfo), (status = "default", body = Problem)))]
+pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
+    aside(&app, |app| {
+        let (project, thought) = (app.desk.project(), app.thinker.thought());
+        let (log, recipe) = (project.log(), &app.material.recipe);
+        let (counts, annotators) = counts(log);
+        let class = |id: dial::ClassId| {
+            let look = log.look(id);
+            let name = log.labels().schema()[id.index()].name.clone();
+            ClassInfo {
+                id: id.0,
+                name,
+                colour: look.colour,
+                key: look.key,
+                labels: counts.get(&id.0).copied().unwrap_or(0),
+            }
+        };
+        Ok(Json(ProjectInfo {
+            name: project.folder().map_or_else(|| app.material.pool.name.clone(), |folder| folder.name()),
+            id: project.id().into(),
+            pool: app.material.pool.name.clone(),
+            item_word: app.material.pool.show.word().into(),
+            items: app.material.setting.items.len(),
+            labelled: log.labels().labelled().count(),
+            classes: log.labels().classes().into_iter().map(class).collect(),
+            annotators,
+            acquisition: recipe.acquisition.to_string(),
+            overlap: recipe.overlap,
+            version: log.version(),
+            model_version: thought.version,
+            model_ready: thought.view.is_some(),
+            banner: thought.trouble.as_ref().map(|trouble| format!("Labels are safe; predictions are old. {trouble}")),
+            parked: log.parked().count(),
+        }))
+    })
+    .await
+}
+
+/// Live labels by class and by annotator.
+fn counts(log: &Log) -> (HashMap<u16, usize>, BTreeMap<String, usize>) {
+    let (mut classes, mut annotators) = (HashMap::new(), BTreeMap::new());
+    for item in log.labels().labelled() {
+        for (annotator, shares) in log.labels().labels_of(item) {
+            *annotators.entry(annotator.to_string()).or_insert(0) += 1;
+            if let Some((class, _)) = shares.first() {
+                *classes.entry(class.0).or_insert(0) += 1;
+            }
+        }
+    }
+    (classes, annotators)
+}
+
+/// Items to label next, leased to the annotator.
+#[utoipa::path(post, path = "/api/v1/next", request_body = Next, responses((status = 200, body = Questions), (status = "default", body = Problem)))]
+pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Questions>, Problem> {
+    if !(1..=50).contains(&wish.count) || wish.annotator.chars().count() > 200 {
+        let text = "count must be 1 to 50, and the annotator at most 200 characters.";
+        return Err(Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+    }
+    aside(&app, move |app| {
+        let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
+        let thought = app.thinker.thought();
+        let project = app.desk.project();
+        let mut items = Vec::with_capacity(given.len());
+        for given in given {
+            let Ok(node) = app.material.setting.items.node(&given.lease.item) else { continue };
+            let mut card = cards::card(app, project.log(), &thought, node);
+            (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
+            if given.audit {
+                card.why = Some("Drawn at random, to measure the accuracy.".into());
+                let pair = (given.lease.item, wish.annotator.clone());
+                app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(pair);
+            }
+            items.push(card);
+        }
+        Ok(Json(Questions { version: project.log().version(), model_version: thought.version, items }))
+    })
+    .await
+}
+
+/// Takes decisions. The answer comes when they are on the disk; the model follows later.
+#[utoipa::path(post, path = "/api/v1/decisions", request_body = Decisions, responses((status = 200, body = Stored), (status = "default", body = Problem)))]
+pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result<Json<Stored>, Problem> {
+    let decisions: Vec<_> = sent.decisions.into_iter().map(Into::into).collect();
+    let item = match decisions.first() {
+        Some(dial_store::Decision::Change(Change::Label { item, .. })) => Some(item.clone()),
+        _ => None,
+    };
+    let remark = remark(&app, item.as_deref(), &sent.annotator);
+    let Decisions { key, annotator, replace, .. } = Decisions { decisions: Vec::new(), ..sent };
+    let receipt = app.desk.submit(Submission { key, annotator: annotator.clone(), decisions, replace, remark }).await?;
+    let project = app.desk.project();
+    let others = item.iter().flat_map(|item| project.log().labels().labels_of(item));
+    let also_by = others.map(|(who, _)| who.to_string()).filter(|who| *who != annotator).collect();
+    Ok(Json(Stored::new(&receipt, project.log().version(), also_by)))
+}
+
+/// What the model believed before an answer.
+fn remark(app: &App, item: Option<&str>, annotator: &str) -> Remark {
+    let thought = app.thinker.thought();
+    let node = item.and_then(|item| app.material.setting.items.node(item).ok());
+    let predicted = node.zip(thought.view.as_ref()).map(|(node, view)| view.class(node));
+    let pair = (item.unwrap_or_default().to_string(), annotator.to_string());
+    let audit = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&pair);
+    Remark { audit, predicted, version: predicted.map(|_| thought.version), ..Remark::default() }
+}
+
+/// An item by its id.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ById {
+    /// The id.
+    pub id: String,
+}
+
+/// An item with all that is known about it.
+#[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem)))]
+pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
+    aside(&app, move |app| {
+        let node = node(app, &by.id)?;
+        Ok(Json(cards::card(app, app.desk.project().log(), &app.thinker.thought(), node)))
+    })
+    .await
+}
+
+fn node(app: &App, id: &str) -> Result<NodeId, Problem> {
+    app.material.setting.items.node(id).map_err(|error| Problem::from(dial_store::Error::from(error)))
+}
+
+/// The picture of an item, and how large.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct MediaOf {
+    /// The id of the item.
+    pub id: String,
+    /// The longest side, in pixels; at most 2048.
+    #[serde(default = "largest")]
+    #[param(minimum = 16, maximum = 2048)]
+    pub side: u32,
+}
+
+fn largest() -> u32 {
+    media::LARGEST
+}
+
+/// The picture of an item, as a PNG.
+#[utoipa::path(get, path = "/api/v1/media", params(MediaOf), responses((status = 200, content_type = "image/png", body = [u8]), (status = "default", body = Problem)))]
+pub async fn media_of(State(app): Shared, Asked(of): Asked<MediaOf>) -> Result<Response, Problem> {
+    aside(&app, move |app| {
+        let png = media::picture(&app.material.pool, node(app, &of.id)?, of.side.clamp(16, media::LARGEST))?;
+        Ok(media::answer(png))
+    })
+    .await
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Part {
+    /// How many to leave out at the beginning.
+    #[serde(default)]
+    pub offset: usize,
+    /// How many at most; up to 1000.
+    #[serde(default = "hundred")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: usize,
+    /// Only what contains this text.
+    #[serde(default)]
+    pub search: String,
+}
+
+fn hundred() -> usize {
+    100
+}
+
+/// A part of a list and how long it is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Page<T> {
+    /// The version of the log.
+    pub version: u64,
+    /// How many there are in all.
+    pub total: usize,
+    /// Some of them.
+    pub rows: Vec<T>,
+}
+
+fn page<T>(version: u64, all: Vec<T>, part: &Part) -> Json<Page<T>> {
+    let total = all.len();
+    Json(Page { version, total, rows: all.into_iter().skip(part.offset).take(part.limit.clamp(1, 1000)).collect() })
+}
+
+/// The log, the latest first.
+#[utoipa::path(get, path = "/api/v1/history", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem)))]
+pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
+    aside(&app, move |app| {
+        let project = app.desk.project();
+        let log = project.log();
+        let rows = log.records().iter().rev().map(|record| HistoryRow::new(log, record));
+        let found = |row: &HistoryRow| {
+            let texts = [row.item.as_deref().unwrap_or_default(), &row.text, &row.annotator, &row.kind];
+            part.search.is_empty() || texts.iter().any(|text| text.contains(&part.search))
+        };
+        Ok(page(log.version(), rows.filter(found).collect(), &part))
+    })
+    .await
+}
+
+/// Decisions that were kept aside and need attention.
+#[utoipa::path(get, path = "/api/v1/parked", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem)))]
+pub async fn parked(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
+    let project = app.desk.project();
+    let log = project.log();
+    Ok(page(log.version(), log.parked().map(|record| HistoryRow::new(log, record)).collect(), &part))
+}
+
+/// How the project stands: share settled, accuracy with its interval, and whether to stop.
+#[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = serde_json::Value), (status = "default", body = Problem)))]
+pub async fn estimates(State(app): Shared) -> Result<Json<Option<Estimates>>, Problem> {
+    aside(&app, |app| {
+        let thought = app.thinker.thought();
+        let project = app.desk.project();
+        let view = thought.view.as_ref();
+        Ok(Json(view.map(|view| Estimates::new(project.log(), view, thought.version, thought.flips))))
+    })
+    .await
+}

@@ -1,0 +1,236 @@
+//! Running a server: start, listen on the loopback, stop in order.
+//!
+//! On a signal no more connections are taken; what is under way may finish within five seconds; the model is stopped in the
+//! middle of a solve; the database is closed, which brings its log into it; the file with the token is removed.
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dial_store::time::Clock;
+use dial_store::{Error, Folder, Material, Project, Result};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+
+use crate::app::{App, Parts};
+use crate::desk::Desk;
+use crate::router::router;
+use crate::sessions::{Sessions, secret};
+use crate::thinker::{Obstacle, Thinker};
+
+/// Connections at once.
+const CONNECTIONS: usize = 200;
+
+/// How long headers may take to arrive.
+const HEADERS: Duration = Duration::from_secs(10);
+
+/// How long requests may take to end when the server stops.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// How to run a server.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// The port; 0 takes a free one.
+    pub port: u16,
+    /// What tests put in the way of the model.
+    #[doc(hidden)]
+    pub obstacle: Option<Obstacle>,
+}
+
+/// Where a running server is, for programs of the owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// As `127.0.0.1:4321`.
+    pub address: String,
+    /// The token of the owner.
+    pub token: String,
+    /// The process.
+    pub pid: u32,
+}
+
+/// A server that is ready to run.
+pub struct Server {
+    app: Arc<App>,
+    listener: std::net::TcpListener,
+    folder: Option<Folder>,
+    stop: watch::Sender<bool>,
+    model: std::thread::JoinHandle<()>,
+    /// Where it is.
+    pub address: Address,
+}
+
+/// Refuses to listen anywhere but on this machine (X3).
+///
+/// # Errors
+/// Any address that is not a loopback address.
+pub fn check_host(host: &str) -> std::result::Result<(), String> {
+    let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    match local {
+        true => Ok(()),
+        false => Err(format!(
+            "refusing to listen on {host} without an admin account and TLS. Nothing was started. Leave --host out: the server \
+             then listens on this machine only, and a tunnel (ssh -L) brings it elsewhere."
+        )),
+    }
+}
+
+impl Server {
+    /// Starts the desk and the model of a project, and takes the port. Nothing is answered before [`Server::run`].
+    ///
+    /// # Errors
+    /// A port that is taken, a file that cannot be written.
+    pub fn start(mut project: Project, material: Material, settings: &Settings) -> Result<Server> {
+        let clock = Clock::new();
+        let bound = std::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port)));
+        let refused = |error: std::io::Error| Error::Place {
+            place: format!("127.0.0.1:{}", settings.port),
+            why: format!("cannot listen there: {error}"),
+            next: "Choose another --port, or leave it out.".into(),
+        };
+        let listener = bound.map_err(refused)?;
+        let port = listener.local_addr().map_err(refused)?.port();
+        let token = secret()?;
+        let address = Address { address: format!("127.0.0.1:{port}"), token: token.clone(), pid: std::process::id() };
+        let folder = project.folder().cloned();
+        if let Some(folder) = &folder {
+            write_private(&folder.server(), &serde_json::to_vec(&address).unwrap_or_default())?;
+        }
+        let sessions = Sessions::new(&token, project.kept("sessions")?);
+        let (stop, stopping) = watch::channel(false);
+        let (thinker, beginning) = Thinker::new();
+        let thinker = Arc::new(thinker);
+        let told = Arc::clone(&thinker);
+        let desk = Desk::open(project, clock, move || told.wake());
+        let (material, shared, obstacle) = (Arc::new(material), desk.shared(), settings.obstacle.clone());
+        let mine = Arc::clone(&material);
+        let think = move || beginning.think(&mine, &shared, obstacle.as_ref());
+        let model = std::thread::Builder::new().name("model".into()).spawn(think).expect("a thread can be started");
+        thinker.wake();
+        let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, port, stopping }));
+        Ok(Server { app, listener, folder, stop, model, address })
+    }
+
+    /// A link that signs in a browser, once.
+    ///
+    /// # Errors
+    /// No random numbers.
+    pub fn link(&self) -> Result<String> {
+        Ok(format!("http://{}/launch?code={}", self.address.address, self.app.sessions.launch_code()?))
+    }
+
+    /// Answers requests until the process is told to stop, or `end` is done.
+    ///
+    /// # Errors
+    /// No runtime, or no socket.
+    pub fn run(self, end: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        let failed = |error: std::io::Error| Error::Place {
+            place: self.address.address.clone(),
+            why: error.to_string(),
+            next: "Start the server again.".into(),
+        };
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
+        self.listener.set_nonblocking(true).map_err(failed)?;
+        let listener = self.listener.try_clone().map_err(failed)?;
+        runtime.block_on(accept(listener, Arc::clone(&self.app), self.stop.clone(), end)).map_err(failed)?;
+        self.app.thinker.stop();
+        runtime.shutdown_timeout(DRAIN);
+        // The model gives up at the next step of its solve; the project is closed when nobody has it any more.
+        let _ = self.model.join();
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_file(folder.server());
+        }
+        Ok(())
+    }
+}
+
+/// Takes connections until the end.
+async fn accept(
+    listener: std::net::TcpListener,
+    app: Arc<App>,
+    stop: watch::Sender<bool>,
+    end: impl Future<Output = ()>,
+) -> std::io::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    let (service, graceful) = (router(app), GracefulShutdown::new());
+    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    tokio::pin!(end);
+    loop {
+        let permit = tokio::select! {
+            () = &mut end => break,
+            () = told_to_stop() => break,
+            permit = Arc::clone(&room).acquire_owned() => permit.expect("the semaphore is never closed"),
+        };
+        let stream = tokio::select! {
+            () = &mut end => break,
+            () = told_to_stop() => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                // A connection that was gone before it was taken, or too many open files: others may do better.
+                Err(_) => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+        };
+        let mut http = hyper::server::conn::http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
+        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service.clone()));
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // What a single connection fails with is the business of its other end.
+            let _ = connection.await;
+            drop(permit);
+        });
+    }
+    drop(listener);
+    stop.send_replace(true);
+    let _ = tokio::time::timeout(DRAIN, graceful.shutdown()).await;
+    Ok(())
+}
+
+/// Ctrl-C, or the polite signal to end.
+async fn told_to_stop() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut terminate), Ok(mut hangup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
+/// Writes a file that only the owner can read.
+fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |error: std::io::Error| Error::Place {
+        place: path.display().to_string(),
+        why: error.to_string(),
+        next: "Check that the folder can be written to.".into(),
+    };
+    // A file of before may have other permissions.
+    let _ = std::fs::remove_file(path);
+    let mut options = std::fs::File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed)
+}

@@ -1,0 +1,299 @@
+//! The model, on a thread of its own: it follows the log, and its last good state can always be read.
+//!
+//! ```text
+//! new events -> session follows -> questions and belief published, with their version
+//!            -> ahead: the column of the item on screen, the next question for every answer
+//! ```
+//!
+//! What is done ahead stops as soon as there is something new. A failure, even a panic, loses no label: the last state
+//! stays, with what went wrong, and the model is made again from the log after a while.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::time::Duration;
+
+use dial::{ClassId, Control, Error, Event, NodeId, Question, Session, View};
+use dial_store::{Material, Project};
+use tokio::sync::watch;
+
+/// Classes up to which the next question is foreseen for every answer.
+const FORESEEN: usize = 10;
+
+/// Questions asked ahead for several people at most.
+const AHEAD: usize = 16;
+
+/// Labels over which changes of class are counted.
+const RECENT: usize = 10;
+
+/// What was thought last.
+#[derive(Clone)]
+pub struct Thought {
+    /// The place in the log it was made from.
+    pub version: u64,
+    /// The belief; none before there are two classes.
+    pub view: Option<Arc<View<'static>>>,
+    /// What to ask, the best first.
+    pub questions: Vec<Question>,
+    /// What to ask after an answer to the first question.
+    pub foreseen: HashMap<(String, ClassId), String>,
+    /// The share of items whose class the last labels changed.
+    pub flips: Option<f64>,
+    /// What went wrong since.
+    pub trouble: Option<String>,
+}
+
+/// Follows a log.
+pub struct Thinker {
+    shared: Arc<Shared>,
+    published: watch::Receiver<u64>,
+}
+
+struct Shared {
+    thought: RwLock<Arc<Thought>>,
+    mail: Mutex<Mail>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Mail {
+    news: bool,
+    stop: bool,
+    /// How many people are labelling.
+    people: usize,
+    /// Stops what is done ahead, and at the end everything.
+    ahead: Control,
+    now: Control,
+}
+
+/// What the tests put in the way of the model.
+#[doc(hidden)]
+pub type Obstacle = Arc<dyn Fn(u64) + Send + Sync>;
+
+impl Thinker {
+    /// Starts to think about a project, once it is given its material.
+    pub fn new() -> (Thinker, Beginning) {
+        let thought = Thought {
+            version: 0,
+            view: None,
+            questions: Vec::new(),
+            foreseen: HashMap::new(),
+            flips: None,
+            trouble: None,
+        };
+        let shared =
+            Arc::new(Shared { thought: RwLock::new(Arc::new(thought)), mail: Mutex::default(), wake: Condvar::new() });
+        let (tell, published) = watch::channel(0);
+        (Thinker { shared: Arc::clone(&shared), published }, Beginning { shared, tell })
+    }
+
+    /// What was thought last.
+    pub fn thought(&self) -> Arc<Thought> {
+        Arc::clone(&self.shared.thought.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// A counter of thoughts.
+    pub fn published(&self) -> watch::Receiver<u64> {
+        self.published.clone()
+    }
+
+    /// There is something new in the log.
+    pub fn wake(&self) {
+        self.mail(|mail| mail.news = true);
+    }
+
+    /// So many people are labelling.
+    pub fn expect(&self, people: usize) {
+        self.mail(|mail| {
+            if people > mail.people {
+                mail.news = true;
+            }
+            mail.people = people;
+        });
+    }
+
+    /// Stops thinking, also in the middle of a solve.
+    pub fn stop(&self) {
+        self.mail(|mail| {
+            mail.stop = true;
+            mail.now.cancel();
+        });
+    }
+
+    fn mail(&self, change: impl FnOnce(&mut Mail)) {
+        let mut mail = self.shared.mail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        change(&mut mail);
+        if mail.news || mail.stop {
+            mail.ahead.cancel();
+        }
+        self.shared.wake.notify_all();
+    }
+}
+
+/// The other end of a [`Thinker`]: what its thread runs.
+pub struct Beginning {
+    shared: Arc<Shared>,
+    tell: watch::Sender<u64>,
+}
+
+impl Beginning {
+    /// Thinks until it is stopped. Runs on the thread of the caller.
+    pub fn think(self, material: &Material, project: &RwLock<Project>, obstacle: Option<&Obstacle>) {
+        let mut mind = Mind::default();
+        let mut pause = Duration::from_millis(200);
+        while let Some((now, ahead, people)) = self.wait() {
+            let work = || mind.follow(material, project, people, &now, obstacle, &|thought| self.publish(thought));
+            let trouble = match catch_unwind(AssertUnwindSafe(work)) {
+                Ok(Ok(())) => {
+                    pause = Duration::from_millis(200);
+                    // Nobody waits for this: what it fails with, the next question will show.
+                    let _ = catch_unwind(AssertUnwindSafe(|| mind.look_ahead(&ahead, &|thought| self.amend(thought))));
+                    continue;
+                }
+                Ok(Err(Error::Cancelled)) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "the model broke a promise of its own. Please report it.".to_string(),
+            };
+            mind = Mind::default();
+            self.amend(&|thought| thought.trouble = Some(trouble.clone()));
+            self.pause(pause);
+            pause = (2 * pause).min(Duration::from_secs(30));
+        }
+    }
+
+    /// Waits for news: controls for what must be done and for what may be done ahead; `None` at the end.
+    fn wait(&self) -> Option<(Control, Control, usize)> {
+        let mut mail = self.shared.mail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while !mail.news && !mail.stop {
+            mail = self.shared.wake.wait(mail).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        if mail.stop {
+            return None;
+        }
+        mail.news = false;
+        mail.ahead = Control::new();
+        mail.now = Control::new();
+        Some((mail.now.clone(), mail.ahead.clone(), mail.people))
+    }
+
+    /// After a failure: tries again after a while, unless it is stopped.
+    fn pause(&self, length: Duration) {
+        let mail = self.shared.mail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let stopped = self.shared.wake.wait_timeout_while(mail, length, |mail| !mail.stop);
+        let (mut mail, _) = stopped.unwrap_or_else(|poisoned| poisoned.into_inner());
+        mail.news = true;
+    }
+
+    fn publish(&self, thought: Thought) {
+        *self.shared.thought.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(thought);
+        self.tell.send_modify(|count| *count += 1);
+    }
+
+    fn amend(&self, change: &dyn Fn(&mut Thought)) {
+        let mut slot = self.shared.thought.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut thought = Thought::clone(&slot);
+        change(&mut thought);
+        *slot = Arc::new(thought);
+        drop(slot);
+        self.tell.send_modify(|count| *count += 1);
+    }
+}
+
+/// The session and where it is in the log.
+#[derive(Default)]
+struct Mind {
+    session: Option<Session<'static>>,
+    version: u64,
+    /// What was asked last, to look ahead from.
+    first: Option<Question>,
+    /// The class of every item after each of the last labels.
+    recent: VecDeque<Vec<u16>>,
+}
+
+impl Mind {
+    /// Brings the session up to the log and says what it thinks.
+    fn follow(
+        &mut self,
+        material: &Material,
+        project: &RwLock<Project>,
+        people: usize,
+        control: &Control,
+        obstacle: Option<&Obstacle>,
+        publish: &dyn Fn(Thought),
+    ) -> dial::Result<()> {
+        let (events, version) = news(project, self.version);
+        if let Some(obstacle) = obstacle {
+            obstacle(version);
+        }
+        match &mut self.session {
+            Some(session) => session.extend(events, control)?,
+            None => {
+                self.version = 0;
+                let all = news(project, 0);
+                match material.session(all.0, control) {
+                    Ok(session) => self.session = Some(session),
+                    Err(dial_store::Error::Core(Error::TooFewClasses(_))) => return Ok(publish(nothing(version))),
+                    Err(dial_store::Error::Core(error)) => return Err(error),
+                    Err(other) => return Err(Error::Conflict(other.to_string())),
+                }
+            }
+        }
+        self.version = version;
+        let Some(session) = &self.session else { return Ok(()) };
+        let count = people.clamp(1, AHEAD);
+        let questions = match session.ask(count) {
+            Ok(ask) => ask.questions,
+            Err(Error::NothingToAsk) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        self.first = questions.first().cloned();
+        let view = session.view(control)?;
+        let flips = self.count_flips(&view);
+        let (view, foreseen) = (Some(Arc::new(view)), HashMap::new());
+        publish(Thought { version, view, questions, foreseen, flips, trouble: None });
+        Ok(())
+    }
+
+    /// The share of items whose class is another one than some labels ago.
+    fn count_flips(&mut self, view: &View<'_>) -> Option<f64> {
+        let classes: Vec<u16> = (0..view.n() as u32).map(|node| view.class(NodeId(node)).0).collect();
+        let changed = self.recent.front().filter(|_| self.recent.len() >= RECENT).map(|before| {
+            let changed = before.iter().zip(&classes).filter(|(before, now)| before != now).count();
+            changed as f64 / classes.len().max(1) as f64
+        });
+        self.recent.push_back(classes);
+        if self.recent.len() > RECENT {
+            self.recent.pop_front();
+        }
+        changed
+    }
+
+    /// Solves for the item on screen, and foresees the question after each answer.
+    fn look_ahead(&mut self, control: &Control, amend: &dyn Fn(&dyn Fn(&mut Thought))) -> dial::Result<()> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        let Some(question) = self.first.take() else { return Ok(()) };
+        session.prepare(&question.item, control)?;
+        if session.classes().len() <= FORESEEN {
+            let answers = session.foresee(&question.item, control)?;
+            let foreseen: HashMap<(String, ClassId), String> = answers
+                .into_iter()
+                .filter_map(|(class, next)| Some(((question.item.clone(), class), next?.item)))
+                .collect();
+            amend(&|thought| thought.foreseen.clone_from(&foreseen));
+        }
+        Ok(())
+    }
+}
+
+/// The events after a place, and where the log ends.
+fn news(project: &RwLock<Project>, after: u64) -> (Vec<Event>, u64) {
+    let project = project.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let records = &project.log().records()[after as usize..];
+    (records.iter().filter_map(dial_store::Record::event).collect(), project.log().version())
+}
+
+/// What is thought before there are two classes.
+fn nothing(version: u64) -> Thought {
+    let (questions, foreseen) = (Vec::new(), HashMap::new());
+    Thought { version, view: None, questions, foreseen, flips: None, trouble: None }
+}

@@ -1,0 +1,211 @@
+//! What a user wants to know while labelling: how far along, how good, and when to stop.
+//!
+//! ```text
+//! settled    share of the pool that is labelled, or whose class has a probability of at least 0.9
+//! accuracy   foretold from the labels, each left out in turn (`dial::Reader`)
+//! audit      of labels whose item was drawn at random: was the class believed before the answer right?
+//!            (Wilson's interval: it is honest also at 0 and at 100 %)
+//! ```
+
+use std::collections::BTreeSet;
+
+use dial::{Accuracy, Change, ClassId, View};
+use serde::Serialize;
+
+use crate::log::Log;
+use crate::record::Record;
+
+/// The probability from which on an item counts as settled.
+pub const SETTLED: f64 = 0.9;
+
+/// The accuracy that is enough where nobody says otherwise.
+pub const TARGET: f64 = 0.95;
+
+/// How a project stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimates {
+    /// The place in the log that the belief was made from.
+    pub version: u64,
+    /// Number of items.
+    pub items: usize,
+    /// Items with a label that counts.
+    pub labelled: usize,
+    /// Classes with a label, and all live classes.
+    pub classes_met: usize,
+    /// All live classes.
+    pub classes: usize,
+    /// Share of the pool that is settled.
+    pub settled: f64,
+    /// Share of the items whose class changed over the last labels, if that is known.
+    pub flips: Option<f64>,
+    /// The accuracy to expect on what is not labelled.
+    pub accuracy: Option<Accuracy>,
+    /// The accuracy as measured on items drawn at random, and on how many.
+    pub audit: Option<(Accuracy, usize)>,
+    /// What to do.
+    pub advice: Advice,
+}
+
+/// Whether to go on, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// In a word.
+    pub verdict: Verdict,
+    /// In sentences.
+    pub reasons: Vec<String>,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing can be said yet.
+    Begin,
+    /// More labels help.
+    GoOn,
+    /// It is nearly enough.
+    Soon,
+    /// It is enough.
+    Stop,
+}
+
+impl Estimates {
+    /// How a project stands, by a belief that was made from `version` of its log.
+    pub fn new(log: &Log, view: &View<'_>, version: u64, flips: Option<f64>) -> Estimates {
+        let classes = view.classes().len();
+        let told: BTreeSet<ClassId> = log.labels().contributions().iter().map(|term| term.class).collect();
+        let classes_met = view.classes().iter().filter(|class| told.contains(class)).count();
+        let (settled, accuracy, audit) = (view.settled(SETTLED), view.accuracy(), audit(log));
+        let labelled = view.labelled().len();
+        let mut estimates = Estimates {
+            version,
+            items: view.n(),
+            labelled,
+            classes_met,
+            classes,
+            settled,
+            flips,
+            accuracy,
+            audit,
+            advice: Advice { verdict: Verdict::Begin, reasons: Vec::new() },
+        };
+        estimates.advice = estimates.advise(TARGET, view.open().is_empty());
+        estimates
+    }
+
+    /// Whether to go on, for a wanted accuracy.
+    fn advise(&self, target: f64, all_asked: bool) -> Advice {
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let best = self.audit.as_ref().filter(|(_, count)| *count >= 30).map(|(audit, _)| *audit).or(self.accuracy);
+        let missing = self.classes - self.classes_met;
+        let mut reasons = Vec::new();
+        if missing > 0 {
+            reasons.push(match missing {
+                1 => "One class has no label yet.".to_string(),
+                many => format!("{many} classes have no label yet."),
+            });
+        }
+        match best {
+            Some(Accuracy { mean, low, high }) => {
+                reasons.push(format!(
+                    "The accuracy is estimated at {} ({} to {}).",
+                    percent(mean),
+                    percent(low),
+                    percent(high)
+                ));
+            }
+            None => reasons.push("There are too few labels to estimate the accuracy.".into()),
+        }
+        reasons.push(format!("{} of the items are settled.", percent(self.settled)));
+        if let Some(flips) = self.flips {
+            reasons.push(format!("The last ten labels changed the class of {:.1} % of the items.", 100.0 * flips));
+        }
+        let verdict = match best {
+            _ if all_asked => Verdict::Stop,
+            _ if self.labelled == 0 => Verdict::Begin,
+            _ if missing > 0 => Verdict::GoOn,
+            None => Verdict::GoOn,
+            Some(Accuracy { low, .. }) if low >= target => Verdict::Stop,
+            Some(Accuracy { mean, .. }) if mean >= target && self.flips.is_none_or(|flips| flips < 0.01) => {
+                Verdict::Soon
+            }
+            Some(_) => Verdict::GoOn,
+        };
+        if all_asked {
+            reasons.push("Every item is labelled, skipped or excluded.".into());
+        }
+        Advice { verdict, reasons }
+    }
+}
+
+/// The share of random questions whose answer was foretold, with its interval.
+fn audit(log: &Log) -> Option<(Accuracy, usize)> {
+    let (mut right, mut all) = (0usize, 0usize);
+    for record in log.records().iter().filter(|record| record.remark.audit) {
+        if let Some((predicted, told)) = judged(log, record) {
+            all += 1;
+            right += usize::from(predicted == told);
+        }
+    }
+    (all > 0).then(|| (wilson(right, all), all))
+}
+
+/// The class believed before an answer that still stands, and the class told.
+fn judged(log: &Log, record: &Record) -> Option<(ClassId, ClassId)> {
+    let predicted = record.remark.predicted?;
+    let Some(Change::Label { item, classes }) = record.change() else { return None };
+    let stands = log.label_of(item, &record.annotator) == Some(classes.as_slice());
+    match classes.as_slice() {
+        [(told, _)] if stands => Some((predicted, *told)),
+        _ => None,
+    }
+}
+
+/// Wilson's 95 % interval of a share; the mean is the share itself.
+fn wilson(right: usize, all: usize) -> Accuracy {
+    let (n, z) = (all as f64, 1.96f64);
+    let share = right as f64 / n;
+    let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let half = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    Accuracy { mean: share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wilson_by_hand() {
+        // 8 of 10 right: (0.8 + 0.19208) / 1.38416 = 0.71674, half = 1.96/1.38416 √(0.016 + 0.009604) = 0.22658.
+        let interval = wilson(8, 10);
+        assert!((interval.low - 0.49016).abs() < 1e-4 && (interval.high - 0.94331).abs() < 1e-4, "{interval:?}");
+        assert!(wilson(5, 5).high == 1.0 && wilson(5, 5).low > 0.5 && wilson(0, 5).low == 0.0);
+    }
+
+    fn estimates(accuracy: Option<(f64, f64, f64)>, missing: usize, flips: Option<f64>) -> Estimates {
+        Estimates {
+            version: 1,
+            items: 100,
+            labelled: 20,
+            classes_met: 3 - missing,
+            classes: 3,
+            settled: 0.5,
+            flips,
+            accuracy: accuracy.map(|(low, mean, high)| Accuracy { mean, low, high }),
+            audit: None,
+            advice: Advice { verdict: Verdict::Begin, reasons: Vec::new() },
+        }
+    }
+
+    #[test]
+    fn advice_follows_the_interval() {
+        let verdict = |accuracy, missing, flips| estimates(accuracy, missing, flips).advise(0.95, false).verdict;
+        assert_eq!(verdict(None, 0, None), Verdict::GoOn);
+        assert_eq!(verdict(Some((0.8, 0.9, 0.95)), 0, None), Verdict::GoOn);
+        assert_eq!(verdict(Some((0.9, 0.96, 0.99)), 0, None), Verdict::Soon);
+        assert_eq!(verdict(Some((0.9, 0.96, 0.99)), 0, Some(0.2)), Verdict::GoOn);
+        assert_eq!(verdict(Some((0.96, 0.98, 0.99)), 0, None), Verdict::Stop);
+        assert_eq!(verdict(Some((0.96, 0.98, 0.99)), 1, None), Verdict::GoOn);
+        assert_eq!(estimates(None, 2, None).advise(0.95, true).verdict, Verdict::Stop);
+    }
+}
