@@ -8,10 +8,17 @@ use dial::models::ModelName;
 use dial::{Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness};
 
 pub use crate::arena::Arena;
+pub use crate::ask::Ask;
 pub use crate::bench::Bench;
+pub use crate::decide::{Class, Pass, Undo};
+pub use crate::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreArgs};
 pub use crate::generate::Generate;
+pub use crate::new::New;
 pub use crate::pool_args::{PoolArgs, ReadingArgs};
+pub use crate::predict::Predict;
 pub use crate::reproduce::Reproduce;
+pub use crate::status::Show;
+pub use crate::tell::Tell;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
 pub use dial::Tau;
 
@@ -21,6 +28,11 @@ A whole use:
   dial doctor features.npz    is this pool fit for labelling?
   dial simulate features.npz --acquisition auto,variance,random --plot a.svg
                               where labels are known: which way learns fastest
+  dial new features.npz --classes cat,dog       a project: labels on your disk
+  dial ask features.dial      what to label next; dial tell features.dial ID cat
+  dial export features.dial --out labels.csv    labels, predictions, doubts
+On a project: ask tell undo redo skip exclude class status predict
+  export import backup restore (dial VERB --help)
 
 POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
   a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
@@ -69,6 +81,48 @@ pub enum Verb {
     Propagate(Propagate),
     /// How long each stage takes on this machine
     Bench(Bench),
+    /// Make a project of a pool, to be labelled
+    #[command(hide = true)]
+    New(Box<New>),
+    /// Which items to label next
+    #[command(hide = true)]
+    Ask(Ask),
+    /// The labels of items
+    #[command(hide = true)]
+    Tell(Tell),
+    /// Take back the latest decision, or a group
+    #[command(hide = true)]
+    Undo(Undo),
+    /// Bring back what was undone
+    #[command(hide = true)]
+    Redo(Undo),
+    /// Do not ask for items again
+    #[command(hide = true)]
+    Skip(Pass),
+    /// Leave items out: not asked, their labels do not count
+    #[command(hide = true)]
+    Exclude(Pass),
+    /// Add, rename and merge classes
+    #[command(hide = true)]
+    Class(Class),
+    /// How a project stands
+    #[command(hide = true)]
+    Status(Show),
+    /// What is believed about items
+    #[command(hide = true)]
+    Predict(Predict),
+    /// Labels and predictions of all items as a file
+    #[command(hide = true)]
+    Export(ExportArgs),
+    /// Labels from a file
+    #[command(hide = true)]
+    Import(ImportArgs),
+    /// Copy a project to a file, while it is in use
+    #[command(hide = true)]
+    Backup(BackupArgs),
+    /// Make a project of a backup
+    #[command(hide = true)]
+    Restore(RestoreArgs),
 }
 
 /// `dial demo`.

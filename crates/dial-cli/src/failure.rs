@@ -3,6 +3,8 @@
 //! Text: `error[CODE]: what, where. What was kept. What to do.` JSON (RFC 9457): `type`, `title`, `detail`, and our
 //! members `code` and `exit_code`.
 
+use std::borrow::Cow;
+
 use clap::error::ErrorKind as ClapKind;
 use dial::ErrorKind;
 use serde_json::json;
@@ -12,7 +14,7 @@ use crate::output::say;
 /// A failure with its stable code.
 #[derive(Debug)]
 pub struct Failure {
-    code: &'static str,
+    code: Cow<'static, str>,
     kind: ErrorKind,
     detail: String,
 }
@@ -20,22 +22,27 @@ pub struct Failure {
 impl Failure {
     /// Data that cannot serve the purpose.
     pub fn input(code: &'static str, detail: String) -> Failure {
-        Failure { code, kind: ErrorKind::Input, detail }
+        Failure { code: code.into(), kind: ErrorKind::Input, detail }
     }
 
     /// A combination of settings that makes no sense.
     pub fn settings(detail: String) -> Failure {
-        Failure { code: "U1", kind: ErrorKind::Usage, detail }
+        Failure { code: "U1".into(), kind: ErrorKind::Usage, detail }
     }
 
     /// Something the machine does not have.
     pub fn resource(detail: String) -> Failure {
-        Failure { code: "N18", kind: ErrorKind::Resource, detail }
+        Failure { code: "N18".into(), kind: ErrorKind::Resource, detail }
     }
 
     /// A file or folder that cannot be written.
     pub fn storage(detail: String) -> Failure {
-        Failure { code: "S5", kind: ErrorKind::Storage, detail }
+        Failure { code: "S5".into(), kind: ErrorKind::Storage, detail }
+    }
+
+    /// What a running server answered.
+    pub fn of_server(code: &str, kind: ErrorKind, detail: String) -> Failure {
+        Failure { code: Cow::Owned(code.to_string()), kind, detail }
     }
 
     /// Puts the name of the pool before an error of the core, which does not know it.
@@ -44,7 +51,7 @@ impl Failure {
             ErrorKind::Input => format!("{pool}: {error}"),
             _ => error.to_string(),
         };
-        Failure { code: error.code(), kind: error.kind(), detail }
+        Failure { code: error.code().into(), kind: error.kind(), detail }
     }
 
     /// Prints the failure to stderr and returns the exit code.
@@ -64,19 +71,25 @@ impl Failure {
 
 impl From<dial::Error> for Failure {
     fn from(error: dial::Error) -> Failure {
-        Failure { code: error.code(), kind: error.kind(), detail: error.to_string() }
+        Failure { code: error.code().into(), kind: error.kind(), detail: error.to_string() }
     }
 }
 
 impl From<dial_data::Error> for Failure {
     fn from(error: dial_data::Error) -> Failure {
-        Failure { code: error.code(), kind: error.kind(), detail: error.to_string() }
+        Failure { code: error.code().into(), kind: error.kind(), detail: error.to_string() }
+    }
+}
+
+impl From<dial_store::Error> for Failure {
+    fn from(error: dial_store::Error) -> Failure {
+        Failure { code: error.code().into(), kind: error.kind(), detail: error.to_string() }
     }
 }
 
 impl From<dial_lab::Trouble> for Failure {
     fn from(trouble: dial_lab::Trouble) -> Failure {
-        Failure { code: trouble.code, kind: trouble.kind, detail: trouble.detail }
+        Failure { code: trouble.code.into(), kind: trouble.kind, detail: trouble.detail }
     }
 }
 
@@ -93,7 +106,7 @@ pub fn usage(error: &clap::Error, json: bool) -> u8 {
     }
     let text = error.to_string();
     let detail = text.trim_start_matches("error: ").trim_end().to_string();
-    Failure { code: "U0", kind: ErrorKind::Usage, detail }.print(json)
+    Failure { code: "U0".into(), kind: ErrorKind::Usage, detail }.print(json)
 }
 
 fn title(kind: ErrorKind) -> &'static str {

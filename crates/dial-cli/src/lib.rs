@@ -5,24 +5,34 @@
 
 mod arena;
 pub mod args;
+mod ask;
+mod belief;
 mod bench;
+mod client;
+mod decide;
 mod demo;
 mod doctor;
+mod exchange;
 mod failure;
 mod generate;
 mod graph;
 mod items;
 mod maps;
 mod memory;
+mod new;
 mod output;
 mod outputs;
 mod pool_args;
+mod predict;
 mod prepare;
+mod project;
 mod propagate;
 mod reproduce;
 mod saved;
 mod simulate;
+mod status;
 mod summary;
+mod tell;
 mod words;
 
 use std::ffi::OsString;
@@ -59,6 +69,20 @@ fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
         Verb::Doctor(args) => doctor::run(args, output),
         Verb::Propagate(args) => propagate::run(args, output),
         Verb::Bench(args) => bench::run(args, output),
+        Verb::New(args) => new::run(args, output),
+        Verb::Ask(args) => ask::run(args, output),
+        Verb::Tell(args) => tell::run(args, output),
+        Verb::Undo(args) => decide::undo(args, decide::Way::Undo, output),
+        Verb::Redo(args) => decide::undo(args, decide::Way::Redo, output),
+        Verb::Skip(args) => decide::pass(args, decide::Passing::Skip, output),
+        Verb::Exclude(args) => decide::pass(args, decide::Passing::Exclude, output),
+        Verb::Class(args) => decide::class(args, output),
+        Verb::Status(args) => status::run(args, output),
+        Verb::Predict(args) => predict::run(args, output),
+        Verb::Export(args) => exchange::run_export(args, output),
+        Verb::Import(args) => exchange::run_import(args, output),
+        Verb::Backup(args) => exchange::run_backup(args, output),
+        Verb::Restore(args) => exchange::run_restore(args, output),
     }
 }
 

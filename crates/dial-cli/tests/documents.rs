@@ -48,6 +48,32 @@ fn the_commands_of_the_page_on_pools_run() {
 }
 
 #[test]
+fn the_commands_of_the_page_on_projects_run() {
+    run_all("docs/projects.md", 15);
+}
+
+/// The flags of a verb, as its help lists them.
+fn flags(verb: &[&str]) -> Vec<String> {
+    let help = Command::new(env!("CARGO_BIN_EXE_dial")).args(verb).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let flags = help.lines().filter_map(|line| line.trim_start().strip_prefix("--"));
+    flags.map(|rest| rest.split([' ', '=', '[']).next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn every_flag_of_a_project_is_explained() {
+    let pages = text("docs/projects.md") + &text("docs/guide.md");
+    let verbs = "new ask tell undo redo skip exclude class status predict export import backup restore";
+    for verb in verbs.split(' ') {
+        let flags = flags(&[verb]);
+        assert!(flags.len() >= 4, "{verb}: {flags:?}");
+        for flag in flags {
+            assert!(pages.contains(&format!("--{flag}")), "no page mentions --{flag} of {verb}");
+        }
+    }
+}
+
+#[test]
 fn every_flag_is_in_the_guide() {
     let guide = text("docs/guide.md");
     for verb in [
@@ -61,13 +87,7 @@ fn every_flag_is_in_the_guide() {
         &["propagate"],
         &["bench"],
     ] {
-        let help = Command::new(env!("CARGO_BIN_EXE_dial")).args(verb).arg("--help").output().unwrap();
-        let help = String::from_utf8(help.stdout).unwrap();
-        let flags: Vec<&str> = help
-            .lines()
-            .filter_map(|line| line.trim_start().strip_prefix("--"))
-            .map(|rest| rest.split([' ', '=', '[']).next().unwrap())
-            .collect();
+        let flags = flags(verb);
         assert!(flags.len() >= 4, "{verb:?}: {flags:?}");
         for flag in flags {
             assert!(guide.contains(&format!("--{flag}")), "docs/guide.md does not mention --{flag} of {verb:?}");
@@ -85,6 +105,7 @@ fn the_documents_point_to_files_that_are_there() {
         "CHANGELOG.md",
         "guide",
         "pools",
+        "projects",
         "accuracy",
         "research",
         "library",

@@ -33,7 +33,8 @@ pub struct Told {
 }
 
 /// What else was decided about an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// It is not asked again.
     Skipped,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use dial_data::write::unguarded;
 use dial_data::{TextColumns, Truth, normal_id, read_columns};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::export::{Mark, Told, readable};
@@ -28,7 +29,7 @@ pub struct Named {
 }
 
 /// One label or mark of a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Given {
     /// The item; its number, where the file has no ids.
     pub item: Item,
@@ -39,7 +40,8 @@ pub struct Given {
 }
 
 /// How a file names an item.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Item {
     /// By its id; and as it may be meant, if it begins with a guard against formulas.
     Id(String, Option<String>),
@@ -48,7 +50,8 @@ pub enum Item {
 }
 
 /// What a file says about an item.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Said {
     /// A label; the annotator may not be known.
     Label {
@@ -201,7 +204,7 @@ fn plain(columns: &TextColumns, named: &Named, file: &Path) -> Result<Vec<Given>
 }
 
 /// The name of a file, as the source of its labels.
-pub(crate) fn source(file: &Path) -> String {
+pub fn source(file: &Path) -> String {
     let name = PathBuf::from(file.file_name().unwrap_or_default());
     name.to_string_lossy().chars().filter(|c| !c.is_control()).take(150).collect()
 }

@@ -58,7 +58,7 @@ pub enum Decision {
 }
 
 /// What became of a submission.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The place of its first record; of the record that said the same before, if nothing was stored.
     pub seq: u64,

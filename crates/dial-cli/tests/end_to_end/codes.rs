@@ -12,7 +12,9 @@ fn workspace() -> PathBuf {
 fn is_code(word: &str) -> bool {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let family = &word[..word.len() - digits.len()];
-    ["I", "N", "S", "C", "U", "R"].contains(&family) && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    ["I", "N", "S", "C", "U", "R", "W", "X"].contains(&family)
+        && !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// The string literals of a text that are codes.
@@ -39,7 +41,7 @@ fn code_functions(text: &str) -> String {
 fn codes() -> BTreeSet<String> {
     let crates = workspace().join("crates");
     let mut codes = BTreeSet::new();
-    for file in ["dial/src/error.rs", "dial-data/src/error.rs"] {
+    for file in ["dial/src/error.rs", "dial-data/src/error.rs", "dial-store/src/error.rs"] {
         let found = literals(&code_functions(&source(&crates.join(file))));
         assert!(found.len() >= 10, "{file}: only {found:?}");
         codes.extend(found);
@@ -61,7 +63,7 @@ fn the_codes_are_found() {
     let codes = codes();
     for known in [
         "I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "I13", "S3", "S5", "S9", "S12", "S14",
-        "U0", "U1", "C5", "R1",
+        "U0", "U1", "C1", "C3", "C5", "C6", "R1", "S4", "S6", "S7", "S8", "S11", "W2",
     ] {
         assert!(codes.contains(known), "{known} is missing among {codes:?}");
     }

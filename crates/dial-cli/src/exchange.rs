@@ -1,0 +1,289 @@
+//! `dial export`, `import`, `backup` and `restore`: a project's labels and beliefs out and in.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dial::View;
+use dial_data::write::write_whole;
+use dial_store::{
+    BACKUP_ENDING, Export, Folder, Format, Import, Imported, Manifest, Material, Named, Project, read_labels, restore,
+    source, time,
+};
+use serde_json::json;
+
+use crate::belief;
+use crate::failure::Failure;
+use crate::output::{Output, count};
+use crate::outputs;
+use crate::project::{Access, ProjectArgs, Sender, folder, now};
+
+/// `dial export`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial export photos.dial --out labels.parquet
+  dial export photos.dial --out - --format csv --labels-only
+
+One row for each item: id, label, annotator, order, labels (all of them, as JSON), mark, predicted,
+probability, p_CLASS for each class, variance, evidence, reached. CSV guards text that a spreadsheet would
+run with a leading '; dial import takes it away again.")]
+pub struct ExportArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+    /// The file, .csv, .jsonl, .npz or .parquet (- for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// csv, jsonl, npz or parquet [default: what the name of the file says]
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<Format>,
+    /// What people said, without predictions: the pool is not opened
+    #[arg(long)]
+    pub labels_only: bool,
+}
+
+/// `dial import`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial import photos.dial labels.csv --on-unknown skip
+  dial import photos.dial gold.csv --label-column truth --annotator expert --add-classes
+
+FILE is an export of dial, a table with columns id and label (and annotator), or one label for each item in
+their order. Labels that contradict each other are all kept, as those of different annotators, and listed.")]
+pub struct ImportArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+    /// The labels: csv, jsonl, npz, parquet or arrow
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Who gave labels that come without a name [default: the name of the file]
+    #[arg(long, value_name = "NAME")]
+    pub annotator: Option<String>,
+    /// Labels whose id is not in the pool: error or skip
+    #[arg(long, value_name = "WHAT", default_value = "error", value_parser = ["error", "skip"])]
+    pub on_unknown: String,
+    /// Add classes that are not there yet
+    #[arg(long)]
+    pub add_classes: bool,
+    /// Column that holds the ids [default: id]
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// Column that holds the labels [default: label, labels, class, target or y]
+    #[arg(long, value_name = "NAME")]
+    pub label_column: Option<String>,
+    /// A key of your own for what is sent [default: a random one]
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+}
+
+/// `dial backup`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dial backup photos.dial --out monday.dialbackup\n\nBackups of every day are in the folder backups of the project, the last seven."
+)]
+pub struct BackupArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+    /// The file; it must not be there [default: the name of the project and the time, in this folder]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `dial restore`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dial restore monday.dialbackup --project photos.dial --replace\n\nThe project that was there is kept aside under another name, which is printed."
+)]
+pub struct RestoreArgs {
+    /// The backup
+    #[arg(value_name = "BACKUP")]
+    pub backup: PathBuf,
+    /// Folder of the project to make
+    #[arg(long, value_name = "NAME.dial")]
+    pub project: PathBuf,
+    /// Take the place of that project if it is there; it is kept aside
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// The format that was typed, or that the name of a file says.
+pub fn format(file: &Path, typed: Option<Format>) -> Result<Format, Failure> {
+    typed.or_else(|| Format::of(file)).ok_or_else(|| {
+        let text = format!("{}: the name does not say which format is wanted", file.display());
+        Failure::settings(format!(
+            "{text}. Nothing was written. End it with .csv, .jsonl, .npz or .parquet, or pass --format."
+        ))
+    })
+}
+
+/// Refuses to write over the pool or into the project.
+pub fn check_target(file: &Path, project: &Project) -> Result<(), Failure> {
+    let pool = project.log().recipe().map_or(String::new(), |recipe| recipe.pool.clone());
+    outputs::check(&[file], &pool, &[])?;
+    let inside = project.folder().and_then(|folder| folder.0.canonicalize().ok());
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (parent.canonicalize(), inside) {
+        (Ok(parent), Some(inside)) if parent.starts_with(&inside) => Err(Failure::settings(format!(
+            "{}: is in the folder of the project. Nothing was written. Choose another folder.",
+            file.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Everything that is known, for a file.
+pub fn export(project: &Project, material: &Material, view: Option<&View<'_>>) -> Export {
+    let items = &material.setting.items;
+    let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
+    Export::new(project.log(), &ids, view)
+}
+
+/// Writes bytes to a file, whole or not at all.
+pub fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    Ok(write_whole(file, |out| out.write_all(bytes))?)
+}
+
+/// Runs `dial export`.
+pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
+    let (printed, format) = (args.out.as_os_str() == "-", format(&args.out, args.format)?);
+    if printed && output.json {
+        return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
+    }
+    let (bytes, rows) = match args.project.access()? {
+        Access::Own(mut project) => {
+            if !printed {
+                check_target(&args.out, &project)?;
+            }
+            let export = exported(&mut project, args.labels_only, output)?;
+            (export.bytes(format)?, Some(export.rows.len()))
+        }
+        Access::Server(client) => (client.export(format, args.labels_only)?, None),
+    };
+    if printed {
+        // A reader that has gone away is no failure.
+        let _ = std::io::stdout().lock().write_all(&bytes);
+        return Ok(());
+    }
+    write(&args.out, &bytes)?;
+    let said = rows.map_or("Wrote".to_string(), |rows| format!("Wrote {} to", count(rows, "item", "items")));
+    let json = json!({ "file": args.out, "format": format.to_string(), "items": rows });
+    output.result(&format!("{said} {}.\n", args.out.display()), &json);
+    Ok(())
+}
+
+fn exported(project: &mut Project, labels_only: bool, output: &Output) -> Result<Export, Failure> {
+    if labels_only {
+        let ids = project.item_ids()?;
+        return Ok(Export::new(project.log(), &ids, None));
+    }
+    if project.log().labels().classes().len() < 2 {
+        output.note("note[N12]: there are fewer than two classes, so nothing is predicted.");
+        return exported(project, true, output);
+    }
+    let believed = belief::open(project, output)?;
+    let view = belief::view(project, &believed, output)?;
+    Ok(export(project, &believed.material, Some(&view)))
+}
+
+/// Runs `dial import`.
+pub fn run_import(args: &ImportArgs, output: &Output) -> Result<(), Failure> {
+    let how = Import {
+        columns: Named { id: args.id_column.clone(), label: args.label_column.clone() },
+        annotator: args.annotator.clone(),
+        skip_unknown: args.on_unknown == "skip",
+        add_classes: args.add_classes,
+    };
+    let (given, name) = (read_labels(&args.file, &how.columns)?, source(&args.file));
+    let key = Sender { annotator: String::new(), key: args.key.clone() }.key()?;
+    let imported = match args.project.access_to_change(output)? {
+        Access::Own(mut project) => project.import_given(&name, given, &how, &key, now())?,
+        Access::Server(client) => client.import(&name, &given, &how, &key)?,
+    };
+    output.result(&imported_in_words(&imported, &args.project.typed()), &json!(imported));
+    Ok(())
+}
+
+fn imported_in_words(imported: &Imported, project: &str) -> String {
+    let Imported { labels, known, marks, classes, unknown, contradictions, group } = imported;
+    let mut text = format!("Imported {}", count(*labels, "label", "labels"));
+    if *known > 0 {
+        text.push_str(&format!("; {known} were there already"));
+    }
+    if *marks > 0 {
+        text.push_str(&format!("; {} marked", count(*marks, "item", "items")));
+    }
+    text.push_str(".\n");
+    if !classes.is_empty() {
+        text.push_str(&format!("New classes: {}.\n", classes.join(", ")));
+    }
+    if !unknown.is_empty() {
+        let first = unknown.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if unknown.len() > 20 { ", ..." } else { "" };
+        text.push_str(&format!("Left out, not in the pool: {} ({first}{more}).\n", count(unknown.len(), "id", "ids")));
+    }
+    if !contradictions.is_empty() {
+        text.push_str(&format!(
+            "{} labels that differ; all are kept:\n",
+            count(contradictions.len(), "item has", "items have")
+        ));
+        for one in contradictions.iter().take(20) {
+            let said: Vec<String> = one.labels.iter().map(|(who, label)| format!("{label} ({who})")).collect();
+            text.push_str(&format!("  {}: {}\n", one.item, said.join(", ")));
+        }
+    }
+    if let Some(group) = group {
+        text.push_str(&format!("To take all of it back: dial undo {project} --group {group}\n"));
+    }
+    text
+}
+
+/// Runs `dial backup`.
+pub fn run_backup(args: &BackupArgs, output: &Output) -> Result<(), Failure> {
+    let now = now();
+    let name = Folder(folder(&args.project.project)).name();
+    let named = || PathBuf::from(format!("{name}-{}{BACKUP_ENDING}", time::compact(now)));
+    let file = args.out.clone().unwrap_or_else(named);
+    let manifest = match args.project.access()? {
+        Access::Own(mut project) => project.backup(&file, now)?,
+        Access::Server(client) => {
+            let made = client.backup()?;
+            if file.exists() {
+                let text = format!("{}: is there already. Nothing was changed. Choose another --out.", file.display());
+                return Err(Failure::storage(text));
+            }
+            let bytes = std::fs::read(&made.file);
+            let bytes = bytes
+                .map_err(|error| Failure::storage(format!("{}: {error}. The backup is there.", made.file.display())))?;
+            write(&file, &bytes)?;
+            Manifest { file, ..made }
+        }
+    };
+    let text = format!(
+        "Wrote {}: {} of project {}, chain {}.\n",
+        manifest.file.display(),
+        count(manifest.events as usize, "event", "events"),
+        manifest.project,
+        &manifest.chain[..manifest.chain.len().min(16)]
+    );
+    output.result(&text, &json!(manifest));
+    Ok(())
+}
+
+/// Runs `dial restore`.
+pub fn run_restore(args: &RestoreArgs, output: &Output) -> Result<(), Failure> {
+    let restored = restore(&args.backup, &args.project, args.replace, now())?;
+    let events = count(restored.manifest.events as usize, "event", "events");
+    let aside =
+        restored.aside.as_ref().map_or(String::new(), |old| format!("The old one is kept as {}.\n", old.display()));
+    let text = format!(
+        "Restored {} with {events}.\n{aside}Next: dial status {}\n",
+        args.project.display(),
+        args.project.display()
+    );
+    output.result(&text, &json!(restored));
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! `dial new`: a project of a pool, with its graph, its classes and the way it will ask.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dial::doubt::TAU_PER_DEGREE;
+use dial::methods::Method;
+use dial::models::ModelName;
+use dial::{Kernel, Options, Policy, Precision, Prior, Reading, Score, Sharpness, Tau, ZeroVectors};
+use dial_data::Pool;
+use dial_store::{
+    Decision, ENDING, Folder, Given, Import, Imported, Item, Journal, Material, Project, Recipe, Said, random_id,
+};
+use serde_json::json;
+
+use crate::args::{GraphArgs, Neighbourhood, PoolArgs, ZeroRows, positive};
+use crate::failure::Failure;
+use crate::memory::Work;
+use crate::output::{Output, count};
+use crate::prepare;
+use crate::project::{journal, now};
+
+/// `dial new`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial new photos/ --classes cat,dog,other
+  dial ask photos.dial
+  dial tell photos.dial cat17.jpg cat")]
+pub struct New {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub asking: Asking,
+    /// Folder of the project [default: the name of the pool, in this folder]
+    #[arg(long, value_name = "NAME.dial")]
+    pub project: Option<PathBuf>,
+    /// The classes [default: those of the known labels of the pool, if it has any]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    pub classes: Vec<String>,
+    /// Take the known labels of the pool as labels of the project
+    #[arg(long)]
+    pub with_labels: bool,
+    /// How the database is written: wal, or rollback where the file system is unsafe for that (slower)
+    #[arg(long, value_name = "HOW", default_value = "wal", value_parser = journal)]
+    pub journal: Journal,
+}
+
+/// How a project asks.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Asking")]
+pub struct Asking {
+    /// auto, or a score: variance, margin, margin-range, entropy, least-confidence, norm or random [default: auto; variance
+    /// in certified precision]
+    #[arg(long, value_name = "NAME")]
+    pub acquisition: Option<Method>,
+    /// max, proportional or uniform
+    #[arg(long, value_name = "NAME", default_value = "max")]
+    pub policy: Policy,
+    /// Sharpness of the proportional policy: auto, a number (0 to inf) or schedule:L0,P
+    #[arg(long, value_name = "L", default_value = "auto", allow_hyphen_values = true)]
+    pub lambda: Sharpness,
+    /// Prior strength: auto, calibrated, calibrated-raw or a number
+    #[arg(long, value_name = "P", default_value = "auto", allow_hyphen_values = true)]
+    pub prior: Prior,
+    /// How classes are read from the field: plain or even [default: even when asking by auto, else plain]
+    #[arg(long, value_name = "NAME")]
+    pub reading: Option<Reading>,
+    /// Regularisation: a number, or e.g. 0.1xdegree [default: 0.03xdegree when asking by auto, else 0.1]
+    #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
+    pub tau: Option<Tau>,
+    /// faithful, or certified: local solves with a proven bound, for large pools
+    #[arg(long, value_name = "NAME", default_value = "faithful")]
+    pub precision: Precision,
+    /// Overestimate of the number of clusters [default: max(20, 2K)]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub expected_clusters: Option<usize>,
+    /// Seed of everything random
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// How many people are to answer for each item
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
+    pub overlap: usize,
+    /// Share of the questions of a server that are drawn at random, to measure accuracy: 0 to 0.5
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    pub audit: f64,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=0.5).contains(share));
+    share.ok_or_else(|| "use a number from 0 to 0.5".into())
+}
+
+/// Columns of a session: those it keeps, the field and the vectors of a solve.
+const COLUMNS: usize = 256 + 50;
+
+/// Runs the command.
+pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
+    check(args)?;
+    let made = make(args, output)?;
+    let Made { folder, project, pool, imported } = &made;
+    let status = dial_store::Status::of(project);
+    let classes: Vec<&str> = status.classes.iter().map(|class| class.name.as_str()).collect();
+    let typed = folder.display();
+    let next = match classes.len() {
+        0 | 1 => format!("dial class {typed} add NAME NAME ...    at least two classes, then: dial ask {typed}"),
+        _ => format!("dial ask {typed}"),
+    };
+    let known = match imported {
+        Some(imported) => format!("  labels      {} of the pool\n", imported.labels),
+        None => String::new(),
+    };
+    let recipe = project.log().recipe().cloned().unwrap_or_else(|| unreachable!("a new project has a recipe"));
+    let text = format!(
+        "Made {typed}\n\n  pool        {pool}, {}\n  classes     {}\n{known}  asking by   {}, seed {}\n\nNext: {next}\n",
+        count(status.items, "item", "items"),
+        if classes.is_empty() { "none yet".into() } else { classes.join(", ") },
+        recipe.acquisition,
+        recipe.seed,
+    );
+    let json = json!({
+        "project": folder,
+        "id": status.id,
+        "pool": pool,
+        "items": status.items,
+        "classes": classes,
+        "labels": status.labels,
+        "recipe": recipe,
+        "version": status.version,
+    });
+    output.result(&text, &json);
+    Ok(())
+}
+
+/// A project that was just made.
+struct Made {
+    folder: PathBuf,
+    project: Project,
+    pool: String,
+    imported: Option<Imported>,
+}
+
+/// Refuses what makes no sense before anything is read.
+fn check(args: &New) -> Result<(), Failure> {
+    if args.classes.len() == 1 {
+        return Err(dial::Error::TooFewClasses(1).into());
+    }
+    let zero = matches!(args.asking.tau, Some(Tau::Number(0.0) | Tau::TimesDegree(0.0)));
+    if zero && args.asking.precision == Precision::Certified {
+        let text = "--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.";
+        return Err(Failure::settings(text.into()));
+    }
+    args.project.as_deref().map_or(Ok(()), |folder| free(&ended(folder)))
+}
+
+fn ended(folder: &Path) -> PathBuf {
+    let name = folder.to_string_lossy();
+    if name.ends_with(ENDING) { folder.to_path_buf() } else { PathBuf::from(format!("{name}{ENDING}")) }
+}
+
+fn free(folder: &Path) -> Result<(), Failure> {
+    match folder.exists() {
+        false => Ok(()),
+        true => Err(Failure::storage(format!(
+            "{}: is there already. Nothing was changed. Choose another --project, or go on with it: dial ask {}.",
+            folder.display(),
+            folder.display()
+        ))),
+    }
+}
+
+fn make(args: &New, output: &Output) -> Result<Made, Failure> {
+    // The labels to ignore stay in the pool: a project does not ask for them, but knows of them.
+    let mut pool_args = args.pool.clone();
+    let ignored = std::mem::take(&mut pool_args.how.ignore_label);
+    let pool = prepare::open(&pool_args, &args.graph, Work::Label(COLUMNS), output)?;
+    let folder = args.project.as_deref().map_or_else(|| PathBuf::from(format!("{}{ENDING}", pool.name)), ended);
+    free(&folder)?;
+    let (name, control) = (pool.name.clone(), output.control());
+    let classes = classes(args, &pool, &ignored);
+    let recipe = recipe(args, &pool, ignored, output);
+    let material = Material::of(pool, &recipe, None, &control)?;
+    if let Some(graph) = &material.setting.graph {
+        prepare::graph_notes(graph, material.pool.matrix.features()?, output);
+    }
+    let options = Options { expected_clusters: args.asking.expected_clusters, ..material.options.clone() };
+    let settings = material.setting.settle(&options, classes.len().max(2), &control)?;
+    let mut first: Vec<Decision> = classes.into_iter().map(|name| Decision::AddClass { name }).collect();
+    first.push(Decision::Change(settings));
+    let mut project =
+        Project::create(&folder, args.journal, &material.recipe, material.pool.ids.as_deref(), first, now())?;
+    if let Err(error) = material.keep_graph(&Folder(folder.clone()), &control) {
+        output.note(&format!("note: the graph could not be kept and will be built again: {error}"));
+    }
+    let imported = match args.with_labels {
+        true => Some(known_labels(&mut project, &material)?),
+        false => None,
+    };
+    Ok(Made { folder, project, pool: name, imported })
+}
+
+/// The classes as typed, or those of the known labels.
+fn classes(args: &New, pool: &Pool, ignored: &[String]) -> Vec<String> {
+    if !args.classes.is_empty() {
+        return args.classes.iter().map(|name| name.trim().to_string()).collect();
+    }
+    let known = pool.truth.iter().flat_map(|truth| &truth.classes);
+    known.filter(|class| !ignored.contains(class)).cloned().collect()
+}
+
+fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Recipe {
+    let asking = &args.asking;
+    let method = asking.acquisition.unwrap_or(match asking.precision {
+        Precision::Faithful => Method::Auto,
+        // In certified precision people want speed, and auto takes a global solve a question.
+        Precision::Certified => Method::Score(Score::Variance, ModelName::Dirichlet),
+    });
+    let (kernel, tau, reading) = match method {
+        Method::Auto => (Kernel::Symmetric, Tau::TimesDegree(TAU_PER_DEGREE), Reading::Even),
+        _ => (Kernel::SelfTuning, Tau::Number(0.1), Reading::Plain),
+    };
+    // The default is meant for pools that have so many items.
+    let k = match args.graph.k {
+        Neighbourhood::Number(k) if k as usize != Neighbourhood::DEFAULT => k as usize,
+        _ => Neighbourhood::Auto.number(pool.matrix.n),
+    };
+    if k < Neighbourhood::DEFAULT && pool.matrix.n <= Neighbourhood::DEFAULT {
+        output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
+    }
+    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    let place = match args.pool.pool.starts_with("builtin:") {
+        true => args.pool.pool.clone(),
+        false => absolute(&PathBuf::from(&args.pool.pool)).display().to_string(),
+    };
+    let mut how = args.pool.how.options();
+    how.features_file = how.features_file.as_ref().map(absolute);
+    how.labels_file = how.labels_file.as_ref().map(absolute);
+    Recipe {
+        ignore_labels: ignored,
+        zero_vectors: match args.pool.how.zero_vectors {
+            ZeroRows::Core(choice) => choice,
+            ZeroRows::Drop => ZeroVectors::Error,
+        },
+        drop_zero_rows: args.pool.how.zero_vectors == ZeroRows::Drop,
+        k,
+        metric: prepare::metric(pool, &args.graph),
+        kernel: args.graph.kernel.unwrap_or(kernel),
+        search: args.graph.search,
+        tau: asking.tau.unwrap_or(tau),
+        precision: asking.precision,
+        acquisition: method,
+        policy: asking.policy,
+        sharpness: asking.lambda,
+        prior: asking.prior,
+        belief: asking.reading.unwrap_or(reading),
+        seed: asking.seed,
+        overlap: asking.overlap,
+        audit: asking.audit,
+        ..Recipe::new(&place, how)
+    }
+}
+
+/// Takes the known labels of the pool as labels, in one group.
+fn known_labels(project: &mut Project, material: &Material) -> Result<Imported, Failure> {
+    let pool = &material.pool;
+    let Some(truth) = &pool.truth else {
+        let text = format!("{}: this pool has no labels to take. The project was made without.", pool.name);
+        return Err(Failure::input("I12", format!("{text} Import some: dial import.")));
+    };
+    let labels = truth
+        .labels
+        .iter()
+        .enumerate()
+        .filter_map(|(row, label)| Some((row, truth.classes.get(usize::from((*label)?))?)));
+    let given = labels.filter(|(_, class)| !material.recipe.ignore_labels.contains(class)).map(|(row, class)| Given {
+        item: Item::Row(row, pool.matrix.n),
+        said: Said::Label { annotator: None, classes: vec![(class.clone(), 1.0)], order: None },
+        place: format!("row {row}"),
+    });
+    let how = Import { add_classes: true, ..Import::default() };
+    Ok(project.import_given(&pool.name, given.collect(), &how, &random_id()?, now())?)
+}

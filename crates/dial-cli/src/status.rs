@@ -1,0 +1,98 @@
+//! `dial status`: how a project stands, from its log alone.
+
+use clap::Args;
+use dial_store::Status;
+use serde_json::{Value, json};
+
+use crate::belief;
+use crate::failure::Failure;
+use crate::output::{Output, count, table};
+use crate::project::{Access, ProjectArgs};
+
+/// So many answers that wait, and disagreements, are listed in words.
+const LISTED: usize = 10;
+
+/// `dial status`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  dial status photos.dial --json\n\nEstimates are those of the last dial predict or export."
+)]
+pub struct Show {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &Show, output: &Output) -> Result<(), Failure> {
+    let json = match args.project.access()? {
+        Access::Own(mut project) => {
+            let estimates = belief::last_estimates(&mut project);
+            let mut status = json!(Status::of(&project));
+            status["estimates"] = estimates;
+            status
+        }
+        Access::Server(client) => client.status()?,
+    };
+    let text = match serde_json::from_value::<Status>(json.clone()) {
+        Ok(status) => in_words(&status, &json["estimates"]),
+        Err(_) => format!("{json:#}\n"),
+    };
+    output.result(&text, &json);
+    Ok(())
+}
+
+fn in_words(status: &Status, estimates: &Value) -> String {
+    let mut text = format!("{}\n\n", status.name);
+    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<12}{value}\n"));
+    line("pool", format!("{}, {}", status.pool, count(status.items, "item", "items")));
+    let others = match (status.skipped, status.excluded) {
+        (0, 0) => String::new(),
+        (skipped, excluded) => format!(", {skipped} skipped, {excluded} excluded"),
+    };
+    line("labelled", format!("{}{others}", count(status.labelled, "item", "items")));
+    line("events", status.version.to_string());
+    if let Some(last) = status.last {
+        line("last change", dial_store::time::in_words(last));
+    }
+    let counted = |name: &str, labels: usize| vec![name.to_string(), labels.to_string()];
+    let mut rows = vec![vec!["class".to_string(), "labels".to_string()]];
+    rows.extend(status.classes.iter().map(|class| counted(&class.name, class.labels)));
+    text.push_str(&format!("\n{}", table(&rows)));
+    if !status.annotators.is_empty() {
+        let name = |name: &str| if name.is_empty() { "(nobody)".to_string() } else { name.to_string() };
+        let mut rows = vec![vec!["annotator".to_string(), "labels".to_string()]];
+        rows.extend(status.annotators.iter().map(|one| counted(&name(&one.name), one.labels)));
+        text.push_str(&format!("\n{}", table(&rows)));
+    }
+    let parked = status.parked.iter().map(|one| {
+        format!(
+            "{} of {:?}: {} stands, {} came (decision {})",
+            one.item, one.annotator, one.said[0], one.said[1], one.seq
+        )
+    });
+    text.push_str(&listed(("answer needs attention", "answers need attention"), parked));
+    let differ = status.disagreements.iter().map(|one| {
+        let said: Vec<String> = one.labels.iter().map(|(who, label)| format!("{label} ({who})")).collect();
+        format!("{}: {}", one.item, said.join(", "))
+    });
+    text.push_str(&listed(("item has labels that differ", "items have labels that differ"), differ));
+    let words = belief::in_words(estimates);
+    if !words.is_empty() {
+        let labels = estimates["labelled"].as_u64().unwrap_or(0);
+        text.push_str(&format!("\nWith {labels} labelled items: {words}\n"));
+    }
+    text
+}
+
+fn listed((one, many): (&str, &str), words: impl ExactSizeIterator<Item = String>) -> String {
+    let (total, mut text) = (words.len(), String::new());
+    if total > 0 {
+        text.push_str(&format!("\n{}:\n", count(total, one, many)));
+        words.take(LISTED).for_each(|word| text.push_str(&format!("  {word}\n")));
+        if total > LISTED {
+            text.push_str(&format!("  and {} more\n", total - LISTED));
+        }
+    }
+    text
+}

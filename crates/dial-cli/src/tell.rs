@@ -1,0 +1,192 @@
+//! `dial tell`: the labels of items, one or many, in one group.
+
+use std::io::Read;
+
+use clap::Args;
+use dial::{Change, ClassId};
+use dial_store::Decision;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::output::{Output, count};
+use crate::project::{Access, ProjectArgs, Sender, unknown_class};
+
+/// `dial tell`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial tell photos.dial cat17.jpg cat
+  dial tell photos.dial 81.jpg cat:0.6 dog:0.4 --annotator ann
+  dial tell photos.dial 82.jpg=cat 83.jpg=dog
+  dial tell photos.dial - < answers.tsv        lines of an id, a tab and a class
+  dial tell photos.dial -- -x.jpg cat          an id that looks like an option
+
+A label that contradicts an earlier one of the same annotator is kept aside and answered with exit code 6
+(C3): send it again with --replace if it is the right one.")]
+pub struct Tell {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+    /// ITEM CLASS, or ITEM CLASS:WEIGHT CLASS:WEIGHT ..., or ITEM=CLASS ..., or - for lines from stdin
+    #[arg(value_name = "LABELS", required = true, allow_negative_numbers = true)]
+    pub labels: Vec<String>,
+    /// Take the place of earlier labels of this annotator
+    #[arg(long)]
+    pub replace: bool,
+    /// Add classes that are not there yet
+    #[arg(long)]
+    pub add_classes: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub sender: Sender,
+}
+
+/// An item and the words of its label.
+type Typed = (String, Vec<String>);
+
+/// Runs the command.
+pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
+    let typed = typed(&args.labels)?;
+    let mut access = args.project.access_to_change(output)?;
+    let decisions = decisions(&access, &typed, args.add_classes)?;
+    let receipt = access.send(args.sender.submission(decisions, args.replace)?)?;
+    let what = match typed.as_slice() {
+        [(item, classes)] => format!("{item} = {}", classes.join(" ")),
+        many => count(many.len(), "label", "labels"),
+    };
+    let state = match (receipt.known, receipt.repeated) {
+        (true, _) => "was known: nothing new is stored",
+        (_, true) => "was sent before and is stored once",
+        _ => "is saved",
+    };
+    let late = if receipt.late { " The item had a label of somebody else already; both are kept." } else { "" };
+    let undo = format!("dial undo {} --group {}", args.project.typed(), receipt.group);
+    output.result(&format!("{what} {state} (group {}; {undo}).{late}\n", receipt.group), &json!(receipt));
+    Ok(())
+}
+
+/// The labels as typed.
+fn typed(words: &[String]) -> Result<Vec<Typed>, Failure> {
+    let refuse = |text: String| Failure::settings(format!("{text} Nothing was changed. See dial tell --help."));
+    if words == ["-"] {
+        let mut text = String::new();
+        let read = std::io::stdin().read_to_string(&mut text);
+        read.map_err(|error| {
+            Failure::input("I6", format!("stdin cannot be read ({error}). Nothing was changed. Send UTF-8 text."))
+        })?;
+        return lines(&text);
+    }
+    if words.iter().all(|word| word.contains('=')) {
+        // An id may hold the sign, a class hardly does.
+        let pair =
+            |word: &String| word.rsplit_once('=').map(|(item, class)| (item.to_string(), vec![class.to_string()]));
+        return Ok(words.iter().filter_map(pair).collect());
+    }
+    match words {
+        [item, classes @ ..] if !classes.is_empty() => Ok(vec![(item.clone(), classes.to_vec())]),
+        _ => Err(refuse(format!("{:?} has no class.", words.join(" ")))),
+    }
+}
+
+/// Lines of an id and classes, tabs between.
+fn lines(text: &str) -> Result<Vec<Typed>, Failure> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let mut cells = line.split('\t').map(|cell| cell.trim().to_string());
+        let (item, classes) =
+            (cells.next().unwrap_or_default(), cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>());
+        if classes.is_empty() {
+            let text = format!("stdin: line {number} has no class: {line:?}. Nothing was changed.");
+            return Err(Failure::input("I6", format!("{text} Write an id, a tab and a class.")));
+        }
+        found.push((item, classes));
+    }
+    match found.is_empty() {
+        true => {
+            Err(Failure::input("I6", "stdin: no labels. Nothing was changed. Write an id, a tab and a class.".into()))
+        }
+        false => Ok(found),
+    }
+}
+
+/// What to send: new classes first, then the labels.
+fn decisions(access: &Access, typed: &[Typed], add_classes: bool) -> Result<Vec<Decision>, Failure> {
+    let mut classes = access.classes()?;
+    let mut decisions = Vec::new();
+    let mut labels = Vec::new();
+    for (item, words) in typed {
+        let mut label = Vec::new();
+        for word in words {
+            let (name, weight) = share(word, &classes, words.len());
+            let class = match classes.iter().find(|(_, other)| *other == name) {
+                Some((class, _)) => *class,
+                None if add_classes => {
+                    let class = next_class(access, decisions.len())?;
+                    decisions.push(Decision::AddClass { name: name.clone() });
+                    classes.push((class, name));
+                    class
+                }
+                None => return Err(unknown_class(&name, &classes)),
+            };
+            label.push((class, weight));
+        }
+        labels.push(Decision::Change(Change::Label { item: item.clone(), classes: label }));
+    }
+    decisions.extend(labels);
+    Ok(decisions)
+}
+
+/// The id that the next class will get, so many others being added before it.
+fn next_class(access: &Access, before: usize) -> Result<ClassId, Failure> {
+    match access {
+        Access::Own(project) => Ok(ClassId(project.log().labels().new_class().0 + before as u16)),
+        Access::Server(_) => Err(Failure::settings(
+            "--add-classes does not work while a server has the project. Nothing was changed. Add them first: dial class \
+             PROJECT add NAME."
+                .into(),
+        )),
+    }
+}
+
+/// `cat`, or `cat:0.6`. A class whose name holds the sign is itself.
+fn share(word: &str, classes: &[(ClassId, String)], of: usize) -> (String, f64) {
+    let whole = || (word.to_string(), 1.0);
+    if of == 1 && classes.iter().any(|(_, name)| name == word) {
+        return whole();
+    }
+    let split = word.rsplit_once(':').and_then(|(name, weight)| Some((name.to_string(), weight.parse().ok()?)));
+    split.unwrap_or_else(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(String::from).collect()
+    }
+
+    #[test]
+    fn labels_as_typed() {
+        let pair = |item: &str, classes: &str| (item.to_string(), words(classes));
+        assert_eq!(typed(&words("a cat")).unwrap(), [pair("a", "cat")]);
+        assert_eq!(typed(&words("a cat:0.6 dog:0.4")).unwrap(), [pair("a", "cat:0.6 dog:0.4")]);
+        assert_eq!(typed(&words("a=cat b=c=dog")).unwrap(), [pair("a", "cat"), pair("b=c", "dog")]);
+        assert_eq!(typed(&words("a=b cat")).unwrap(), [pair("a=b", "cat")]);
+        assert!(typed(&words("a")).is_err());
+        assert_eq!(
+            lines("a\tcat\n\nb \t dog:0.5\tcat:0.5\r\n").unwrap(),
+            [pair("a", "cat"), pair("b", "dog:0.5 cat:0.5")]
+        );
+        assert!(lines("a cat\n").is_err() && lines("\n").is_err());
+    }
+
+    #[test]
+    fn shares_as_typed() {
+        let classes = [(ClassId(0), "cat".to_string()), (ClassId(1), "16:9".to_string())];
+        assert_eq!(share("cat", &classes, 1), ("cat".into(), 1.0));
+        assert_eq!(share("16:9", &classes, 1), ("16:9".into(), 1.0));
+        assert_eq!(share("16:9:0.5", &classes, 2), ("16:9".into(), 0.5));
+        assert_eq!(share("new:x", &classes, 1), ("new:x".into(), 1.0));
+    }
+}
