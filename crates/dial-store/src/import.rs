@@ -123,7 +123,7 @@ impl Project {
         source: &str,
         given: Vec<Given>,
         how: &Import,
-    ) -> Result<(Vec<(String, Given)>, Vec<String>)> {
+    ) -> Result<(Meant, Vec<String>)> {
         let ids = self.item_ids()?;
         // What was gone when it was exported need not be here either.
         let gone = given.iter().filter(|given| given.said == Said::Mark(Mark::Gone)).map(|given| given.item.clone());
@@ -238,6 +238,9 @@ struct Plan {
 }
 
 type Classes = Vec<(ClassId, f64)>;
+
+/// What is given, with the item that is meant.
+type Meant = Vec<(String, Given)>;
 
 impl Plan {
     fn new(
