@@ -27,6 +27,7 @@ const LONGEST_WAL: u64 = 64 << 20;
 
 /// How the database reaches the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::manual_non_exhaustive)] // The hidden word is one to choose, in tests.
 pub enum Journal {
     /// Write-ahead log, synced at every commit.
     #[default]
