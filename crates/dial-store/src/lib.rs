@@ -3,6 +3,7 @@
 //! A label is expensive human work. One that was acknowledged is never lost, changed or stored twice, whatever dies:
 //! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
 
+mod connection;
 mod error;
 mod estimate;
 mod log;
