@@ -31,7 +31,7 @@ pub struct Project {
     project: String,
     log: Log,
     items: Items,
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 /// The ids of the items.
@@ -97,7 +97,7 @@ impl Project {
         let log = read_log(&mut *store)?;
         let items = read_items(&mut *store, &log)?;
         let project = store.project().to_string();
-        Ok(Project { folder, store: Mutex::new(store), project, log, items, _lock: lock })
+        Ok(Project { folder, store: Mutex::new(store), project, log, items, lock })
     }
 
     /// Where it lies.
@@ -192,6 +192,12 @@ impl Project {
         self.items = read_items(self.store(), &log)?;
         self.log = log;
         Ok(())
+    }
+
+    /// Closes the store in order and gives the project up. What is sent afterwards is refused.
+    pub fn close(&mut self) {
+        self.store().close();
+        self.lock = None;
     }
 
     /// Leases an item to somebody.

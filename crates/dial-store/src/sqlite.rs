@@ -324,6 +324,10 @@ impl Store for Sqlite {
         std::fs::File::open(file).and_then(|file| file.sync_all()).map_err(|error| Error::io(file, &error))
     }
 
+    fn close(&mut self) {
+        self.connection = None;
+    }
+
     fn reopen(&mut self) -> Result<()> {
         self.abandon();
         let opened = Sqlite::open(&self.file, self.journal)?;
