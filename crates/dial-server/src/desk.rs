@@ -8,7 +8,8 @@
 //! transaction is synced they wait for it.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::JoinHandle;
 
 use dial_store::time::Clock;
 use dial_store::{Project, Receipt, Submission};
@@ -29,7 +30,8 @@ type Job = (Submission, oneshot::Sender<Answer>);
 /// Takes submissions for a project.
 pub struct Desk {
     project: Arc<RwLock<Project>>,
-    queue: SyncSender<Job>,
+    queue: Mutex<Option<SyncSender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     version: watch::Receiver<u64>,
 }
 
@@ -46,8 +48,18 @@ impl Desk {
                 told();
             });
         };
-        std::thread::Builder::new().name("desk".into()).spawn(work).expect("a thread can be started");
-        Desk { project, queue, version }
+        let thread = std::thread::Builder::new().name("desk".into()).spawn(work).expect("a thread can be started");
+        Desk { project, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)), version }
+    }
+
+    /// Takes nothing more, stores what waits, and closes the project.
+    pub fn close(&self) {
+        drop(held(&self.queue).take());
+        if let Some(thread) = held(&self.thread).take() {
+            // A desk that broke has nothing left to store.
+            let _ = thread.join();
+        }
+        self.project_mut().close();
     }
 
     /// Submits, and waits until it is safe.
@@ -55,7 +67,8 @@ impl Desk {
         let (reply, answer) = oneshot::channel();
         let closed =
             || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "C12", "the server is stopping. Send it again later.");
-        match self.queue.try_send((submission, reply)) {
+        let queue = held(&self.queue).clone().ok_or_else(closed)?;
+        match queue.try_send((submission, reply)) {
             Ok(()) => Ok(answer.await.map_err(|_| closed())??),
             Err(TrySendError::Full(_)) => {
                 let text = "too many submissions at once. It was not saved. Send it again.";
@@ -84,6 +97,10 @@ impl Desk {
     pub fn version(&self) -> watch::Receiver<u64> {
         self.version.clone()
     }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Takes jobs until nobody can send any more.

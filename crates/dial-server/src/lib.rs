@@ -10,6 +10,7 @@
 mod app;
 mod cards;
 mod changes;
+pub mod describe;
 mod desk;
 mod guard;
 mod input;

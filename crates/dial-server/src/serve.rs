@@ -141,8 +141,9 @@ impl Server {
         runtime.block_on(accept(listener, Arc::clone(&self.app), self.stop.clone(), end)).map_err(failed)?;
         self.app.thinker.stop();
         runtime.shutdown_timeout(DRAIN);
-        // The model gives up at the next step of its solve; the project is closed when nobody has it any more.
+        // The model gives up at the next step of its solve; whether it broke does not matter any more.
         let _ = self.model.join();
+        self.app.desk.close();
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_file(folder.server());
         }

@@ -232,7 +232,11 @@ impl Error {
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Error::place(place, error.to_string(), "Check that the folder is yours and can be written to.")
             }
-            _ => Error::Disk { place: at, why: error.to_string() },
+            Some(ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory | ErrorCode::OperationInterrupted) => {
+                Error::Disk { place: at, why: error.to_string() }
+            }
+            // We send the same statements to tables that we made: what does not fit them is not what was written.
+            _ => Error::Damaged { place: at, what: error.to_string(), readable: 0, total: "an unknown number".into() },
         }
     }
 }

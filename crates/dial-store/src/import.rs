@@ -91,7 +91,7 @@ impl Project {
         let (given, unknown) = self.with_items(source, given, how)?;
         let (classes, added) = self.with_classes(source, &given, how)?;
         let plan = Plan::new(self, source, &given, &classes, how)?;
-        let group = self.log().labels().new_group();
+        let group = self.log().new_group();
         let mut submissions = plan.submissions(source, &added, key);
         let stored = !submissions.is_empty();
         while !submissions.is_empty() {
@@ -118,12 +118,7 @@ impl Project {
     }
 
     /// Finds the items that are meant.
-    fn with_items(
-        &mut self,
-        source: &str,
-        given: Vec<Given>,
-        how: &Import,
-    ) -> Result<(Meant, Vec<String>)> {
+    fn with_items(&mut self, source: &str, given: Vec<Given>, how: &Import) -> Result<(Meant, Vec<String>)> {
         let ids = self.item_ids()?;
         // What was gone when it was exported need not be here either.
         let gone = given.iter().filter(|given| given.said == Said::Mark(Mark::Gone)).map(|given| given.item.clone());

@@ -4,6 +4,7 @@
 //! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
 
 mod backup;
+mod connection;
 mod error;
 mod estimate;
 mod export;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dial::{Change, ClassId, Event, Fate, Labels};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::recipe::Recipe;
 use crate::record::{Chain, Entry, Look, Record, first_link, next_link};
 
@@ -24,8 +24,10 @@ pub struct Log {
     parked: BTreeMap<u64, Record>,
     /// The first record of every submission and how many there are.
     keys: HashMap<String, (usize, usize)>,
-    /// The key of the last submission.
-    last_key: Option<String>,
+    /// The key of the latest submission.
+    latest: Option<String>,
+    /// One more than the largest group of any record.
+    next_group: u64,
 }
 
 /// A label that counts: the latest live one of an annotator for an item.
@@ -54,7 +56,8 @@ impl Log {
             recipe: None,
             parked: BTreeMap::new(),
             keys: HashMap::new(),
-            last_key: None,
+            latest: None,
+            next_group: 0,
         }
     }
 
@@ -69,7 +72,16 @@ impl Log {
     }
 
     /// Appends one record that continues the log, or leaves everything as it was.
+    ///
+    /// # Errors
+    /// A record that would not be read back as it is (a number that is not finite is written as nothing), or that does not
+    /// apply.
     pub fn append(&mut self, record: Record) -> Result<()> {
+        let body = record.body();
+        if serde_json::from_str::<Record>(&body).map(|again| again.body()).ok().as_deref() != Some(&body) {
+            let text = "it holds a number that is not finite. Nothing was changed. Send a finite one.";
+            return Err(Error::Submission(text.into()));
+        }
         if let Some(event) = record.event() {
             self.labels.append(event)?;
         }
@@ -87,14 +99,15 @@ impl Log {
             Entry::Settled { parked } => drop(self.parked.remove(parked)),
             Entry::Change(_) => {}
         }
+        self.next_group = self.next_group.max(record.group + 1);
         match &record.key {
             Some(key) => {
                 self.keys.insert(key.clone(), (self.records.len(), 1));
-                self.last_key = Some(key.clone());
+                self.latest = Some(key.clone());
             }
             None => {
                 // Records without a key belong to the submission before them.
-                let count = self.last_key.as_ref().and_then(|key| self.keys.get_mut(key));
+                let count = self.latest.as_ref().and_then(|key| self.keys.get_mut(key));
                 count.into_iter().for_each(|(_, count)| *count += 1);
             }
         }
@@ -134,6 +147,11 @@ impl Log {
     /// Labels, classes and settings.
     pub fn labels(&self) -> &Labels {
         &self.labels
+    }
+
+    /// A group that no record has, not even one that says nothing about labels.
+    pub fn new_group(&self) -> u64 {
+        self.next_group.max(self.labels.new_group())
     }
 
     /// The records of a submission.

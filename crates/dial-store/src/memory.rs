@@ -80,6 +80,8 @@ impl Store for Memory {
         Err(Error::place(file, "a project in memory has no backup", "Make a project on disk."))
     }
 
+    fn close(&mut self) {}
+
     fn reopen(&mut self) -> Result<()> {
         Ok(())
     }

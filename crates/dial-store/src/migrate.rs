@@ -7,7 +7,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::connection::damaged;
 use crate::error::{Error, Result};
+use crate::place;
 
 /// A step from one format to the next.
 pub type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
@@ -30,7 +32,7 @@ pub(crate) fn create(change: &Transaction<'_>) -> rusqlite::Result<()> {
     change.pragma_update(None, "user_version", newest(MIGRATIONS))
 }
 
-fn newest(migrations: &[Migration]) -> u32 {
+pub(crate) fn newest(migrations: &[Migration]) -> u32 {
     1 + migrations.len() as u32
 }
 
@@ -45,6 +47,9 @@ pub(crate) fn up_to_date(file: &Path, connection: &mut Connection, migrations: &
     if found == known {
         return Ok(());
     }
+    if found == 0 {
+        return Err(damaged(file, "its format has no number", 0, None));
+    }
     let backup = file.with_extension(format!("format-{found}.dialbackup"));
     if !backup.exists() {
         let part = file.with_extension(format!("format-{found}.part"));
@@ -53,10 +58,11 @@ pub(crate) fn up_to_date(file: &Path, connection: &mut Connection, migrations: &
         connection.backup("main", &part, None::<fn(rusqlite::backup::Progress)>).map_err(failed)?;
         std::fs::File::open(&part).and_then(|file| file.sync_all()).map_err(|error| Error::io(&part, &error))?;
         std::fs::rename(&part, &backup).map_err(|error| Error::io(&backup, &error))?;
+        place::sync_folder_of(&backup)?;
     }
     (|| {
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        migrations.iter().skip(found.saturating_sub(1) as usize).try_for_each(|step| step(&change))?;
+        migrations.iter().skip(found as usize - 1).try_for_each(|step| step(&change))?;
         change.pragma_update(None, "user_version", known)?;
         change.commit()
     })()

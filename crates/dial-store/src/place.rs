@@ -9,7 +9,6 @@
 //! ```
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -63,7 +62,7 @@ pub struct Holder {
 /// A project that is ours while this lives.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -73,8 +72,7 @@ impl Lock {
         let file = File::options().create(true).truncate(false).write(true).open(&lock);
         let file = file.map_err(|error| Error::io(&lock, &error))?;
         if file.try_lock().is_err() {
-            let known = fs::read(&holder).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
-            let holder = match known {
+            let holder = match Holder::read(&holder) {
                 Some(Holder { pid, since }) => {
                     format!("the project is open in process {pid} since {}", crate::time::in_words(since))
                 }
@@ -84,9 +82,46 @@ impl Lock {
         }
         let us = Holder { pid: std::process::id(), since: now };
         // Only for the message: without it the lock holds all the same.
-        let _ = File::create(&holder).and_then(|mut file| file.write_all(&serde_json::to_vec(&us).unwrap_or_default()));
-        Ok(Lock { _file: file })
+        let part = folder.0.join("holder.part");
+        let _ = fs::write(&part, serde_json::to_vec(&us).unwrap_or_default()).and_then(|()| fs::rename(part, holder));
+        Ok(Lock { file })
     }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock to a process that was started from this one a moment ago.
+        let _ = self.file.unlock();
+    }
+}
+
+impl Holder {
+    /// Who has a project that is locked. Whoever has just locked it may not have said so yet, so that what is there is of a
+    /// process that is no more: then we look again, for a while.
+    fn read(file: &Path) -> Option<Holder> {
+        let look = || fs::read(file).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
+        for _ in 0..50 {
+            match look() {
+                Some(holder) if holder.lives() => return Some(holder),
+                _ => std::thread::sleep(std::time::Duration::from_millis(10)),
+            }
+        }
+        None
+    }
+
+    /// Whether there is such a process; yes where that cannot be seen.
+    fn lives(&self) -> bool {
+        !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{}", self.pid)).exists()
+    }
+}
+
+/// Makes the name of a file as safe as the file itself: syncs the folder it is in.
+pub(crate) fn sync_folder_of(file: &Path) -> Result<()> {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if cfg!(unix) {
+        File::open(parent).and_then(|parent| parent.sync_all()).map_err(|error| Error::io(parent, &error))?;
+    }
+    Ok(())
 }
 
 /// File systems on which SQLite's locks or its log do not hold what they promise.

@@ -12,11 +12,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
 
+use sha2::{Digest, Sha256};
+
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::place::{self, Folder, Lock};
 use crate::recipe::Recipe;
-use crate::record::{Chain, Record};
+use crate::record::{Chain, Entry, Record};
 use crate::sqlite::{Journal, Sqlite};
 use crate::store::{Lease, Store, Wanted};
 use crate::submit::{Decision, Receipt, Submission, submit, submit_in};
@@ -29,7 +31,7 @@ pub struct Project {
     project: String,
     log: Log,
     items: Items,
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 /// The ids of the items.
@@ -38,9 +40,6 @@ enum Items {
     Rows(usize),
     Named(HashSet<String>),
 }
-
-/// The name under which the ids are kept.
-const ITEMS: &str = "items";
 
 impl Project {
     /// Makes a new project in a folder that must not be there: the recipe, the ids of the items (none: row numbers), and
@@ -70,11 +69,7 @@ impl Project {
             let _ = std::fs::remove_dir_all(&part);
             return Err(error);
         }
-        if cfg!(unix) {
-            std::fs::File::open(parent)
-                .and_then(|parent| parent.sync_all())
-                .map_err(|error| Error::io(parent, &error))?;
-        }
+        place::sync_folder_of(folder)?;
         Project::open(folder, journal, now)
     }
 
@@ -100,9 +95,9 @@ impl Project {
     /// A project on any store.
     pub fn on(mut store: Box<dyn Store>, folder: Option<Folder>, lock: Option<Lock>) -> Result<Project> {
         let log = read_log(&mut *store)?;
-        let items = read_items(&mut *store, log.recipe())?;
+        let items = read_items(&mut *store, &log)?;
         let project = store.project().to_string();
-        Ok(Project { folder, store: Mutex::new(store), project, log, items, _lock: lock })
+        Ok(Project { folder, store: Mutex::new(store), project, log, items, lock })
     }
 
     /// Where it lies.
@@ -128,7 +123,8 @@ impl Project {
     /// The ids of the items in the order of the pool; row numbers where the pool has none.
     pub fn item_ids(&mut self) -> Result<Vec<String>> {
         let rows = self.log.recipe().map_or(0, |recipe| recipe.items);
-        Ok(kept_ids(self.store())?.unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
+        Ok(kept_ids(&mut **locked(&mut self.store), &self.log)?
+            .unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
     }
 
     /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
@@ -138,7 +134,7 @@ impl Project {
         let (log, items) = (&mut self.log, &self.items);
         let answers: Vec<Result<Receipt>> =
             submissions.iter().map(|submission| submit(log, submission, &|item| items.has(item), now)).collect();
-        match self.store_from(start) {
+        match self.store_from(start).and_then(|()| self.follow_recipe(start)) {
             Ok(()) => answers,
             Err(error) => self.after_failure(error, start, submissions),
         }
@@ -165,6 +161,15 @@ impl Project {
         }
     }
 
+    /// A new recipe may be of other items.
+    fn follow_recipe(&mut self, start: u64) -> Result<()> {
+        let new = &self.log.records()[start as usize..];
+        if new.iter().any(|record| matches!(record.entry, Entry::Recipe(_))) {
+            self.items = read_items(&mut **locked(&mut self.store), &self.log)?;
+        }
+        Ok(())
+    }
+
     /// Stores the records of the state after a place.
     fn store_from(&mut self, start: u64) -> Result<()> {
         let new = &self.log.records()[start as usize..];
@@ -178,9 +183,14 @@ impl Project {
     /// Goes back to what the store holds. What it does hold of the submissions is answered with receipts.
     fn after_failure(&mut self, error: Error, start: u64, submissions: &[Submission]) -> Vec<Result<Receipt>> {
         self.log.cut(start);
-        if self.recover().is_err() {
-            return submissions.iter().map(|_| Err(error.clone())).collect();
-        }
+        let error = match self.recover() {
+            Ok(()) => error,
+            // A file that is gone or damaged says more than that the write failed.
+            Err(worse @ (Error::Place { .. } | Error::Damaged { .. })) => {
+                return submissions.iter().map(|_| Err(worse.clone())).collect();
+            }
+            Err(_) => return submissions.iter().map(|_| Err(error.clone())).collect(),
+        };
         let items = &self.items;
         let answer = |submission: &Submission| match self.log.submission(&submission.key) {
             // A commit that failed may have reached the disk.
@@ -202,18 +212,30 @@ impl Project {
             let (readable, total) = (log.version(), known.to_string());
             return Err(Error::Damaged { place, what, readable, total });
         }
+        self.items = read_items(self.store(), &log)?;
         self.log = log;
         Ok(())
+    }
+
+    /// Closes the store in order and gives the project up. What is sent afterwards is refused.
+    pub fn close(&mut self) {
+        self.store().close();
+        self.lock = None;
     }
 
     /// Leases an item to somebody.
     pub fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
         let leased = self.store().lease(wanted);
-        if leased.as_ref().is_err_and(Error::is_storage) {
-            // What the failure was is the answer; whether the store works again the next call will show.
+        self.recovered(leased)
+    }
+
+    /// After a failure of the disk opens the store again. What the failure was is the answer; whether the store works again
+    /// the next call will show.
+    fn recovered<T>(&mut self, done: Result<T>) -> Result<T> {
+        if done.as_ref().is_err_and(Error::is_storage) {
             let _ = self.recover();
         }
-        leased
+        done
     }
 
     /// All leases.
@@ -223,18 +245,18 @@ impl Project {
 
     /// Takes another pool, or the same one embedded again: its recipe and its ids.
     pub fn change_pool(&mut self, recipe: Recipe, ids: Option<&[String]>, key: String, now: u64) -> Result<Receipt> {
-        keep_items(self.store(), ids)?;
+        // Kept under the name of the new recipe: until that is in the log, the old ids are the ones that count.
+        let kept = keep_items(self.store(), &recipe, ids);
+        self.recovered(kept)?;
         let decisions = vec![Decision::Recipe(Box::new(recipe))];
         let (annotator, replace, remark) = (String::new(), false, Default::default());
-        let receipt = self.submit_one(Submission { key, annotator, decisions, replace, remark }, now)?;
-        let recipe = self.log.recipe().cloned();
-        self.items = read_items(self.store(), recipe.as_ref())?;
-        Ok(receipt)
+        self.submit_one(Submission { key, annotator, decisions, replace, remark }, now)
     }
 
     /// Keeps bytes under a name: a cache, which may be lost.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.store().keep(&format!("cache/{name}"), bytes)
+        let kept = self.store().keep(&format!("cache/{name}"), bytes);
+        self.recovered(kept)
     }
 
     /// What was kept under a name.
@@ -243,8 +265,13 @@ impl Project {
     }
 
     pub(crate) fn store(&mut self) -> &mut dyn Store {
-        &mut **self.store.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+        &mut **locked(&mut self.store)
     }
+}
+
+/// What is in a mutex that nobody else can have.
+fn locked<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Everything of a new project, in its folder.
@@ -258,7 +285,7 @@ fn make(
 ) -> Result<()> {
     let paths = Folder(folder.to_path_buf());
     let mut store = Sqlite::create(&paths.database(), &crate::random_id()?, now, journal)?;
-    keep_items(&mut store, ids)?;
+    keep_items(&mut store, recipe, ids)?;
     let mut project = Project::on(Box::new(store), None, None)?;
     let mut decisions = vec![Decision::Recipe(Box::new(recipe.clone()))];
     decisions.extend(first);
@@ -278,20 +305,41 @@ impl Items {
 
 fn read_log(store: &mut dyn Store) -> Result<Log> {
     let records = store.read(0)?;
-    Log::replay(&store.project().to_string(), records)
+    Log::replay(store.project(), records)
 }
 
-fn keep_items(store: &mut dyn Store, ids: Option<&[String]>) -> Result<()> {
-    store.keep(ITEMS, &serde_json::to_vec(&ids).expect("ids are plain data"))
+/// The name under which the ids of a recipe's items are kept.
+fn name_of_items(recipe: &Recipe) -> String {
+    let recipe = serde_json::to_vec(recipe).expect("a recipe is plain data");
+    let digest = Sha256::digest(recipe);
+    format!("items/{}", digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-fn kept_ids(store: &mut dyn Store) -> Result<Option<Vec<String>>> {
-    Ok(store.kept(ITEMS)?.and_then(|bytes| serde_json::from_slice::<Option<Vec<String>>>(&bytes).ok()).flatten())
+/// Keeps the ids, behind their digest: the chain of the log does not cover them.
+fn keep_items(store: &mut dyn Store, recipe: &Recipe, ids: Option<&[String]>) -> Result<()> {
+    let ids = serde_json::to_vec(&ids).expect("ids are plain data");
+    let bytes = [Sha256::digest(&ids).as_slice(), &ids].concat();
+    store.keep(&name_of_items(recipe), &bytes)
 }
 
-fn read_items(store: &mut dyn Store, recipe: Option<&Recipe>) -> Result<Items> {
-    Ok(match kept_ids(store)? {
-        Some(ids) => Items::Named(ids.into_iter().collect()),
-        None => Items::Rows(recipe.map_or(0, |recipe| recipe.items)),
-    })
+/// The ids that came with the latest recipe that brought any, none being row numbers; a recipe may change without its items.
+fn kept_ids(store: &mut dyn Store, log: &Log) -> Result<Option<Vec<String>>> {
+    for record in log.records().iter().rev() {
+        let Entry::Recipe(recipe) = &record.entry else { continue };
+        let Some(bytes) = store.kept(&name_of_items(recipe))? else { continue };
+        let ids = bytes
+            .split_at_checked(32)
+            .filter(|(digest, ids)| Sha256::digest(ids).as_slice() == *digest)
+            .and_then(|(_, ids)| serde_json::from_slice::<Option<Vec<String>>>(ids).ok());
+        let place = format!("project {}", store.project());
+        let what = "the list of its items is not what was written".into();
+        let (readable, total) = (log.version(), log.version().to_string());
+        return ids.ok_or(Error::Damaged { place, what, readable, total });
+    }
+    Ok(None)
+}
+
+fn read_items(store: &mut dyn Store, log: &Log) -> Result<Items> {
+    let rows = Items::Rows(log.recipe().map_or(0, |recipe| recipe.items));
+    Ok(kept_ids(store, log)?.map_or(rows, |ids| Items::Named(ids.into_iter().collect())))
 }

@@ -15,23 +15,19 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
+use crate::connection::{self, APPLICATION, Identity, connect, damaged, quick_check};
 use crate::error::{Error, Result};
 use crate::memory::answered;
 use crate::migrate::{self, Migration};
 use crate::record::{Chain, Record, first_link, next_link};
 use crate::store::{Lease, Store, Wanted};
 
-/// The oldest SQLite without the WAL-reset bug.
-const OLDEST: i32 = 3_051_003;
-
-/// What marks a database as ours: "DiAL".
-const APPLICATION: i32 = 0x4469_414C;
-
 /// Above this the log of SQLite is brought into the database and cut.
 const LONGEST_WAL: u64 = 64 << 20;
 
 /// How the database reaches the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::manual_non_exhaustive)] // The hidden word is one to choose, in tests.
 pub enum Journal {
     /// Write-ahead log, synced at every commit.
     #[default]
@@ -50,7 +46,7 @@ pub struct Sqlite {
     journal: Journal,
     connection: Option<Connection>,
     project: String,
-    identity: Option<(u64, u64)>,
+    identity: Identity,
 }
 
 impl Sqlite {
@@ -67,9 +63,12 @@ impl Sqlite {
             change.execute("INSERT INTO head VALUES (0, ?1)", params![first_link(project)])?;
             change
                 .execute("INSERT INTO about VALUES ('project', ?1), ('made', ?2)", params![project, now.to_string()])?;
-            change.commit()
+            change.commit()?;
+            // Whose database this is, is looked for in the file itself.
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         })();
         made.map_err(|error| Error::sqlite(file, &error))?;
+        connection::tidy_on_close(&connection, true);
         Sqlite::from_connection(file, journal, connection)
     }
 
@@ -88,6 +87,7 @@ impl Sqlite {
             let next = "Give the folder of a project, or make one with dial new.";
             return Err(Error::place(file, "there is no project database", next));
         }
+        connection::check_header(file, migrate::newest(migrations))?;
         let mut connection = connect(file, journal, OpenFlags::empty())?;
         let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
         let application: i32 =
@@ -99,13 +99,14 @@ impl Sqlite {
         migrate::up_to_date(file, &mut connection, migrations)?;
         let mut sqlite = Sqlite::from_connection(file, journal, connection)?;
         sqlite.verify()?;
+        sqlite.tidy_on_close(true);
         Ok(sqlite)
     }
 
     fn from_connection(file: &Path, journal: Journal, connection: Connection) -> Result<Sqlite> {
         let project = connection.query_row("SELECT value FROM about WHERE name = 'project'", [], |row| row.get(0));
         let project = project.map_err(|error| damaged(file, &format!("it has no id ({error})"), 0, None))?;
-        let (file, identity) = (file.to_path_buf(), identity(file));
+        let (file, identity) = (file.to_path_buf(), Identity::of(file));
         Ok(Sqlite { file, journal, connection: Some(connection), project, identity })
     }
 
@@ -180,21 +181,21 @@ impl Sqlite {
         Error::sqlite(&self.file, &error)
     }
 
-    /// Refuses to go on with a file that was deleted or replaced under us.
-    fn still_there(&self) -> Result<()> {
-        match self.identity == identity(&self.file) {
-            true => Ok(()),
-            false => Err(Error::place(
-                &self.file,
-                "the database was moved, deleted or replaced while it was open",
-                "Bring it back, or restore a backup, and start again.",
-            )),
-        }
+    /// Whether closing brings what SQLite has logged into the database. Not where something is wrong: then all files stay
+    /// as they are.
+    fn tidy_on_close(&self, tidy: bool) {
+        self.connection.iter().for_each(|connection| connection::tidy_on_close(connection, tidy));
+    }
+
+    /// Closes the database and leaves all files as they are.
+    fn abandon(&mut self) {
+        self.tidy_on_close(false);
+        self.connection = None;
     }
 
     /// Runs a transaction; after a failure nothing more is written until [`Store::reopen`].
     fn write<T>(&mut self, work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
-        self.still_there()?;
+        self.identity.check(&self.file)?;
         let connection = self.connection_mut()?;
         let done = (|| {
             let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -203,13 +204,12 @@ impl Sqlite {
             Ok(value)
         })();
         done.map_err(|error: rusqlite::Error| {
-            let error = self.failed(error);
-            self.connection = None;
-            error
+            self.abandon();
+            self.failed(error)
         })
     }
 
-    /// Brings a long log of SQLite into the database.
+    /// Brings a long log of SQLite into the database and cuts it.
     fn trim(&mut self) {
         let wal =
             self.file.with_file_name(format!("{}-wal", self.file.file_name().unwrap_or_default().to_string_lossy()));
@@ -217,7 +217,16 @@ impl Sqlite {
             && let Some(connection) = &self.connection
         {
             // The log stays long where this fails; nothing is lost.
-            let _ = connection.pragma_query(None, "wal_checkpoint(TRUNCATE)", |_| Ok(()));
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // A file that is no longer the one we know is not written to.
+        if self.identity.check(&self.file).is_err() {
+            self.abandon();
         }
     }
 }
@@ -315,9 +324,18 @@ impl Store for Sqlite {
         std::fs::File::open(file).and_then(|file| file.sync_all()).map_err(|error| Error::io(file, &error))
     }
 
-    fn reopen(&mut self) -> Result<()> {
+    fn close(&mut self) {
         self.connection = None;
-        *self = Sqlite::open(&self.file, self.journal)?;
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.abandon();
+        let opened = Sqlite::open(&self.file, self.journal)?;
+        if opened.project != self.project {
+            let next = "Bring the right one back, or restore a backup, and start again.";
+            return Err(Error::place(&self.file, "another project was put in its place", next));
+        }
+        *self = opened;
         Ok(())
     }
 }
@@ -328,74 +346,4 @@ fn all_leases(connection: &Connection) -> rusqlite::Result<Vec<Lease>> {
         Ok(Lease { item: row.get(0)?, annotator: row.get(1)?, until: row.get::<_, i64>(2)? as u64 })
     };
     every.query_map([], lease)?.collect()
-}
-
-/// Opens a connection with the settings that durability rests on, and reads them back.
-fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<Connection> {
-    if rusqlite::version_number() < OLDEST {
-        return Err(Error::OldSqlite(rusqlite::version().into()));
-    }
-    let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let connection = Connection::open_with_flags(file, flags).map_err(failed)?;
-    let (mode, synchronous) = match journal {
-        Journal::Wal => ("wal", 2),
-        Journal::Rollback => ("delete", 3),
-        Journal::Unsafe => ("wal", 1),
-    };
-    connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
-    let wanted = [
-        ("locking_mode", "exclusive".to_string()),
-        ("journal_mode", mode.to_string()),
-        ("synchronous", synchronous.to_string()),
-        ("foreign_keys", "1".to_string()),
-        ("mmap_size", "0".to_string()),
-        ("trusted_schema", "0".to_string()),
-        ("fullfsync", "1".to_string()),
-        ("checkpoint_fullfsync", "1".to_string()),
-    ];
-    for (name, value) in &wanted {
-        connection.pragma_update(None, name, value).map_err(failed)?;
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok(row
-                .get_ref(0)?
-                .as_str()
-                .map(str::to_string)
-                .unwrap_or_else(|_| row.get::<_, i64>(0).unwrap_or(-1).to_string()))
-        };
-        // A build that maps no memory has no such setting.
-        let found = connection.pragma_query_value(None, name, read).optional().map_err(failed)?;
-        if found.as_deref().is_some_and(|found| found != value) {
-            let why = format!("the database does not take {name} = {value} (it has {})", found.unwrap_or_default());
-            return Err(Error::place(file, why, "Move the project to a local disk."));
-        }
-    }
-    Ok(connection)
-}
-
-fn quick_check(file: &Path, connection: &Connection) -> Result<()> {
-    let found = connection.pragma_query_value(None, "quick_check", |row| row.get::<_, String>(0));
-    match found {
-        Ok(text) if text == "ok" => Ok(()),
-        Ok(text) => Err(damaged(file, &text.replace('\n', "; "), 0, None)),
-        Err(error) => Err(Error::sqlite(file, &error)),
-    }
-}
-
-fn damaged(file: &Path, what: &str, readable: u64, total: Option<u64>) -> Error {
-    let total = total.map_or("an unknown number".into(), |total| total.to_string());
-    Error::Damaged { place: file.display().to_string(), what: what.into(), readable, total }
-}
-
-/// What tells a file from another one of the same name.
-fn identity(file: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        std::fs::metadata(file).ok().map(|file| (file.dev(), file.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        file.exists().then_some((0, 0))
-    }
 }

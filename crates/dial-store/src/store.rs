@@ -39,6 +39,9 @@ pub trait Store: Send {
     /// A copy of everything in a new file, which is whole if this succeeds.
     fn copy_to(&mut self, file: &Path) -> Result<()>;
 
+    /// Closes everything in order; what comes after fails.
+    fn close(&mut self);
+
     /// After a failed write: closes everything, opens it again and checks it.
     fn reopen(&mut self) -> Result<()>;
 }

@@ -5,7 +5,7 @@
 //! contradicts one of the same person (C3) or names a class that is no more (C6), is human work all the same: it is kept
 //! aside in the log, and the sender is told.
 
-use dial::{Change, ClassId};
+use dial::{Change, ClassId, Event};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -80,7 +80,7 @@ pub(crate) fn submit(
     exists: &dyn Fn(&str) -> bool,
     now: u64,
 ) -> Result<Receipt> {
-    let group = log.labels().new_group();
+    let group = log.new_group();
     submit_in(log, submission, exists, now, group)
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn submit_in(
 ) -> Result<Receipt> {
     check_names(submission)?;
     if let Some(before) = log.submission(&submission.key) {
-        return repeat(before, submission);
+        return repeat(log, before, submission);
     }
     let start = log.version();
     let stored = store(log, submission, exists, now, group);
@@ -189,6 +189,9 @@ fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&s
             match log.label_of(item, &submission.annotator) {
                 Some(before) if before == classes => Ok(Judged::Known(place_of(log, item, &submission.annotator))),
                 Some(before) if !submission.replace => {
+                    // What could not be taken in any case is a mistake of the sender too.
+                    let (annotator, change) = (submission.annotator.clone(), change.clone());
+                    log.labels().clone().append(Event { group: log.new_group(), annotator, change })?;
                     Ok(Judged::Park("C3", [log.label_in_words(before), log.label_in_words(classes)]))
                 }
                 _ => {
@@ -200,8 +203,8 @@ fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&s
         }
         Change::RenameClass { name, .. } => check_name("the class", name).map(|()| Judged::Take { late: false }),
         Change::Undo { group } | Change::Redo { group } => {
-            let mine = |record: &&Record| record.group == *group && record.annotator != submission.annotator;
-            match log.records().iter().find(mine) {
+            let others = |record: &&Record| record.group == *group && record.annotator != submission.annotator;
+            match log.records().iter().find(others) {
                 Some(other) if !submission.replace && *group != 0 => Err(Error::Undo(format!(
                     "group {group} is the work of {}. Nothing was changed. Undo your own, or say that you mean it (replace).",
                     name_of(&other.annotator)
@@ -257,7 +260,7 @@ fn parked_error(record: &Record) -> Error {
 }
 
 /// The first answer again, if the submission is the same.
-fn repeat(before: &[Record], submission: &Submission) -> Result<Receipt> {
+fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Receipt> {
     let reused = || Error::KeyReused(submission.key.clone());
     let first = before.first().ok_or_else(reused)?;
     let same = |(record, decision): (&Record, &Decision)| match (&record.entry, decision) {
@@ -271,10 +274,18 @@ fn repeat(before: &[Record], submission: &Submission) -> Result<Receipt> {
         (Entry::Recipe(recipe), Decision::Recipe(again)) => recipe == again,
         _ => false,
     };
-    // Decisions that were known already left no record, so there may be fewer records than decisions.
-    let mut left = submission.decisions.iter();
-    let all = before.iter().all(|record| left.any(|decision| same((record, decision))));
-    if first.annotator != submission.annotator || !all {
+    // A label that was known already left no record; whatever else has none was not sent then.
+    let earlier = &log.records()[..first.seq as usize - 1 + before.len()];
+    let known = |decision: &Decision| {
+        matches!(decision, Decision::Change(change @ Change::Label { .. })
+            if earlier.iter().any(|record| record.annotator == first.annotator && record.change() == Some(change)))
+    };
+    let mut left = before.iter().peekable();
+    let all = submission
+        .decisions
+        .iter()
+        .all(|decision| left.next_if(|record| same((record, decision))).is_some() || known(decision));
+    if first.annotator != submission.annotator || !all || left.next().is_some() {
         return Err(reused());
     }
     if matches!(first.entry, Entry::Parked { .. }) {
@@ -315,8 +326,16 @@ fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
 
 /// The place of the live label that an annotator gave an item.
 fn place_of(log: &Log, item: &str, annotator: &str) -> u64 {
+    // From the end: of the undos and redos of a group the last one counts.
+    let mut undone = std::collections::HashMap::new();
     let mine = |record: &&Record| {
+        match record.change() {
+            Some(Change::Undo { group }) => drop(undone.entry(*group).or_insert(true)),
+            Some(Change::Redo { group }) => drop(undone.entry(*group).or_insert(false)),
+            _ => {}
+        }
         record.annotator == annotator
+            && undone.get(&record.group) != Some(&true)
             && matches!(record.change(), Some(Change::Label { item: other, .. }) if other == item)
     };
     log.records().iter().rev().find(mine).map_or(0, |record| record.seq)

@@ -1,0 +1,7 @@
+//! A real server on the loopback, asked by a client that may misbehave.
+
+mod common;
+mod labelling;
+mod model;
+mod security;
+mod together;

@@ -1,0 +1,140 @@
+//! Labels go on whatever the model does: faults C9 and C12, and what is thought ahead.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::common::{Wish, make, new, obstacle, serve};
+
+#[test]
+fn a_model_that_breaks_loses_no_label_and_comes_back() {
+    let broken = Arc::new(AtomicU64::new(1));
+    let switch = Arc::clone(&broken);
+    let wish = Wish {
+        obstacle: obstacle(move |_| assert_eq!(switch.load(Ordering::Relaxed), 0, "the model breaks on purpose")),
+        ..Wish::default()
+    };
+    let (_folder, server) = new(&wish);
+    for step in 0..5 {
+        // Questions come from the order that needs no model.
+        let asked = server.post("/api/v1/next", &json!({})).ok();
+        let item = asked["items"][0]["id"].as_str().unwrap().to_string();
+        server.label(&format!("k{step}"), "", &item, step % 2).ok();
+    }
+    let banner = (0..100).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        server.get("/api/v1/project").ok()["banner"].as_str().map(str::to_string)
+    });
+    assert!(banner.unwrap().starts_with("Labels are safe"), "a banner says so");
+    broken.store(0, Ordering::Relaxed);
+    let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+    let project = server.wait_for_model(version);
+    assert_eq!(
+        (project["labelled"].as_u64(), project["banner"].as_str(), &project["model_ready"]),
+        (Some(5), None, &json!(true))
+    );
+}
+
+#[test]
+fn a_slow_model_holds_nobody_up() {
+    let wish = Wish {
+        obstacle: obstacle(|version| std::thread::sleep(Duration::from_millis(if version > 4 { 3600_000 } else { 0 }))),
+        ..Wish::default()
+    };
+    let (_folder, server) = new(&wish);
+    server.wait_for_model(1);
+    for step in 0..20u64 {
+        let asked = server.post("/api/v1/next", &json!({})).ok();
+        let item = asked["items"][0]["id"].as_str().unwrap().to_string();
+        let stored = server.label(&format!("k{step}"), "", &item, 0).ok();
+        assert!(stored["version"].as_u64().unwrap() > asked["model_version"].as_u64().unwrap());
+    }
+    // The process ends while the model sleeps: a test would wait an hour for it otherwise.
+    std::mem::forget(server);
+}
+
+#[test]
+fn stopping_in_the_middle_keeps_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("p.dial");
+    make(&project, &Wish { pool: "builtin:moons:2000".into(), ..Wish::default() });
+    let mut expected = 0;
+    for round in 0..3 {
+        let server = serve(&project, None);
+        for step in 0..4 {
+            server.label(&format!("{round}-{step}"), "", &format!("{}", round * 100 + step * 7), 0).ok();
+            expected += 1;
+        }
+        // The model is in the middle of its work.
+        server.stop();
+        assert!(!project.join("project.db-wal").exists(), "the log of the database was brought in");
+    }
+    let server = serve(&project, None);
+    assert_eq!(server.get("/api/v1/project").ok()["labelled"], expected);
+}
+
+#[test]
+fn the_next_question_is_foreseen_for_every_answer() {
+    // The same answers, with and without time to think ahead, lead to the same questions.
+    let (_a, quick) = new(&Wish::default());
+    let (_b, patient) = new(&Wish::default());
+    let run = |server: &crate::common::Running, wait: bool| -> Vec<String> {
+        let mut items = Vec::new();
+        for step in 0..8u64 {
+            let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+            if wait || step == 0 {
+                server.wait_for_model(version);
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            let asked = server.post("/api/v1/next", &json!({})).ok();
+            let item = asked["items"][0]["id"].as_str().unwrap().to_string();
+            server.label(&format!("k{step}"), "", &item, u16::from(step % 2 == 0)).ok();
+            items.push(item);
+        }
+        items
+    };
+    let (fast, slow) = (run(&quick, false), run(&patient, true));
+    assert_eq!(fast[..2], slow[..2], "the second question was foreseen: {fast:?} {slow:?}");
+}
+
+#[test]
+fn random_questions_measure_the_accuracy() {
+    let (_folder, server) = new(&Wish { audit: 0.5, ..Wish::default() });
+    let truth =
+        dial_data::open("builtin:moons:120", &Default::default(), 0, &dial::Control::new()).unwrap().truth.unwrap();
+    let mut audits = 0;
+    for step in 0..30 {
+        let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+        server.wait_for_model(version);
+        let asked = server.post("/api/v1/next", &json!({})).ok();
+        let item = &asked["items"][0];
+        audits += u64::from(item["audit"].as_bool().unwrap());
+        let id = item["id"].as_str().unwrap();
+        server.label(&format!("k{step}"), "", id, truth.labels[id.parse::<usize>().unwrap()].unwrap()).ok();
+    }
+    assert!((5..26).contains(&audits), "{audits} of 30 at a share of a half");
+    let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+    server.wait_for_model(version);
+    let audit = server.get("/api/v1/estimates").ok()["audit"].clone();
+    assert_eq!(audit[1].as_u64(), Some(audits));
+    let (low, high) = (audit[0]["low"].as_f64().unwrap(), audit[0]["high"].as_f64().unwrap());
+    assert!(low < high && high <= 1.0, "{audit}");
+}
+
+#[test]
+fn before_there_are_two_classes_labels_wait_for_nobody() {
+    let (_folder, server) = new(&Wish { classes: vec![], ..Wish::default() });
+    let project = server.get("/api/v1/project").ok();
+    assert_eq!((project["classes"].as_array().unwrap().len(), &project["model_ready"]), (0, &json!(false)));
+    assert_eq!(server.get("/api/v1/estimates").ok(), json!(null));
+    let asked = server.post("/api/v1/next", &json!({})).ok();
+    let item = asked["items"][0]["id"].as_str().unwrap();
+    for name in ["cat", "dog"] {
+        let add = json!({"key": name, "decisions": [{"kind": "add-class", "name": name}]});
+        server.post("/api/v1/decisions", &add).ok();
+    }
+    let version = server.label("k", "", item, 1).ok()["version"].as_u64().unwrap();
+    assert_eq!(server.wait_for_model(version)["model_ready"], json!(true));
+}
