@@ -225,6 +225,10 @@ impl Store for Failing {
         self.store.copy_to(file)
     }
 
+    fn close(&mut self) {
+        self.store.close();
+    }
+
     fn reopen(&mut self) -> Result<()> {
         self.store.reopen()
     }
