@@ -33,23 +33,27 @@ pub struct Desk {
     queue: Mutex<Option<SyncSender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     version: watch::Receiver<u64>,
+    tell: watch::Sender<u64>,
+    told: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Desk {
     /// Opens for a project; `told` is called after each transaction.
-    pub fn open(project: Project, clock: Clock, told: impl Fn() + Send + 'static) -> Desk {
+    pub fn open(project: Project, clock: Clock, told: impl Fn() + Send + Sync + 'static) -> Desk {
         let (queue, jobs) = sync_channel(WAITING);
         let (tell, version) = watch::channel(project.log().version());
         let project = Arc::new(RwLock::new(project));
         let shared = Arc::clone(&project);
+        let told: Arc<dyn Fn() + Send + Sync> = Arc::new(told);
+        let (teller, listener) = (tell.clone(), Arc::clone(&told));
         let work = move || {
             take_jobs(&jobs, &shared, clock, &|version| {
-                tell.send_replace(version);
-                told();
+                teller.send_replace(version);
+                listener();
             });
         };
         let thread = std::thread::Builder::new().name("desk".into()).spawn(work).expect("a thread can be started");
-        Desk { project, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)), version }
+        Desk { project, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)), version, tell, told }
     }
 
     /// Takes nothing more, stores what waits, and closes the project.
@@ -91,6 +95,13 @@ impl Desk {
     /// The project as others share it.
     pub fn shared(&self) -> Arc<RwLock<Project>> {
         Arc::clone(&self.project)
+    }
+
+    /// Says that something was stored in another way than through the queue.
+    pub fn told(&self) {
+        let version = self.project().log().version();
+        self.tell.send_replace(version);
+        (self.told)();
     }
 
     /// The version of the log as it changes.

@@ -123,7 +123,8 @@ pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result
         Some(dial_store::Decision::Change(Change::Label { item, .. })) => Some(item.clone()),
         _ => None,
     };
-    let remark = remark(&app, item.as_deref(), &sent.annotator);
+    let (of, who) = (item.clone(), sent.annotator.clone());
+    let remark = aside(&app, move |app| remark(app, of.as_deref(), &who)).await?;
     let Decisions { key, annotator, replace, .. } = Decisions { decisions: Vec::new(), ..sent };
     let receipt = app.desk.submit(Submission { key, annotator: annotator.clone(), decisions, replace, remark }).await?;
     let project = app.desk.project();
@@ -132,14 +133,21 @@ pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result
     Ok(Json(Stored::new(&receipt, project.log().version(), also_by)))
 }
 
-/// What the model believed before an answer.
-fn remark(app: &App, item: Option<&str>, annotator: &str) -> Remark {
+/// What the model believed before an answer, and whether the item had gone to somebody else by then.
+fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Problem> {
+    let now = app.clock.now();
+    let leases = match item {
+        Some(_) => app.desk.project_mut().leases()?,
+        None => Vec::new(),
+    };
+    let mut live = leases.iter().filter(|lease| item == Some(&*lease.item) && now < lease.until).peekable();
+    let late = live.peek().is_some() && live.all(|lease| lease.annotator != annotator);
     let thought = app.thinker.thought();
     let node = item.and_then(|item| app.material.setting.items.node(item).ok());
     let predicted = node.zip(thought.view.as_ref()).map(|(node, view)| view.class(node));
     let pair = (item.unwrap_or_default().to_string(), annotator.to_string());
     let audit = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&pair);
-    Remark { audit, predicted, version: predicted.map(|_| thought.version), ..Remark::default() }
+    Ok(Remark { late, audit, predicted, version: predicted.map(|_| thought.version), ..Remark::default() })
 }
 
 /// An item by its id.

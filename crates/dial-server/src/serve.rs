@@ -38,6 +38,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub struct Settings {
     /// The port; 0 takes a free one.
     pub port: u16,
+    /// Threads that the model computes with; all cores, if none are given.
+    pub threads: Option<usize>,
     /// What tests put in the way of the model.
     #[doc(hidden)]
     pub obstacle: Option<Obstacle>,
@@ -109,7 +111,13 @@ impl Server {
         let desk = Desk::open(project, clock, move || told.wake());
         let (material, shared, obstacle) = (Arc::new(material), desk.shared(), settings.obstacle.clone());
         let mine = Arc::clone(&material);
-        let think = move || beginning.think(&mine, &shared, obstacle.as_ref());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build();
+        let pool = pool.map_err(|error| Error::Place {
+            place: "threads".into(),
+            why: format!("cannot be started: {error}"),
+            next: "Use a smaller --threads.".into(),
+        })?;
+        let think = move || pool.install(|| beginning.think(&mine, &shared, obstacle.as_ref()));
         let model = std::thread::Builder::new().name("model".into()).spawn(think).expect("a thread can be started");
         thinker.wake();
         let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, port, stopping }));

@@ -79,7 +79,7 @@ pub struct Look {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remark {
-    /// The item had all the answers it needs when this one came.
+    /// The item had all the answers it needs when this one came, or somebody else had it by then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
     /// The item was drawn at random, to measure accuracy.

@@ -24,7 +24,8 @@ pub trait Store: Send {
     /// Appends records, each with its link, and ends the leases of the answers among them.
     fn append(&mut self, records: &[(Record, Chain)]) -> Result<()>;
 
-    /// Leases the first of these items that may be had, or renews what the annotator has of them.
+    /// Leases the first of these items that may be had; one that the annotator has already is leased anew. What is over
+    /// is forgotten.
     fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>>;
 
     /// All leases, those that are over included.

@@ -195,9 +195,14 @@ fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&s
                     Ok(Judged::Park("C3", [log.label_in_words(before), log.label_in_words(classes)]))
                 }
                 _ => {
-                    let others = log.labels().labels_of(item).filter(|(who, _)| *who != submission.annotator).count();
+                    // Answers that came late took nobody's place.
+                    let place = |who: &str| (place_of(log, item, who) as usize).checked_sub(1);
+                    let record = |who: &str| place(who).and_then(|place| log.records().get(place));
+                    let in_time = |who: &str| record(who).is_none_or(|record| !record.remark.late);
+                    let others = log.labels().labels_of(item).map(|(who, _)| who);
+                    let others = others.filter(|who| *who != submission.annotator && in_time(who)).count();
                     let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
-                    Ok(Judged::Take { late: others >= overlap })
+                    Ok(Judged::Take { late: submission.remark.late || others >= overlap })
                 }
             }
         }
