@@ -17,6 +17,7 @@ pub use crate::new::New;
 pub use crate::pool_args::{PoolArgs, ReadingArgs};
 pub use crate::predict::Predict;
 pub use crate::reproduce::Reproduce;
+pub use crate::serve::{Label, Serve};
 pub use crate::status::Show;
 pub use crate::tell::Tell;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
@@ -81,6 +82,11 @@ pub enum Verb {
     Propagate(Propagate),
     /// How long each stage takes on this machine
     Bench(Bench),
+    /// Label a pool in the browser: make a project of it, or go on with one
+    Label(Box<Label>),
+    /// Serve a project on this machine: the labelling page, and an interface for programs
+    #[command(hide = true)]
+    Serve(Serve),
     /// Make a project of a pool, to be labelled
     #[command(hide = true)]
     New(Box<New>),

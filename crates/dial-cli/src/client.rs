@@ -97,6 +97,11 @@ impl Client {
         self.post("import", &body)
     }
 
+    /// A link that signs in a browser.
+    pub fn link(&self) -> Result<String, Failure> {
+        self.post("launch", &json!({}))
+    }
+
     /// Has a backup made in the folder of the project.
     pub fn backup(&self) -> Result<Manifest, Failure> {
         self.post("backup", &json!({}))

@@ -45,6 +45,11 @@ impl Failure {
         Failure { code: Cow::Owned(code.to_string()), kind, detail }
     }
 
+    /// Something that is not allowed.
+    pub fn permission(detail: String) -> Failure {
+        Failure { code: "X3".into(), kind: ErrorKind::Permission, detail }
+    }
+
     /// Puts the name of the pool before an error of the core, which does not know it.
     pub fn in_pool(pool: &str, error: dial::Error) -> Failure {
         let detail = match error.kind() {

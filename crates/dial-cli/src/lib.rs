@@ -29,6 +29,7 @@ mod project;
 mod propagate;
 mod reproduce;
 mod saved;
+mod serve;
 mod simulate;
 mod status;
 mod summary;
@@ -52,13 +53,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => return failure::usage(&error, json),
     };
     let output = Output { json: cli.json, quiet: cli.quiet };
-    match in_pool(cli.threads, || dispatch(&cli.verb, &output)) {
+    match in_pool(cli.threads, || dispatch(&cli.verb, cli.threads, &output)) {
         Ok(()) => 0,
         Err(failure) => failure.print(json),
     }
 }
 
-fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
+fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), Failure> {
     match verb {
         Verb::Demo(args) => demo::run(args, output),
         Verb::Simulate(args) => simulate::run(args, output),
@@ -69,6 +70,8 @@ fn dispatch(verb: &Verb, output: &Output) -> Result<(), Failure> {
         Verb::Doctor(args) => doctor::run(args, output),
         Verb::Propagate(args) => propagate::run(args, output),
         Verb::Bench(args) => bench::run(args, output),
+        Verb::Label(args) => serve::label(args, threads, output),
+        Verb::Serve(args) => serve::serve(args, threads, output),
         Verb::New(args) => new::run(args, output),
         Verb::Ask(args) => ask::run(args, output),
         Verb::Tell(args) => tell::run(args, output),

@@ -137,6 +137,12 @@ pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes a project, to be labelled at once.
+pub fn make_project(args: &New, output: &Output) -> Result<Project, Failure> {
+    check(args)?;
+    Ok(make(args, output)?.project)
+}
+
 /// A project that was just made.
 struct Made {
     folder: PathBuf,

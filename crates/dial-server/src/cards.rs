@@ -11,9 +11,6 @@ use crate::wire::{Belief, Card, LabelOf, Near, Probability, Share, Shown};
 /// Labelled items that are shown beside an item.
 const NEAREST: usize = 5;
 
-/// Below this evidence an item counts as unexplored.
-const HEARD: f64 = 0.05;
-
 /// The longest text that goes with a card; the whole text is shown by its own page.
 const LONGEST: usize = 100_000;
 
@@ -35,7 +32,7 @@ pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
         row: node.0,
         show: shown(app, node, &id),
         beside,
-        why: prediction.as_ref().map(|(prediction, view)| why(log, prediction, view)),
+        why: prediction.as_ref().map(|(prediction, view)| dial_store::why(log, prediction, view.classes())),
         belief: prediction.map(|(prediction, view)| belief(&prediction, view, thought.version)),
         audit: false,
         leased_until: None,
@@ -67,29 +64,6 @@ pub fn belief(prediction: &Prediction, view: &View<'_>, version: u64) -> Belief 
         evidence: prediction.evidence,
         reached: prediction.reached,
         version,
-    }
-}
-
-/// Why an item is worth asking.
-fn why(log: &Log, prediction: &Prediction, view: &View<'_>) -> String {
-    if !prediction.reached {
-        return "No label reaches this item yet.".into();
-    }
-    if prediction.evidence < HEARD {
-        return "Unexplored: the labels so far say little about this part of the pool.".into();
-    }
-    let mut order: Vec<usize> = (0..prediction.probabilities.len()).collect();
-    order.sort_by(|&a, &b| prediction.probabilities[b].total_cmp(&prediction.probabilities[a]));
-    let name = |place: usize| log.label_in_words(&[(view.classes()[place], 1.0)]);
-    let percent = |place: usize| format!("{:.0} %", 100.0 * prediction.probabilities[place]);
-    match order.as_slice() {
-        [first, second, ..] if prediction.probabilities[*first] < 0.8 => {
-            format!("Torn between {} ({}) and {} ({}).", name(*first), percent(*first), name(*second), percent(*second))
-        }
-        [first, ..] => {
-            format!("Probably {} ({}), and many items like it hang on the answer.", name(*first), percent(*first))
-        }
-        [] => String::new(),
     }
 }
 

@@ -12,6 +12,7 @@ mod cards;
 mod changes;
 pub mod describe;
 mod desk;
+mod exchange;
 mod guard;
 mod input;
 mod lists;

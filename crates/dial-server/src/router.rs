@@ -18,10 +18,11 @@ use crate::guard::guard;
 use crate::input::Asked;
 use crate::problem::Problem;
 use crate::sessions::Caller;
-use crate::{changes, lists, routes as paths};
+use crate::{changes, exchange, lists, routes as paths};
 
 /// The largest body, in bytes.
 const LARGEST_BODY: usize = 2_000_000;
+const LARGEST_IMPORT: usize = 256_000_000;
 
 #[derive(OpenApi)]
 #[openapi(info(
@@ -45,6 +46,10 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(lists::suspects))
         .routes(routes!(lists::disagreements))
         .routes(routes!(changes::changes))
+        .routes(routes!(exchange::status))
+        .routes(routes!(exchange::export))
+        .merge(OpenApiRouter::new().routes(routes!(exchange::import)).layer(DefaultBodyLimit::max(LARGEST_IMPORT)))
+        .routes(routes!(exchange::backup))
         .routes(routes!(launch_code))
 }
 

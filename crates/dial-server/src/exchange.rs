@@ -1,0 +1,134 @@
+//! Labels in and out: status, exports, imports, backups.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use dial_store::{Estimates, Export, Format, Given, Import, Imported, Manifest, Status};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::input::{Asked, Input};
+use crate::problem::Problem;
+use crate::routes::aside;
+
+type Shared = State<Arc<App>>;
+
+/// How the project stands: counts, answers that need attention, disagreements, estimates.
+#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Value), (status = "default", body = Problem)))]
+pub async fn status(State(app): Shared) -> Result<Json<Value>, Problem> {
+    aside(&app, |app| {
+        let thought = app.thinker.thought();
+        let project = app.desk.project();
+        let mut status = serde_json::to_value(Status::of(&project)).unwrap_or_default();
+        let estimates =
+            thought.view.as_ref().map(|view| Estimates::new(project.log(), view, thought.version, thought.flips));
+        status["estimates"] = serde_json::to_value(estimates).unwrap_or_default();
+        Ok(Json(status))
+    })
+    .await
+}
+
+/// What to export.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wanted {
+    /// csv, jsonl, npz or parquet.
+    #[serde(default = "csv")]
+    pub format: String,
+    /// Only labels, no predictions.
+    #[serde(default)]
+    pub labels_only: bool,
+}
+
+fn csv() -> String {
+    "csv".into()
+}
+
+/// All items with their labels and what is believed about them, as a file.
+#[utoipa::path(get, path = "/api/v1/export", params(Wanted), responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem)))]
+pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<Response, Problem> {
+    aside(&app, move |app| {
+        let unknown = |_| {
+            Problem::new(
+                axum::http::StatusCode::UNPROCESSABLE_ENTITY,
+                "U1",
+                "format must be csv, jsonl, npz or parquet.",
+            )
+        };
+        let format: Format = wanted.format.parse().map_err(unknown)?;
+        let (thought, items) = (app.thinker.thought(), &app.material.setting.items);
+        let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
+        let view = thought.view.as_deref().filter(|_| !wanted.labels_only);
+        let export = Export::new(app.desk.project().log(), &ids, view);
+        let mut response = export.bytes(format)?.into_response();
+        let name = format!("attachment; filename=\"labels.{format}\"");
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        if let Ok(name) = HeaderValue::from_str(&name) {
+            headers.insert(header::CONTENT_DISPOSITION, name);
+        }
+        Ok(response)
+    })
+    .await
+}
+
+/// Labels to import.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Labels {
+    /// Where they come from.
+    pub source: String,
+    /// The labels as a file of ours gives them.
+    #[schema(value_type = Vec<Value>)]
+    pub given: Vec<Given>,
+    /// The annotator of labels that come without one.
+    pub annotator: Option<String>,
+    /// Labels of items that are not in the pool are left out.
+    #[serde(default)]
+    pub skip_unknown: bool,
+    /// Classes that are not there are added.
+    #[serde(default)]
+    pub add_classes: bool,
+    /// Made by the sender.
+    pub key: String,
+}
+
+/// Imports labels as one group. Contradictions are kept as labels of different annotators, and listed.
+#[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Value), (status = "default", body = Problem)))]
+pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<Json<Imported>, Problem> {
+    aside(&app, move |app| {
+        let Labels { source, given, annotator, skip_unknown, add_classes, key } = labels;
+        let how = Import { annotator, skip_unknown, add_classes, ..Import::default() };
+        let imported = app.desk.project_mut().import_given(&source, given, &how, &key, app.clock.now());
+        app.desk.told();
+        Ok(Json(imported?))
+    })
+    .await
+}
+
+/// Makes a backup in the folder of the project.
+#[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Value), (status = "default", body = Problem)))]
+pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
+    aside(&app, |app| {
+        let mut project = app.desk.project_mut();
+        let now = app.clock.now();
+        let Some(folder) = project.folder().map(dial_store::Folder::backups) else {
+            return Err(Problem::not_found("a project in memory has no backups"));
+        };
+        let made = std::fs::create_dir_all(&folder);
+        let failed = |error: std::io::Error| dial_store::Error::Place {
+            place: folder.display().to_string(),
+            why: error.to_string(),
+            next: "Check that the folder can be written to.".into(),
+        };
+        made.map_err(failed)?;
+        Ok(Json(project.backup(&folder.join(format!("{}.dialbackup", dial_store::time::compact(now))), now)?))
+    })
+    .await
+}
