@@ -20,6 +20,7 @@ mod descriptor;
 pub mod error;
 mod features_file;
 pub mod fingerprint;
+mod first_line;
 mod folder;
 pub mod generate;
 pub mod graph_file;
