@@ -9,6 +9,7 @@
 pub mod array;
 pub mod builtin;
 mod bytes;
+mod class_names;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod components;
