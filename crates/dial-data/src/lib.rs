@@ -31,6 +31,7 @@ mod idx;
 mod image_features;
 mod inflate;
 mod json;
+mod json_cells;
 mod labels;
 mod literal;
 mod looks;

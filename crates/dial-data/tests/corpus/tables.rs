@@ -202,7 +202,7 @@ pub fn label_cases() -> Vec<Case> {
         pool("labels too few", "labels.csv: 2 labels for 3 rows.").labels("labels.csv", b"label\ncat\ndog\n".to_vec()),
         pool("labels for unknown ids", "2 ids are not in the pool: \"u\" (line 3), \"v\" (line 4) (--on-unknown skip")
             .labels("labels.csv", b"id,label\nx,cat\nu,cat\nv,dog\n".to_vec()),
-        pool("labels twice", "two classes for one id: \"x\" is cat (line 2) and dog (line 4).")
+        pool("labels twice", "two classes for one id: \"x\" is \"cat\" (line 2) and \"dog\" (line 4).")
             .labels("labels.csv", b"id,label\nx,cat\ny,cat\nx,dog\n".to_vec()),
         pool("labels unnamed", "3 columns and none named label").labels("labels.csv", b"a,b,c\n1,2,3\n".to_vec()),
         array("labels ragged", "I6", "labels.csv: 1 bad row: line 3: 1 cell, expected 2")
