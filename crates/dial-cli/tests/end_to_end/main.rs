@@ -15,6 +15,7 @@ mod graph;
 mod maps;
 mod methods;
 mod outputs;
+mod pool_options;
 mod pools;
 mod propagate;
 mod reproduce;
