@@ -65,6 +65,7 @@ pub(crate) fn sheet(
 }
 
 fn from_parquet(bytes: Bytes, options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
+    pages::check_contents(&bytes)?;
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);

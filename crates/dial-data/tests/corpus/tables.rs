@@ -99,6 +99,13 @@ fn rows() -> Vec<Case> {
         case("csv is damaged UTF-16", b"\xff\xfea\0,\0b", "I5", "not valid UTF-16 (byte 7)"),
         case("csv is cut Parquet", b"PAR1\x15\x04", "I5", "cannot be decoded"),
         Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not a Parquet file"),
+        Case::new(
+            "parquet billions of nothing",
+            "a.parquet",
+            b"PAR1\x1b\xff\xff\xff\xff\x07\x21\0\x08\0\0\0PAR1".to_vec(),
+            "I5",
+            "the table of contents is broken",
+        ),
         Case::new("arrow", "a.feather", b"1,2\n".to_vec(), "I5", "not an Arrow file"),
         Case::new("arrow cut", "a.feather", b"ARROW1\0\0\xff\xff\xff\xff".to_vec(), "I2", "ends before its last mark"),
         Case::new("old feather", "a.feather", b"FEA1\0\0\0\0".to_vec(), "I5", "the first version of Feather"),
