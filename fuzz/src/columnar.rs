@@ -1,4 +1,5 @@
-//! Small files of Parquet and Arrow to begin with: numbers, words, missing cells, lists, every packing we read.
+//! Small files of Parquet and Arrow to begin with: numbers, words, missing cells, lists, every packing we read. Each is a
+//! good pool as it is, so that mutations of it reach deep into the reader.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use parquet::file::properties::WriterProperties;
 
 use crate::targets::Input;
 
-fn batches() -> [RecordBatch; 2] {
+fn batches() -> [RecordBatch; 3] {
+    let ids: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "c"]));
     let words: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), Some("b"), None]));
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.5), None, Some(-3.0)]));
     let whole: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 1]));
@@ -23,8 +25,9 @@ fn batches() -> [RecordBatch; 2] {
     let fixed: ArrayRef = Arc::new(FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(rows(), 2));
     let batch = |columns: Vec<(&str, ArrayRef)>| RecordBatch::try_from_iter(columns).expect("columns of one length");
     [
-        batch(vec![("id", words.clone()), ("x", numbers), ("label", whole), ("flag", truths)]),
-        batch(vec![("text", words), ("embedding", lists), ("other", fixed)]),
+        batch(vec![("id", ids), ("x", numbers), ("label", whole), ("flag", truths), ("word", words.clone())]),
+        batch(vec![("text", words.clone()), ("embedding", lists)]),
+        batch(vec![("label", words), ("embedding", fixed)]),
     ]
 }
 

@@ -78,7 +78,7 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     let settings = settings(args, output)?;
-    outputs::check_folder(&settings.folder)?;
+    outputs::check_folder(&settings.folder, "--out")?;
     let start = Instant::now();
     if args.page.is_none() {
         play(&settings, &output.control())?;

@@ -27,7 +27,7 @@ use crate::summary;
 pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     let started = Instant::now();
     let plan = simulate::settled(&args.simulation());
-    outputs::check_folder(&args.out)?;
+    outputs::check_folder(&args.out, "--out")?;
     if args.out.is_dir() {
         let files = files(args);
         outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, &plan.pool.inputs(None))?;
@@ -233,11 +233,11 @@ fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> 
         let probability = probabilities.iter().copied().fold(0.0, f64::max);
         let wrong = truth.classes[node.index()].filter(|&is| is != class).map(|is| &truth.names[is.index()]);
         let verdict = wrong.map_or(String::new(), |is| format!(", is {is}"));
-        items::card(pool, node, name.clone(), format!("p = {probability:.2}{verdict}"))
+        items::card(pool, node, name.clone(), format!("{}: p = {probability:.2}{verdict}", items::called(pool, node)))
     };
     let asked = |&node: &NodeId| {
         let name = truth.classes[node.index()].map_or(String::new(), |class| truth.names[class.index()].clone());
-        items::card(pool, node, name, format!("item {}", session.items().id(node)))
+        items::card(pool, node, name, items::called(pool, node))
     };
     let gallery = |title: &str, caption: &str, items| Gallery { title: title.into(), caption: caption.into(), items };
     vec![

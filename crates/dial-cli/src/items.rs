@@ -14,6 +14,22 @@ const CELLS: usize = 8;
 /// The longer side of a picture on a card, in pixels.
 const THUMBNAIL: u32 = 192;
 
+/// What an item is called on its card: its file, its pixel, its id, or its row.
+pub fn called(pool: &Pool, node: NodeId) -> String {
+    let item = node.index();
+    let id = pool.ids.as_ref().map(|ids| ids[item].as_str());
+    match (&pool.show, id) {
+        (Show::Images(images), Some(id)) if id != images.files[item] => format!("{id}, {}", images.files[item]),
+        (Show::Images(images), _) => images.files[item].clone(),
+        (Show::Scene(scene), _) => {
+            let (row, column) = scene.position(item);
+            format!("pixel r{row}c{column}")
+        }
+        (_, Some(id)) => format!("item {id}"),
+        (_, None) => format!("row {item}"),
+    }
+}
+
 /// The card of an item.
 pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
     let item = node.index();
@@ -25,31 +41,40 @@ pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> Gallery
             (grey.lowest, grey.highest) = (picture.lowest, picture.highest);
             (Some(grey.to_png(3)), String::new())
         }
-        Show::Texts(texts) => (None, shortened(&texts[item], LETTERS)),
+        Show::Texts(texts) => (None, joined(&[shortened(&texts[item], LETTERS), cells(words_beside(pool, item))])),
         Show::Images(images) => match pictures::load(images.folder.join(&images.files[item]), Some(THUMBNAIL)) {
-            Ok(bitmap) => (Some(bitmap.to_png()), String::new()),
-            Err(error) => (None, pictures::reason(&error)),
+            Ok(bitmap) => (Some(bitmap.to_png()), cells(words_beside(pool, item))),
+            Err(error) => (None, joined(&[pictures::reason(&error), cells(words_beside(pool, item))])),
         },
         Show::Scene(_) => (curve(), String::new()),
         Show::Numbers(names) if names.is_empty() => (curve(), String::new()),
-        Show::Numbers(names) => (None, cells(pool, names, &numbers(), item)),
+        Show::Numbers(names) => {
+            let numbers = names.iter().cloned().zip(numbers().into_iter().map(short_number));
+            (None, cells(words_beside(pool, item).into_iter().chain(numbers).collect()))
+        }
     };
     GalleryItem { png, text, title, detail }
 }
 
-/// A row of a table: a name and a value in each line.
-fn cells(pool: &Pool, names: &[String], numbers: &[f64], item: usize) -> String {
-    let words = pool.beside.as_ref().map(|table| (&table.names, table.row(item)));
-    let words = words.iter().flat_map(|(names, row)| names.iter().zip(row.iter().cloned()));
-    let numbers = names.iter().zip(numbers).map(|(name, value)| (name, short_number(*value)));
-    let all: Vec<String> =
-        words.chain(numbers).map(|(name, cell)| format!("{name}: {}", shortened(&cell, 40))).collect();
-    let more = all.len().saturating_sub(CELLS);
-    let mut shown = all[..all.len().min(CELLS)].join("\n");
-    if more > 0 {
-        shown += &format!("\nand {}", count(more, "column more", "columns more"));
+/// Names and cells of what else is known of an item.
+fn words_beside(pool: &Pool, item: usize) -> Vec<(String, String)> {
+    let table = pool.beside.as_ref();
+    table.map_or_else(Vec::new, |table| table.names.iter().cloned().zip(table.row(item).iter().cloned()).collect())
+}
+
+/// Cells of a table: a name and a value in each line.
+fn cells(cells: Vec<(String, String)>) -> String {
+    let lines: Vec<String> =
+        cells.iter().take(CELLS).map(|(name, cell)| format!("{name}: {}", shortened(cell, 40))).collect();
+    match cells.len().saturating_sub(CELLS) {
+        0 => lines.join("\n"),
+        more => format!("{}\nand {}", lines.join("\n"), count(more, "column more", "columns more")),
     }
-    shown
+}
+
+/// Texts below each other; empty ones take no line.
+fn joined(texts: &[String]) -> String {
+    texts.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join("\n")
 }
 
 /// Five significant figures; nothing for what is missing.
@@ -90,7 +115,7 @@ fn shortened(text: &str, letters: usize) -> String {
 pub fn in_words(pool: &Pool) -> String {
     let n = pool.matrix.n;
     match &pool.show {
-        Show::Numbers(_) => count(n, "row of numbers", "rows of numbers"),
+        Show::Numbers(names) => rows_in_words(pool, names),
         Show::Picture(picture) => {
             format!("{} of {} x {} pixels", count(n, "picture", "pictures"), picture.height, picture.width)
         }
@@ -107,6 +132,24 @@ pub fn in_words(pool: &Pool) -> String {
             scene.width,
             wavelengths(scene)
         ),
+    }
+}
+
+/// Rows of bare numbers, or of a table with its columns.
+fn rows_in_words(pool: &Pool, names: &[String]) -> String {
+    let n = pool.matrix.n;
+    let Some(beside) = pool.beside.as_ref().filter(|_| !names.is_empty()) else {
+        return count(n, "row of numbers", "rows of numbers");
+    };
+    // Without columns of numbers the features are the values of categories: `colour=red`.
+    let of_words = |name: &String| beside.names.iter().any(|words| name.starts_with(&format!("{words}=")));
+    let words = count(beside.names.len(), "column", "columns");
+    match names.iter().all(of_words) {
+        true => format!("{} of words in {words}", count(n, "row", "rows")),
+        false => {
+            let numbers = count(names.len(), "column", "columns");
+            format!("{} with {numbers} of numbers and {} of words", count(n, "row", "rows"), beside.names.len())
+        }
     }
 }
 
@@ -137,7 +180,29 @@ mod tests {
         pool.beside = Some(Table { names: vec!["town".into()], cells: vec!["Oslo".into(), "Rome".into()] });
         let card = card(&pool, NodeId(1), "a".into(), String::new());
         assert_eq!((card.png, card.text.as_str()), (None, "town: Rome\nsize: 2\nprice: 3.25"));
+        assert_eq!(in_words(&pool), "2 rows with 2 columns of numbers and 1 of words");
+        pool.show = Show::Numbers(vec!["town=Oslo".into(), "town=Rome".into()]);
+        assert_eq!(in_words(&pool), "2 rows of words in 1 column");
+        pool.beside = None;
         assert_eq!(in_words(&pool), "2 rows of numbers");
+    }
+
+    #[test]
+    fn texts_and_pictures_have_columns_beside_them() {
+        let matrix = Matrix { values: Buffer::F64(vec![1.0, 2.0]), n: 2, dim: 1 };
+        let mut pool = Pool::new("t", matrix);
+        pool.show = Show::Texts(vec!["one".into(), "x".repeat(300)]);
+        pool.beside = Some(Table { names: vec!["town".into()], cells: vec!["Oslo".into(), "Rome".into()] });
+        assert_eq!(card(&pool, NodeId(0), String::new(), String::new()).text, "one\ntown: Oslo");
+        let long = card(&pool, NodeId(1), String::new(), String::new()).text;
+        assert!(long.ends_with("x …\ntown: Rome"), "{long}");
+        assert_eq!(called(&pool, NodeId(1)), "row 1");
+        pool.ids = Some(vec!["a".into(), "b".into()]);
+        assert_eq!(called(&pool, NodeId(1)), "item b");
+        let files = vec!["a".into(), "b/2.png".into()];
+        pool.show = Show::Images(dial_data::Images { folder: "nowhere".into(), files });
+        assert_eq!([called(&pool, NodeId(0)), called(&pool, NodeId(1))], ["a", "b, b/2.png"]);
+        assert_eq!(card(&pool, NodeId(1), String::new(), String::new()).text, "no such file\ntown: Rome");
     }
 
     #[test]

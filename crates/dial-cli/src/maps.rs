@@ -28,7 +28,7 @@ const FILES: [&str; 6] =
 /// Refuses a folder that cannot be made, and maps that would overwrite what is read.
 pub fn check(folder: Option<&Path>, pool: &str, inputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
     let Some(folder) = folder else { return Ok(()) };
-    outputs::check_folder(folder)?;
+    outputs::check_folder(folder, "--maps")?;
     if !folder.is_dir() {
         return Ok(());
     }

@@ -13,7 +13,7 @@
 use std::fs;
 use std::path::Path;
 
-use dial_data::{Buffer, Pool, RowFile};
+use dial_data::{Buffer, Kind, Pool, RowFile, builtin};
 
 use crate::args::{GraphArgs, Size};
 use crate::failure::Failure;
@@ -102,15 +102,28 @@ pub fn total(stage: &Stage) -> f64 {
     stage.iter().map(|(_, bytes)| bytes).sum()
 }
 
-/// Says what a file will need before it is read, where its header tells; whether it does is the answer.
-pub fn before_reading(pool: &str, args: &GraphArgs, work: Work, output: &Output) -> Result<bool, Failure> {
+/// Says what a pool will need before it is read or made, where its name or its header tells; whether all was said is the
+/// answer. Where only the least is known (`kind` makes other rows of a file), that alone is checked.
+pub fn before_reading(
+    pool: &str,
+    kind: Option<Kind>,
+    args: &GraphArgs,
+    work: Work,
+    output: &Output,
+) -> Result<bool, Failure> {
+    let quiet = Output { quiet: true, ..*output };
+    if let Some((n, dim)) = builtin::size(pool) {
+        check(Shape { n, dim, word: 4, k: args.k.number(n) }, args.memory_limit, work, &quiet)?;
+        return Ok(false);
+    }
     // Whatever is wrong with the file, its reader will say.
     let Some(file) = Some(pool).filter(|pool| pool.ends_with(".npy")).and_then(|pool| RowFile::open(pool).ok()) else {
         return Ok(false);
     };
     let word = if file.is_wide() { 8 } else { 4 };
-    check(Shape { n: file.n, dim: file.dim, word, k: args.k.number(file.n) }, args.memory_limit, work, output)?;
-    Ok(true)
+    let shape = Shape { n: file.n, dim: file.dim, word, k: args.k.number(file.n) };
+    check(shape, args.memory_limit, work, if kind.is_none() { output } else { &quiet })?;
+    Ok(kind.is_none())
 }
 
 /// The bytes of rows that may be held while their graph is built: what is left beside everything else.

@@ -53,12 +53,12 @@ pub fn spare_pictures(outputs: &[&Path], pool: &Pool) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a folder that cannot be made because a file is in the way.
-pub fn check_folder(folder: &Path) -> Result<(), Failure> {
+/// Refuses a folder, given with an option, that cannot be made because a file is in the way.
+pub fn check_folder(folder: &Path, option: &str) -> Result<(), Failure> {
     let in_the_way = folder.ancestors().find(|part| part.exists()).filter(|part| !part.is_dir());
     match in_the_way {
         Some(part) => Err(Failure::storage(format!(
-            "{}: {} is a file, not a folder. Nothing was done. Choose another --out.",
+            "{}: {} is a file, not a folder. Nothing was done. Choose another {option}.",
             folder.display(),
             part.display()
         ))),

@@ -23,8 +23,7 @@ pub const SEARCH_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
 pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
-    // An array that is a scene has other rows than its file.
-    let foreseen = args.how.kind.is_none() && memory::before_reading(&args.pool, graph, work, output)?;
+    let foreseen = memory::before_reading(&args.pool, args.how.kind, graph, work, output)?;
     let mut pool = dial_data::open(&args.pool, &args.how.options(), BUILTIN_SEED, &output.control())?;
     if args.how.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
         pool.drop_zero_rows()?;

@@ -72,7 +72,7 @@ impl std::str::FromStr for What {
 /// Runs the command.
 pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
     let settings = settings(args);
-    outputs::check_folder(&settings.folder)?;
+    outputs::check_folder(&settings.folder, "--out")?;
     let mut experiments: Vec<Experiment> = Vec::new();
     for what in &args.what {
         let more = match what {

@@ -9,20 +9,20 @@ use crate::pool::Pool;
 /// The most items a built-in pool may have.
 const MOST: usize = 1_000_000;
 
-/// A built-in pool: its name, what it is, and how many items it has by default.
-const POOLS: [(&str, &str, usize); 7] = [
-    ("moons", "two interleaved half circles in the plane, 2 classes", 1500),
-    ("blobs", "eight Gaussian clusters in the plane, 2 classes", 2400),
-    ("mixture-1d", "four Gaussian clusters on a line, large, small, small, large, 2 classes", 1000),
-    ("circles", "two concentric circles in the plane, 2 classes", 1500),
-    ("scene", "a synthetic hyperspectral scene of 64 x 64 pixels and 60 bands, 6 crops", 64 * 64),
-    ("digits", "drawn digits, grey pictures of 28 x 28 pixels, 10 classes", 2000),
-    ("texts", "one to three sentences about 6 topics, with typing errors", 1800),
+/// A built-in pool: its name, what it is, how many items it has by default, and how many features.
+const POOLS: [(&str, &str, usize, usize); 7] = [
+    ("moons", "two interleaved half circles in the plane, 2 classes", 1500, 2),
+    ("blobs", "eight Gaussian clusters in the plane, 2 classes", 2400, 2),
+    ("mixture-1d", "four Gaussian clusters on a line, large, small, small, large, 2 classes", 1000, 1),
+    ("circles", "two concentric circles in the plane, 2 classes", 1500, 2),
+    ("scene", "a synthetic hyperspectral scene of 64 x 64 pixels and 60 bands, 6 crops", 64 * 64, 60),
+    ("digits", "drawn digits, grey pictures of 28 x 28 pixels, 10 classes", 2000, 784),
+    ("texts", "one to three sentences about 6 topics, with typing errors", 1800, 100),
 ];
 
 /// The names of the built-in pools, each with a line on what it is.
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    POOLS.iter().map(|(name, text, _)| (*name, *text))
+    POOLS.iter().map(|(name, text, ..)| (*name, *text))
 }
 
 pub(crate) fn list() -> String {
@@ -31,16 +31,7 @@ pub(crate) fn list() -> String {
 
 /// Makes the pool `NAME` or `NAME:N`.
 pub(crate) fn make(text: &str, seed: u64, control: &Control) -> Result<Pool, Fault> {
-    let (name, size) = text.split_once(':').map_or((text, None), |(name, size)| (name, Some(size)));
-    let Some((_, _, default)) = POOLS.iter().find(|(known, _, _)| *known == name) else {
-        let what = format!("there is no built-in pool {name:?}");
-        return Err(Fault::format(what, format!("Use one of {}.", list())));
-    };
-    let wrong = |size: &str| Fault::Setting(format!("{size:?} is not a number of items from 10 to {MOST}."));
-    let n = match size {
-        Some(size) => size.parse().ok().filter(|n| (10..=MOST).contains(n)).ok_or_else(|| wrong(size))?,
-        None => *default,
-    };
+    let (name, n, _) = parse(text)?;
     Ok(match name {
         "moons" => generate::moons(n, 0.15, seed),
         "blobs" => generate::blobs(n, seed),
@@ -50,6 +41,32 @@ pub(crate) fn make(text: &str, seed: u64, control: &Control) -> Result<Pool, Fau
         "texts" => texts::texts(n, seed, control)?,
         _ => digits::digits(n, seed),
     })
+}
+
+/// How many items and features the pool `builtin:NAME` or `builtin:NAME:N` has, before it is made. `None` if there is no
+/// such pool.
+///
+/// ```
+/// assert_eq!(dial_data::builtin::size("builtin:moons:100"), Some((100, 2)));
+/// ```
+pub fn size(pool: &str) -> Option<(usize, usize)> {
+    let (_, n, dim) = parse(pool.strip_prefix("builtin:")?).ok()?;
+    Some((n, dim))
+}
+
+/// Name, items and features of `NAME` or `NAME:N`.
+fn parse(text: &str) -> Result<(&str, usize, usize), Fault> {
+    let (name, size) = text.split_once(':').map_or((text, None), |(name, size)| (name, Some(size)));
+    let Some((_, _, default, dim)) = POOLS.iter().find(|(known, ..)| *known == name) else {
+        let what = format!("there is no built-in pool {name:?}");
+        return Err(Fault::format(what, format!("Use one of {}.", list())));
+    };
+    let wrong = |size: &str| Fault::Setting(format!("{size:?} is not a number of items from 10 to {MOST}."));
+    let n = match size {
+        Some(size) => size.parse().ok().filter(|n| (10..=MOST).contains(n)).ok_or_else(|| wrong(size))?,
+        None => *default,
+    };
+    Ok((name, n, *dim))
 }
 
 fn side(n: usize) -> Result<usize, Fault> {
@@ -70,9 +87,10 @@ mod tests {
 
     #[test]
     fn every_pool_has_its_default_size_and_truth() {
-        for (name, _, n) in POOLS {
+        for (name, _, n, dim) in POOLS {
             let pool = make(name, 1).unwrap();
-            assert_eq!((pool.name.as_str(), pool.matrix.n), (name, n));
+            assert_eq!((pool.name.as_str(), pool.matrix.n, pool.matrix.dim), (name, n, dim));
+            assert_eq!(size(&format!("builtin:{name}")), Some((n, dim)));
             assert_eq!(pool.truth.map(|truth| truth.labels.len()), Some(n));
             assert_eq!(pool.matrix.values.len(), n * pool.matrix.dim);
             assert_eq!(pool.matrix.nonfinite_rows(), [0usize; 0]);
@@ -90,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_seed_is_the_only_source_of_chance() {
-        for (name, _, _) in POOLS {
+        for (name, ..) in POOLS {
             let text = format!("{name}:100");
             assert_eq!(make(&text, 7).unwrap(), make(&text, 7).unwrap());
             assert_ne!(make(&text, 7).unwrap().matrix, make(&text, 8).unwrap().matrix);

@@ -127,9 +127,7 @@ impl Cube {
         }
         let bad = self.broken(&measured, &bands, of, options)?;
         // A band of a pixel may well measure 0, but no other no-data value.
-        let ignore = self.ignore.filter(|&value| value != 0.0);
-        let missing =
-            |pixel: usize| ignore.is_some() && bands.iter().any(|&band| Some(value(of(pixel), band)) == ignore);
+        let missing = |pixel: usize| bands.iter().any(|&band| self.is_ignored(value(of(pixel), band)));
         let partly: Vec<usize> = measured.iter().copied().filter(|&pixel| missing(pixel)).collect();
         let whole = |pixel: &usize| bad.binary_search(pixel).is_err() && partly.binary_search(pixel).is_err();
         let pixels: Vec<usize> = measured.iter().copied().filter(whole).collect();
@@ -152,7 +150,8 @@ impl Cube {
     ) -> Result<Vec<usize>, Fault> {
         // The first band with a hole, and how many there are.
         let holes = |pixel: usize| {
-            let mut found = bands.iter().copied().filter(|&band| !value(of(pixel), band).is_finite());
+            let wrong = |value: f64| !value.is_finite() && !self.is_ignored(value);
+            let mut found = bands.iter().copied().filter(|&band| wrong(value(of(pixel), band)));
             Some((pixel, found.next()?, 1 + found.count()))
         };
         let bad: Vec<(usize, usize, usize)> = pixels.iter().filter_map(|&pixel| holes(pixel)).collect();
@@ -162,6 +161,11 @@ impl Cube {
             return Err(Fault::NonFinite { count, rows: bad.len(), at, value });
         }
         Ok(bad.into_iter().map(|(pixel, _, _)| pixel).collect())
+    }
+
+    /// Whether this is the no-data value, which may be NaN; 0 is also measured.
+    fn is_ignored(&self, value: f64) -> bool {
+        self.ignore.is_some_and(|ignore| ignore != 0.0 && (value == ignore || value.is_nan() && ignore.is_nan()))
     }
 
     /// Whether a pixel holds no data.
@@ -330,6 +334,15 @@ mod tests {
         for text in ["left out 1 pixel without data", "2 bands (the same or missing in all pixels): 1, 2"] {
             assert!(notes.contains(text), "{notes}");
         }
+    }
+
+    #[test]
+    fn the_no_data_value_may_be_nan() {
+        let values = [1.0, 2.0, f64::NAN, 3.0, 3.0, 1.0];
+        let cube = Cube { ignore: Some(f64::NAN), ..cube(&values, 3, 1) };
+        let draft = cube.into_draft(&ReadOptions::default()).unwrap();
+        assert_eq!(draft.ids.unwrap(), ["r0c0", "r2c0"]);
+        assert!(draft.notes.join("\n").contains("1 pixel with the no-data value in some bands: r1c0"));
     }
 
     #[test]

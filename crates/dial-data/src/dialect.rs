@@ -10,8 +10,9 @@
 use std::borrow::Cow;
 
 use crate::error::Fault;
+use crate::first_line;
 use crate::pool::ReadOptions;
-use crate::records::{self, Record, Records};
+use crate::records::{Record, Records};
 
 /// What may stand between cells, the likelier first.
 const DELIMITERS: [u8; 5] = [b',', b';', b'\t', b'|', b' '];
@@ -30,7 +31,7 @@ pub(crate) struct Dialect {
 impl Dialect {
     /// As asked for or as the first line says (`sep=;`), the rest guessed, tabs where they are as likely as anything else.
     pub fn of(bytes: &[u8], tabs: bool, options: &ReadOptions) -> Dialect {
-        let said = || records::said_delimiter(bytes).map(|(delimiter, _)| delimiter);
+        let said = || first_line::said_delimiter(bytes).map(|(delimiter, _)| delimiter);
         let delimiter = options.delimiter.or_else(said).unwrap_or_else(|| delimiter(bytes, tabs));
         let decimal_comma = options.decimal_comma.unwrap_or_else(|| decimal_comma(bytes, delimiter));
         Dialect { delimiter, decimal_comma }
@@ -56,9 +57,9 @@ impl Dialect {
     /// The number in a cell, if it is one.
     pub fn number(self, cell: &str) -> Option<f64> {
         match self.decimal_comma {
-            false => cell.parse().ok(),
+            false => number(cell),
             true if cell.contains('.') => None,
-            true => cell.replacen(',', ".", 1).parse().ok(),
+            true => number(&cell.replacen(',', ".", 1)),
         }
     }
 
@@ -67,33 +68,64 @@ impl Dialect {
         Dialect { decimal_comma: !self.decimal_comma, ..self }
     }
 
-    /// The number in a cell with thousands marks, and whether it can be nothing else: `1,500.25` and `1,234,567`, but not
-    /// `1,500`, which may be decimals.
-    pub fn grouped(self, cell: &str) -> Option<(f64, bool)> {
+    /// The number in a cell with thousands marks, and how certain it is.
+    pub fn grouped(self, cell: &str) -> Option<(f64, Certain)> {
         let (decimal, mark) = if self.decimal_comma { (',', '.') } else { ('.', ',') };
         let (whole, decimals) = cell.split_once(decimal).map_or((cell, None), |(whole, rest)| (whole, Some(rest)));
+        let unsigned = whole.trim_start_matches(SIGNS);
+        // One kind of mark in a number.
+        let mark = unsigned.chars().find(|&c| c == mark || BLANKS.contains(&c))?;
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let mut groups = whole.trim_start_matches(['-', '+']).split(mark);
+        let mut groups = unsigned.split(mark);
         let first = groups.next().filter(|first| (1..=3).contains(&first.len()) && !first.starts_with('0'))?;
         let rest: Vec<&str> = groups.collect();
         let good = digits(first) && rest.iter().all(|group| group.len() == 3 && digits(group));
-        if rest.is_empty() || !good || decimals.is_some_and(|decimals| decimals.is_empty() || !digits(decimals)) {
+        if !good || decimals.is_some_and(|decimals| decimals.is_empty() || !digits(decimals)) {
             return None;
         }
         let plain = format!("{}.{}", whole.replace(mark, ""), decimals.unwrap_or("0"));
-        Some((plain.parse().ok()?, decimals.is_some() || rest.len() > 1))
+        let certain = match mark {
+            _ if decimals.is_some() || rest.len() > 1 => Certain::Thousands,
+            ' ' => Certain::AmongNumbers,
+            mark if BLANKS.contains(&mark) => Certain::Thousands,
+            _ => Certain::OrDecimals,
+        };
+        Some((number(&plain)?, certain))
     }
+}
+
+/// What a number with thousands marks could be instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Certain {
+    /// Nothing: `1,500.25` and `1,234,567`.
+    Thousands,
+    /// Two numbers, unless others stand in its column: `1 500`.
+    AmongNumbers,
+    /// Decimals: `1,500`.
+    OrDecimals,
+}
+
+/// Blanks between thousands: plain, no-break, narrow and thin.
+const BLANKS: [char; 4] = [' ', '\u{a0}', '\u{202f}', '\u{2009}'];
+/// The minus of typesetters is one, too.
+const MINUS: char = '\u{2212}';
+const SIGNS: [char; 3] = ['-', '+', MINUS];
+
+/// The number in a text with a decimal point.
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().or_else(|| text.contains(MINUS).then(|| text.replace(MINUS, "-").parse().ok())?)
 }
 
 /// A number with a decimal comma: a digit after one comma, and no point.
 fn with_comma(cell: &str) -> bool {
     let digit = cell.split_once(',').is_some_and(|(_, after)| after.starts_with(|c: char| c.is_ascii_digit()));
-    digit && !cell.contains('.') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
+    let comma = Dialect { delimiter: b';', decimal_comma: true };
+    digit && (comma.number(cell).is_some() || cell.contains(BLANKS) && comma.grouped(cell).is_some())
 }
 
 /// `1,234` and `12,345`, but not `0,123` or `1,23`.
 fn perhaps_thousands(cell: &str) -> bool {
-    let Some((before, after)) = cell.trim_start_matches(['-', '+']).split_once(',') else { return false };
+    let Some((before, after)) = cell.trim_start_matches(SIGNS).split_once(',') else { return false };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     after.len() == 3 && digits(after) && (1..=3).contains(&before.len()) && digits(before) && !before.starts_with('0')
 }
@@ -107,7 +139,7 @@ fn decimal_comma(bytes: &[u8], delimiter: u8) -> bool {
     let (mut certain, mut peeked) = (false, 0);
     while peeked < PEEKED && records.next(&mut record) {
         for cell in record.fields() {
-            if cell.contains('.') && cell.parse::<f64>().is_ok() {
+            if cell.contains('.') && number(cell).is_some() {
                 return false;
             }
             certain |= with_comma(cell) && !perhaps_thousands(cell);
@@ -135,7 +167,7 @@ fn fit(bytes: &[u8], delimiter: u8) -> Option<Fit> {
             continue;
         }
         widths.push(record.len());
-        let found = record.fields().filter(|cell| cell.parse::<f64>().is_ok() || with_comma(cell)).count();
+        let found = record.fields().filter(|cell| number(cell).is_some() || with_comma(cell)).count();
         (cells, numbers) = (cells + record.len(), numbers + found);
         if total > 1 {
             below = (below.0 + record.len(), below.1 + found);
@@ -155,7 +187,7 @@ fn fit(bytes: &[u8], delimiter: u8) -> Option<Fit> {
 fn delimiter(bytes: &[u8], tabs: bool) -> u8 {
     let fits = DELIMITERS.iter().rev().filter_map(|&delimiter| Some((fit(bytes, delimiter)?, delimiter)));
     fits.max_by_key(|(fit, delimiter)| (*fit, tabs && *delimiter == b'\t'))
-        .map_or_else(|| records::delimiter(bytes), |(_, delimiter)| delimiter)
+        .map_or_else(|| first_line::delimiter(bytes), |(_, delimiter)| delimiter)
 }
 
 /// Whether the lines of a file are cells rather than sentences: numbers, or cells cut alike by something that hardly
@@ -280,6 +312,8 @@ mod tests {
             ("a;b\n1,5;2.5\n", false),
             ("a,b\n\"1,5\",2\n", false),
             ("a;b\n1;2\n", false),
+            ("a;b\n1\u{a0}000,5;2\n", true),
+            ("a;b\n\u{2212}0,5;2\n", true),
         ];
         for (text, wanted) in cases {
             assert_eq!(guessed(text).1, wanted, "{text:?}");
@@ -290,10 +324,26 @@ mod tests {
             comma.note(&ReadOptions::default()).unwrap(),
             "read with ; between cells and decimal commas; --delimiter and --decimal can say otherwise"
         );
-        let thousands =
-            ["-1.234,5", "1.234", "1.234.567", "0.123", "1.23", "1234.567", "1.234,"].map(|cell| comma.grouped(cell));
-        let (decimals, either, whole) = (Some((-1234.5, true)), Some((1234.0, false)), Some((1_234_567.0, true)));
-        assert_eq!(thousands, [decimals, either, whole, None, None, None, None]);
+        use Certain::{AmongNumbers, OrDecimals, Thousands};
+        let grouped = [
+            ("-1.234,5", Some((-1234.5, Thousands))),
+            ("1.234", Some((1234.0, OrDecimals))),
+            ("1.234.567", Some((1_234_567.0, Thousands))),
+            ("1 000,5", Some((1000.5, Thousands))),
+            ("12 345", Some((12345.0, AmongNumbers))),
+            ("\u{2212}12\u{a0}345", Some((-12345.0, Thousands))),
+            ("1\u{202f}234\u{202f}567,25", Some((1_234_567.25, Thousands))),
+        ];
+        for (cell, wanted) in grouped {
+            assert_eq!(comma.grouped(cell), wanted, "{cell:?}");
+        }
+        for cell in ["0.123", "1.23", "1234.567", "1.234,", "1.234 567", "030 123", "12 34", "7"] {
+            assert_eq!(comma.grouped(cell), None, "{cell:?}");
+        }
+        assert_eq!(
+            (comma.number("\u{2212}1,5"), comma.other().number("\u{2212}2e\u{2212}1")),
+            (Some(-1.5), Some(-0.2))
+        );
         let said = ReadOptions { delimiter: Some(b';'), ..ReadOptions::default() };
         assert_eq!(comma.note(&said).unwrap(), "read with decimal commas; --decimal can say otherwise");
     }

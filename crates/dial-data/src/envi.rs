@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::bytes::Number;
+use crate::class_names;
 use crate::error::{Fault, plural};
 use crate::sniff;
 
@@ -16,9 +17,17 @@ pub(crate) const MAGIC: &[u8] = b"ENVI";
 /// The longest header we read.
 pub(crate) const LONGEST: usize = 1 << 20;
 
-/// Whether a file begins as a header does: the mark stands alone on its line, unlike the first name of a table.
+/// So many first bytes are enough for [`begins`].
+pub(crate) const BEGINNING: u64 = 8;
+
+/// Whether a file begins as a header does, perhaps after a byte order mark: `ENVI` stands alone on its line, unlike the
+/// first name of a table.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
-    bytes.strip_prefix(MAGIC).is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+    bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .strip_prefix(MAGIC)
+        .is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
 }
 
 /// Keys that place a scene on the earth.
@@ -90,6 +99,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header, Fault> {
     }
     let (lines, samples, bands) = (fields.size("lines")?, fields.size("samples")?, fields.size("bands")?);
     let mut notes = Vec::new();
+    let list = |key: &str| fields.list(key).unwrap_or_default();
     let wavelengths = fields.numbers("wavelength", bands, &mut notes)?;
     let good = fields.numbers("bbl", bands, &mut notes)?;
     Ok(Header {
@@ -101,7 +111,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header, Fault> {
         big: fields.big()?,
         interleave: fields.interleave(bands)?,
         classification: kind.contains("classification"),
-        class_names: fields.list("class names").unwrap_or_default(),
+        class_names: class_names::distinct(list("class names"), fields.whole("classes")?, &mut notes),
         colours: fields.colours(),
         wavelengths: wavelengths.unwrap_or_default(),
         unit: unit(&fields.word("wavelength units").unwrap_or_default()),
@@ -134,7 +144,7 @@ fn fields(text: &str) -> Result<Fields, Fault> {
             && *first != value
             && ONCE.contains(&key.as_str())
         {
-            let text = format!("{key} is {first} on line {at} and {value} on line {number} of the ENVI header");
+            let text = format!("{key} is {first:?} on line {at} and {value:?} on line {number} of the ENVI header");
             return Err(Fault::damaged(text));
         }
         found.insert(key, (value, number));
@@ -236,7 +246,7 @@ impl Fields {
             None if bands == 1 => Ok(Interleave::Bsq),
             None => Err(Fault::damaged("the ENVI header lacks \"interleave\"")),
             Some(other) => {
-                Err(Fault::damaged(format!("the ENVI header says interleave = {other}, not bsq, bil or bip")))
+                Err(Fault::damaged(format!("the ENVI header says interleave = {other:?}, not bsq, bil or bip")))
             }
         }
     }
@@ -315,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_mark_stands_alone() {
-        for bytes in ["ENVI\n", "ENVI\r\n", "ENVI ", "ENVI"] {
+        for bytes in ["ENVI\n", "ENVI\r\n", "ENVI ", "ENVI", "\u{feff}ENVI\n"] {
             assert!(begins(bytes.as_bytes()), "{bytes:?}");
         }
         for bytes in ["ENVIRONMENT,a\n", "ENVI,a\n", "ENV", ""] {
@@ -328,7 +338,7 @@ mod tests {
         let cases = [
             ("bands = 1", "I5", "lacks \"lines\""),
             ("lines = 1\nsamples = x", "I5", "line 3 of the ENVI header: samples is \"x\""),
-            ("lines = 1\nlines = 2", "I5", "lines is 1 on line 2 and 2 on line 3"),
+            ("lines = 1\nlines = 2", "I5", "lines is \"1\" on line 2 and \"2\" on line 3"),
             ("lines = 0", "I3", "lines = 0"),
             ("lines = 99999999999999999999", "I5", "not a whole number"),
             ("description = {never\nclosed", "I5", "\"description\" (line 2) are never closed"),
@@ -346,7 +356,7 @@ mod tests {
             ("interleave = bil\ndata type = 9", "I4", "complex numbers (ENVI data type 9)"),
             ("interleave = bil\ndata type = 7", "I4", "unknown ENVI data type 7"),
             ("interleave = bil", "I5", "lacks \"data type\""),
-            ("interleave = tile\ndata type = 4", "I5", "interleave = tile"),
+            ("interleave = tile\ndata type = 4", "I5", "interleave = \"tile\""),
             ("data type = 4", "I5", "lacks \"interleave\""),
             ("interleave = bil\ndata type = 4\nbyte order = 2", "I5", "byte order = 2"),
             ("interleave = bil\ndata type = 4\nwavelength = {1, x}", "I5", "\"x\" in the list \"wavelength\" (line 7"),

@@ -93,6 +93,7 @@ pub(crate) fn labels(place: &str) -> Result<ClassNames> {
     if let Some(zero) = header.class_names.first().filter(|zero| header.classification && !unclassified(zero)) {
         notes.push(format!("pixels of class 0 ({zero:?}) count as unlabelled, as ENVI has it"));
     }
+    notes.extend(header.notes);
     Ok(ClassNames { names, height: header.lines, width: header.samples, notes })
 }
 
@@ -174,14 +175,17 @@ fn ending(place: &str) -> Option<(&str, &str)> {
 fn starts_right(path: &str) -> bool {
     let mut first = Vec::new();
     let plain = Path::new(path).is_file();
-    plain && File::open(path).and_then(|file| file.take(5).read_to_end(&mut first)).is_ok() && envi::begins(&first)
+    plain
+        && File::open(path).and_then(|file| file.take(envi::BEGINNING).read_to_end(&mut first)).is_ok()
+        && envi::begins(&first)
 }
 
 /// The header of a data file.
 fn header_beside(data: &str) -> Option<String> {
     let usual = ending(data).filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
     let names = [Some(data), usual.map(|(stem, _)| stem)];
-    let paths = names.into_iter().flatten().flat_map(|name| [".hdr", ".HDR"].map(|ending| format!("{name}{ending}")));
+    let paths =
+        names.into_iter().flatten().flat_map(|name| ["hdr", "HDR", "Hdr"].map(|ending| format!("{name}.{ending}")));
     paths.into_iter().find(|path| starts_right(path))
 }
 
@@ -222,7 +226,7 @@ fn read_header(path: &str) -> Result<Vec<u8>> {
 /// The data of a header: of several files that could be, the only one that is large enough.
 fn data_beside(header: &str, said: &Header) -> std::result::Result<String, Fault> {
     let stem = ending(header).filter(|_| ends_in_hdr(header)).map_or(header, |(stem, _)| stem);
-    let endings = ENDINGS.iter().flat_map(|ending| [format!(".{ending}"), format!(".{}", ending.to_uppercase())]);
+    let endings = ENDINGS.iter().flat_map(|ending| spellings(ending).map(|ending| format!(".{ending}")));
     let names = std::iter::once(String::new()).chain(endings).map(|ending| format!("{stem}{ending}"));
     let length = |path: &String| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
     let found: Vec<(String, u64)> =
@@ -242,13 +246,19 @@ fn data_beside(header: &str, said: &Header) -> std::result::Result<String, Fault
     }
 }
 
+/// An ending in small letters, in capitals, and with one capital.
+fn spellings(ending: &str) -> [String; 3] {
+    let (first, rest) = ending.split_at(1);
+    [ending.to_string(), ending.to_uppercase(), format!("{}{rest}", first.to_uppercase())]
+}
+
 /// The bytes that header and values take.
 fn needed(header: &Header) -> std::result::Result<u64, Fault> {
     let shape = [header.lines, header.samples, header.bands];
     let sizes = shape.into_iter().chain([header.number.size()]);
-    let bytes = sizes.map(|size| size as u64).try_fold(1u64, u64::checked_mul);
-    let all = bytes.and_then(|bytes| bytes.checked_add(header.offset));
-    all.filter(|&all| usize::try_from(all).is_ok()).ok_or_else(|| too_large(&shape))
+    let bytes = sizes.map(|size| size as u64).try_fold(1u64, u64::checked_mul).ok_or_else(|| too_large(&shape))?;
+    let all = bytes.checked_add(header.offset).filter(|&all| usize::try_from(all).is_ok());
+    all.ok_or_else(|| Fault::Size(format!("the ENVI header says header offset = {}, beyond any file", header.offset)))
 }
 
 /// The values with the bands of each pixel together, and what is worth saying.

@@ -27,16 +27,18 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
         let next = "Give a file of numbers: npy, npz, csv, Parquet or MATLAB.";
         return Err(Fault::format("holds no features", next).at(place));
     };
-    let rows = match (&draft.ids, &given.ids) {
-        (Some(ids), Some(others)) if related(ids, others) => by_id(ids, others, &mut draft.notes),
-        _ => by_row(draft, matrix.n),
+    let (rows, joined) = match (&draft.ids, &given.ids) {
+        (Some(ids), Some(others)) if related(ids, others) => (by_id(ids, others, &mut draft.notes), "id"),
+        _ => (by_row(draft, matrix.n), "row"),
     };
     let rows = rows.map_err(|fault| fault.at(&place))?;
     let matrix = if rows.iter().copied().eq(0..matrix.n) { matrix } else { matrix.select_rows(&rows) };
     if draft.show.by_numbers() && draft.original.is_none() {
         draft.original = draft.matrix.take();
     }
-    draft.notes.push(format!("features are the {} columns of {place}", matrix.dim));
+    let columns = plural(matrix.dim, "column", "columns");
+    draft.notes.push(format!("features are the {} {columns} of {place}, joined by {joined}", matrix.dim));
+    draft.named_arrays |= given.named_arrays;
     draft.matrix = Some(matrix);
     (draft.metric, draft.standardize, draft.categories) = (given.metric, false, given.categories);
     draft.features_place = Some(place);
@@ -99,9 +101,11 @@ mod tests {
         let matrix = draft.matrix.as_ref().unwrap();
         assert_eq!((matrix.get(0, 1), matrix.get(1, 0)), (2.0, 3.0));
         assert!(draft.notes[0].starts_with("1 row of features belong"), "{:?}", draft.notes);
+        assert!(draft.notes[1].ends_with("f.csv, joined by id"), "{:?}", draft.notes);
         let mut draft = texts();
         attach(&mut draft, &npy, &none).unwrap();
         assert_eq!(draft.matrix.unwrap().get(1, 0), 6.0);
+        assert!(draft.notes[0].ends_with("f.npy, joined by row"), "{:?}", draft.notes);
         std::fs::write(&csv, "id,u\nb,3\n").unwrap();
         let error = attach(&mut texts(), &csv, &none).unwrap_err();
         assert_eq!(error.code(), "I7");

@@ -39,6 +39,7 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     unnamed.sort_unstable();
     let of = |endings: &[&str]| files.iter().filter(|file| ends(file, endings)).cloned().collect::<Vec<String>>();
     let (pictures, texts) = (of(&PICTURES), of(&TEXTS));
+    let others = pictures.len() + texts.len();
     let kind = match options.kind {
         Some(kind) => kind,
         None if !pictures.is_empty() && !texts.is_empty() => {
@@ -60,8 +61,7 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Kind::Scene => return Err(Fault::Setting("a folder is not a scene.".into()).at(place)),
     };
     if chosen.is_empty() {
-        let next = "Give a folder of .png, .jpg or .jpeg pictures, or of .txt texts.";
-        return Err(Fault::format("a folder without pictures or texts", next).at(place));
+        return Err(without(kind, others).at(place));
     }
     let mut draft = match kind {
         Kind::Texts => texts_of(place, chosen, options)?,
@@ -69,12 +69,27 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     };
     if let (true, Some(files)) = (options.folder_labels, &draft.ids) {
         let names: Vec<&str> = files.iter().map(|file| file.split_once('/').map_or("", |(first, _)| first)).collect();
-        draft.truth = Some(Truth::from_names(&names)?);
+        draft.truth = Some(Truth::from_given(&names)?);
         draft.notes.push("labels are the names of the sub-folders".into());
     }
     draft.notes.extend(passed_over(&files, endings));
     draft.notes.extend(without_names(&unnamed));
     Ok(draft)
+}
+
+/// The fault of a folder without what is wanted; `others` are files of the other kind that we read.
+fn without(kind: Kind, others: usize) -> Fault {
+    let (found, word) = match kind {
+        Kind::Texts => ("a folder without texts (.txt)", plural(others, "picture", "pictures")),
+        _ => ("a folder without pictures (.png, .jpg or .jpeg)", plural(others, "text", "texts")),
+    };
+    match others {
+        0 => {
+            let next = "Give a folder of .png, .jpg or .jpeg pictures, or of .txt texts.";
+            Fault::format("a folder without pictures or texts", next)
+        }
+        _ => Fault::Setting(format!("{found}, but with {others} {word}: leave --as out.")),
+    }
 }
 
 fn images_of(place: &str, files: Vec<String>) -> Draft {
@@ -167,10 +182,11 @@ fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Dr
 
 /// The text of a file, or what is wrong with it.
 fn text_of(path: &str) -> std::result::Result<String, String> {
-    let bytes = crate::open::read_file(path).map_err(|error| pictures::reason(&error))?;
-    if bytes.len() > records::LONGEST {
+    // Before anything is read: a file may be longer than memory.
+    if std::fs::metadata(path).is_ok_and(|kind| kind.len() > records::LONGEST as u64) {
         return Err("longer than 16 MiB".into());
     }
+    let bytes = crate::open::read_file(path).map_err(|error| pictures::reason(&error))?;
     let bytes = dialect::utf8(&bytes).map_err(|fault| pictures::reason(&fault.at(path)))?;
     let text = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
     match text {
@@ -203,9 +219,12 @@ mod tests {
         assert_eq!(draft.show, Show::Texts(vec!["one".into(), "two".into()]));
         assert_eq!(draft.truth.unwrap().classes, ["a", "b"]);
         assert_eq!(draft.notes, ["labels are the names of the sub-folders", "passed over 1 other file: 1 .md"]);
+        let images = ReadOptions { kind: Some(Kind::Images), ..ReadOptions::default() };
+        let error = read(&place, &images).unwrap_err();
+        assert_eq!(error.code(), "U1");
+        assert!(error.to_string().contains("without pictures (.png, .jpg or .jpeg), but with 2 texts"), "{error}");
         write("a/p.png", "");
         assert_eq!(read(&place, &options).unwrap_err().code(), "U1");
-        let images = ReadOptions { kind: Some(Kind::Images), ..ReadOptions::default() };
         assert_eq!(read(&place, &images).unwrap().ids.unwrap(), ["a/p.png"]);
     }
 
@@ -238,6 +257,16 @@ mod tests {
         assert_eq!(draft.notes[1], "passed over 3 other files: 2 .md, 1 without an ending");
         std::fs::remove_file(folder.path().join("c.txt")).unwrap();
         assert_eq!(read(&place, &skip).unwrap_err().code(), "I5");
+    }
+
+    #[test]
+    fn long_texts_are_not_even_read() {
+        let folder = tempfile::tempdir().unwrap();
+        // 50 GiB without a byte on disk.
+        std::fs::File::create(folder.path().join("a.txt")).unwrap().set_len(50 << 30).unwrap();
+        std::fs::write(folder.path().join("b.txt"), "one").unwrap();
+        let error = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("1 of 2 texts cannot be read: a.txt: longer than 16 MiB"), "{error}");
     }
 
     #[cfg(target_os = "linux")]

@@ -21,8 +21,13 @@ use crate::show::{Images, Picture};
 /// Principal components that are kept.
 const COMPONENTS: usize = 64;
 
-/// Describes each picture file by a row of numbers.
-pub(crate) fn describe(images: &Images, options: &ReadOptions, control: &Control) -> Result<Described> {
+/// Describes each picture file by a row of numbers; `names` are what messages call the pictures.
+pub(crate) fn describe(
+    images: &Images,
+    names: &[String],
+    options: &ReadOptions,
+    control: &Control,
+) -> std::result::Result<Described, Fault> {
     let descriptor = Descriptor::new();
     let large = Mutex::new(());
     let all = images.files.len();
@@ -40,35 +45,34 @@ pub(crate) fn describe(images: &Images, options: &ReadOptions, control: &Control
     control.finish();
     let mut matrix = Matrix { n: all, values: Buffer::F32(values), dim: COLOUR_VALUES };
     let mut notes = Vec::new();
-    let kept = readable(images, errors, options, &mut notes)?;
+    let kept = readable(names, errors, options, &mut notes)?;
     if let Some(kept) = &kept {
         matrix = matrix.select_rows(kept);
     }
-    let here = |fault: Fault| fault.at(images.folder.display().to_string());
-    let matrix = components::principal(&matrix, COMPONENTS, control).map_err(here)?;
+    let matrix = components::principal(&matrix, COMPONENTS, control)?;
     notes.push(note(matrix.dim, "edges, light and colours"));
     Ok(Described { matrix, notes, kept })
 }
 
 /// The pictures without an error, if there are others that may be left out.
 fn readable(
-    images: &Images,
+    names: &[String],
     errors: Vec<Option<Error>>,
     options: &ReadOptions,
     notes: &mut Vec<String>,
-) -> Result<Option<Vec<usize>>> {
+) -> std::result::Result<Option<Vec<usize>>, Fault> {
     let kept: Vec<usize> = (0..errors.len()).filter(|&item| errors[item].is_none()).collect();
     let all = errors.len();
     let total = all - kept.len();
     if total == 0 {
         return Ok(None);
     }
-    let wrong = || images.files.iter().zip(&errors).filter_map(|(file, error)| Some((file, error.as_ref()?)));
-    let line = |(file, error): (&String, &Error)| format!("{file}: {}", pictures::reason(error));
+    let wrong = || names.iter().zip(&errors).filter_map(|(name, error)| Some((name, error.as_ref()?)));
+    let line = |(name, error): (&String, &Error)| format!("{name}: {}", pictures::reason(error));
     let bad: Vec<String> = wrong().take(LISTED).map(line).collect();
     if !options.skip_bad || kept.is_empty() {
         let too_large = wrong().all(|(_, error)| matches!(error.fault, Fault::TooLarge(_)));
-        return Err(Fault::Pictures { bad, total, all, too_large }.at(images.folder.display().to_string()));
+        return Err(Fault::Pictures { bad, total, all, too_large });
     }
     let (pictures, list) = (plural(total, "picture", "pictures"), first_few(&bad, total, "; "));
     notes.push(format!("left out {total} {pictures} that cannot be read: {list}"));

@@ -5,8 +5,9 @@
 //! out. Of a key that is written twice in one object, the last counts. The text is read twice: what the columns hold is
 //! seen first, then they are filled, so that memory is that of the sheet.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -14,12 +15,12 @@ use serde_json::value::RawValue;
 
 use crate::dialect;
 use crate::error::Fault;
-use crate::matrix::Buffer;
+use crate::json_cells::{Cell, Filling, Seen};
 use crate::pool::{Draft, ReadOptions};
 use crate::reading;
 use crate::records::LONGEST;
 use crate::roles::{self, Roles};
-use crate::sheet::{BadRows, Column, Numbers, Sheet, is_missing, shortened};
+use crate::sheet::{BadRows, Sheet};
 use crate::texts;
 
 /// How deep values may be nested.
@@ -28,27 +29,29 @@ const DEEPEST: usize = 64;
 const SPARE_CELLS: usize = 1_000_000;
 
 /// The keys and values of an object, in their order.
-pub(crate) struct Row(pub Vec<(String, Value)>);
+pub(crate) struct Pairs<V>(pub Vec<(String, V)>);
 
-impl<'de> Deserialize<'de> for Row {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Row, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Row;
+pub(crate) type Row = Pairs<Value>;
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<V>, D::Error> {
+        struct Collector<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Collector<V> {
+            type Value = Pairs<V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<V>, A::Error> {
                 let mut pairs = Vec::new();
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                Ok(Row(pairs))
+                Ok(Pairs(pairs))
             }
         }
-        deserializer.deserialize_map(Pairs)
+        deserializer.deserialize_map(Collector(PhantomData))
     }
 }
 
@@ -160,48 +163,12 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// How often each kind of value stands in a column.
-#[derive(Default)]
-struct Seen {
-    numbers: usize,
-    words: usize,
-    nested: usize,
-    /// By their length.
-    lists: BTreeMap<usize, usize>,
-}
-
-impl Seen {
-    fn add(&mut self, value: &Value) {
-        match value {
-            Value::Null => {}
-            Value::Bool(_) | Value::Number(_) => self.numbers += 1,
-            Value::String(text) => self.words += usize::from(!is_missing(text.trim())),
-            Value::Array(values) if values.iter().all(Value::is_number) => {
-                *self.lists.entry(values.len()).or_default() += usize::from(!values.is_empty());
-            }
-            Value::Array(_) | Value::Object(_) => self.nested += 1,
-        }
-    }
-
-    fn filling(&self, as_written: bool) -> Filling {
-        let lists: usize = self.lists.values().sum();
-        let width = self.lists.iter().max_by_key(|(_, count)| **count).map_or(0, |(width, _)| *width);
-        match () {
-            _ if as_written => Filling::Words(Vec::new()),
-            _ if self.nested > self.numbers + self.words + lists => Filling::Nested,
-            _ if lists > self.numbers + self.words => Filling::Lists(width, Vec::new()),
-            _ if reading::are_words(self.words, self.numbers) => Filling::Words(Vec::new()),
-            _ => Filling::Numbers(Numbers::default()),
-        }
-    }
-}
-
 /// The keys, what was seen under each, and the number of readable rows.
 fn look(items: &[(usize, &[u8])]) -> (Vec<String>, Vec<Seen>, usize) {
     let (mut names, mut seen): (Vec<String>, Vec<Seen>) = (Vec::new(), Vec::new());
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut rows = 0;
-    for Row(pairs) in items.iter().filter_map(|(_, text)| row(text).ok()) {
+    for Pairs(pairs) in items.iter().filter_map(|(_, text)| row(text).ok()) {
         rows += 1;
         for (key, value) in pairs {
             let place = places.get(&key).copied().unwrap_or_else(|| {
@@ -216,71 +183,11 @@ fn look(items: &[(usize, &[u8])]) -> (Vec<String>, Vec<Seen>, usize) {
     (names, seen, rows)
 }
 
-/// A column while it is filled.
-enum Filling {
-    Numbers(Numbers),
-    Words(Vec<String>),
-    Lists(usize, Vec<f64>),
-    Nested,
-}
-
-/// A cell that fits its column.
-enum Cell {
-    Number(Option<f64>),
-    Word(String),
-    List(Vec<f64>),
-    Nothing,
-}
-
-impl Filling {
-    fn cell(&self, value: &Value) -> Result<Cell, String> {
-        Ok(match (self, value) {
-            (Filling::Nested, _) => Cell::Nothing,
-            (Filling::Words(_), Value::Null) => Cell::Word(String::new()),
-            (Filling::Words(_), Value::String(text)) => Cell::Word(text.trim().to_string()),
-            (Filling::Words(_), other) => Cell::Word(other.to_string()),
-            (Filling::Numbers(_), Value::Null) => Cell::Number(None),
-            (Filling::Numbers(_), Value::Bool(truth)) => Cell::Number(Some(f64::from(u8::from(*truth)))),
-            (Filling::Numbers(_), Value::Number(number)) => Cell::Number(number.as_f64()),
-            (Filling::Numbers(_), Value::String(text)) if is_missing(text.trim()) => Cell::Number(None),
-            (Filling::Numbers(_), other) => {
-                return Err(format!("is not a number ({})", shortened(&other.to_string())));
-            }
-            (Filling::Lists(width, _), Value::Array(values)) if values.len() == *width => {
-                let numbers: Option<Vec<f64>> = values.iter().map(Value::as_f64).collect();
-                Cell::List(numbers.ok_or("is not a list of numbers")?)
-            }
-            (Filling::Lists(width, _), Value::Array(values)) => {
-                return Err(format!("is a list of {}, expected {width}", values.len()));
-            }
-            (Filling::Lists(..), _) => return Err("is not a list of numbers".into()),
-        })
-    }
-
-    fn push(&mut self, cell: Cell) {
-        match (self, cell) {
-            (Filling::Numbers(numbers), Cell::Number(value)) => numbers.push(value),
-            (Filling::Words(words), Cell::Word(word)) => words.push(word),
-            (Filling::Lists(_, values), Cell::List(list)) => values.extend(list),
-            _ => {}
-        }
-    }
-
-    fn finished(self) -> Column {
-        match self {
-            Filling::Numbers(numbers) => Column::Numbers(numbers),
-            Filling::Words(words) => Column::Words(words),
-            Filling::Lists(width, values) => Column::Lists { width, values: Buffer::F64(values) },
-            Filling::Nested => Column::Other("nested values".into()),
-        }
-    }
-}
-
 fn fill(items: &[(usize, &[u8])], names: Vec<String>, mut columns: Vec<Filling>) -> (Sheet, BadRows) {
     let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     let (mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), BadRows::default());
     for (number, (line, text)) in items.iter().enumerate() {
-        match row(text).and_then(|row| cells(row, &places, &names, &columns)) {
+        match row(text).and_then(|row| cells(row, text, &places, &names, &columns)) {
             Ok(cells) => {
                 columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
                 lines.push(*line);
@@ -295,7 +202,13 @@ fn fill(items: &[(usize, &[u8])], names: Vec<String>, mut columns: Vec<Filling>)
 }
 
 /// One cell for each column, in their order.
-fn cells(row: Row, places: &HashMap<&str, usize>, names: &[String], columns: &[Filling]) -> Result<Vec<Cell>, String> {
+fn cells(
+    row: Row,
+    text: &[u8],
+    places: &HashMap<&str, usize>,
+    names: &[String],
+    columns: &[Filling],
+) -> Result<Vec<Cell>, String> {
     let mut values: Vec<&Value> = vec![&Value::Null; columns.len()];
     for (key, value) in &row.0 {
         if let Some(slot) = places.get(key.as_str()).and_then(|&place| values.get_mut(place)) {
@@ -303,14 +216,29 @@ fn cells(row: Row, places: &HashMap<&str, usize>, names: &[String], columns: &[F
         }
     }
     let one = |((column, value), name): ((&Filling, &Value), &String)| {
+        // The parser has rounded whole numbers beyond 64 bits.
+        if let (Filling::Words(_), true) = (column, value.is_f64())
+            && let Some(digits) = digits(text, name)
+        {
+            return Ok(Cell::Word(digits));
+        }
         column.cell(value).map_err(|why| format!("{name} {why}"))
     };
     columns.iter().zip(values).zip(names).map(one).collect()
 }
 
+/// The whole number that an object holds under a key, as it is written.
+fn digits(object: &[u8], key: &str) -> Option<String> {
+    let pairs: Pairs<&RawValue> = serde_json::from_slice(object).ok()?;
+    let (_, value) = pairs.0.into_iter().rev().find(|(name, _)| name == key)?;
+    let digits = value.get().trim_start_matches('-');
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.get().to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::Buffer;
     use crate::show::Show;
 
     fn read(text: &str) -> Result<Draft, Fault> {
@@ -345,6 +273,15 @@ mod tests {
         let draft = read("{\"text\":\"so\",\"n\":1}\n{\"text\":\"it goes\"}\n").unwrap();
         assert_eq!(draft.show, Show::Texts(vec!["so".into(), "it goes".into()]));
         assert_eq!(draft.beside.unwrap().cells, ["1", ""]);
+    }
+
+    #[test]
+    fn long_ids_keep_their_digits() {
+        // Beyond 64 bits; of a key written twice the last counts; what is no whole number is written as we write it.
+        let text = "{\"id\":123456789012345678901234567890,\"a\":1}\n\
+                    {\"id\":7,\"id\":-123456789012345678901234567891,\"a\":2}\n{\"id\":1.50,\"a\":2}\n";
+        let ids = ["123456789012345678901234567890", "-123456789012345678901234567891", "1.5"];
+        assert_eq!(read(text).unwrap().ids.unwrap(), ids);
     }
 
     #[test]

@@ -263,7 +263,7 @@ fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::resul
             Some(slot @ None) => *slot = Some((label, *place)),
             Some(Some((first, _))) if *first == label => {}
             Some(Some((first, at))) => {
-                double.push(format!("{id:?} is {first} ({}) and {label} ({})", at.in_words(), here()));
+                double.push(format!("{id:?} is {first:?} ({}) and {label:?} ({})", at.in_words(), here()));
             }
         }
     }

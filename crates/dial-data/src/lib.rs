@@ -9,6 +9,7 @@
 pub mod array;
 pub mod builtin;
 mod bytes;
+mod class_names;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod components;
@@ -20,6 +21,7 @@ mod descriptor;
 pub mod error;
 mod features_file;
 pub mod fingerprint;
+mod first_line;
 mod folder;
 pub mod generate;
 pub mod graph_file;
@@ -29,6 +31,7 @@ mod idx;
 mod image_features;
 mod inflate;
 mod json;
+mod json_cells;
 mod labels;
 mod literal;
 mod looks;

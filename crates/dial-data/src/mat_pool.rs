@@ -25,6 +25,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     }
     let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
     let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(rows);
+    draft.named_arrays = true;
     draft.could_be_labels = variables.iter().filter(free).map(|variable| variable.name.clone()).collect();
     Ok(draft)
 }
@@ -47,7 +48,7 @@ fn features<'v, 'a>(
     let cubes: Vec<_> = variables.iter().filter(|v| v.class.is_ok() && v.shape.len() == 3).collect();
     match cubes.as_slice() {
         [cube] if asked.is_none() && !usual && wanted != Some(&cube.name) => Ok(cube),
-        _ => choose(variables, asked, &|variable| {
+        _ => choose(variables, (asked, "--variable"), &|variable| {
             wanted != Some(variable.name.as_str())
                 && !LABELS.contains(&variable.name.as_str())
                 && variable.shape.iter().filter(|&&length| length > 1).count() >= 2
@@ -68,7 +69,7 @@ fn truth<'v, 'a>(
     if let Some(name) = options.label_column.as_deref() {
         return match name == chosen.name {
             true => Err(Fault::Setting(format!("features and labels cannot be the same array, {name:?}."))),
-            false => choose(variables, Some(name), &|_| true).map(Some),
+            false => choose(variables, (Some(name), "--label-column"), &|_| true).map(Some),
         };
     }
     let others = || variables.iter().filter(|v| v.class.is_ok() && v.name != chosen.name);
@@ -89,14 +90,15 @@ pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result
     let named = asked.or_else(usual);
     let chosen = match named {
         Some(variable) => variable,
-        None => choose(&variables, None, &|variable| variable.shape.len() == 2)?,
+        None => choose(&variables, (None, "--label-column"), &|variable| variable.shape.len() == 2)?,
     };
     RowLabels::of(chosen.read()?)
 }
 
+/// The variable that was asked for, or the only possible one; `option` is what chooses another.
 fn choose<'v, 'a>(
     variables: &'v [Variable<'a>],
-    name: Option<&str>,
+    (name, option): (Option<&str>, &str),
     possible: &dyn Fn(&Variable<'a>) -> bool,
 ) -> std::result::Result<&'v Variable<'a>, Fault> {
     let all = match variables {
@@ -117,6 +119,6 @@ fn choose<'v, 'a>(
         ([only], _) => Ok(only),
         ([], [only]) if numeric.len() == variables.len() => Ok(only),
         ([], _) => Err(Fault::format(format!("no numeric matrix; found {all}"), "Save the features as a full matrix.")),
-        _ => Err(Fault::format(format!("several arrays are possible: {all}"), "Choose one with --variable.")),
+        _ => Err(Fault::format(format!("several arrays are possible: {all}"), format!("Choose one with {option}."))),
     }
 }

@@ -94,6 +94,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let holds = |array: &Stored<'_>| array.holds(rows) || (scene && count(array.shape()) == Some(rows));
     let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && holds(array);
     draft.could_be_labels = arrays.iter().filter(free).map(|array| array.name.clone()).collect();
+    draft.named_arrays = true;
     Ok(draft)
 }
 

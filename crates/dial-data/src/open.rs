@@ -188,6 +188,10 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
     if let Some(path) = &options.features_file {
         features_file::attach(&mut draft, path, options)?;
     }
+    if options.variable.is_some() && !draft.named_arrays {
+        let text = "--variable is for the arrays of an npz or mat file, and this is none.";
+        return Err(Fault::Setting(text.into()).at(place));
+    }
     let mut matrix = match draft.matrix.take() {
         Some(matrix) if options.describe => redescribed(&mut draft, matrix, place, options, control)?,
         Some(matrix) => matrix,
@@ -199,7 +203,9 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
     if let Some(truth) = &draft.truth {
         let unknown = truth.labels.len() - truth.known();
         if unknown > 0 {
-            draft.notes.push(format!("{unknown} of {} labels are unknown (-1 or empty)", truth.labels.len()));
+            draft
+                .notes
+                .push(format!("{unknown} of {} labels are unknown (empty, -1, NA and the like)", truth.labels.len()));
         }
     }
     if draft.truth.is_some() {
@@ -217,9 +223,19 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
 
 /// Features of items that come without.
 fn described(draft: &mut Draft, place: &str, options: &ReadOptions, control: &Control) -> Result<Matrix> {
+    let here = |fault: Fault| fault.at(place);
+    let is_folder = Path::new(place).is_dir();
     let described = match &draft.show {
-        Show::Texts(texts) => text_features::describe(texts, control).map_err(|fault| fault.at(place))?,
-        Show::Images(images) => image_features::describe(images, options, control)?,
+        Show::Texts(texts) => text_features::describe(texts, control).map_err(here)?,
+        Show::Images(images) => {
+            // Where a table lists them, its lines say more than the files alone.
+            let listed = |(row, file): (usize, &String)| match is_folder {
+                true => file.clone(),
+                false => format!("{}: {file}", draft.row_in_words(row)),
+            };
+            let names: Vec<String> = images.files.iter().enumerate().map(listed).collect();
+            image_features::describe(images, &names, options, control).map_err(here)?
+        }
         Show::Numbers(_) | Show::Picture(_) | Show::Scene(_) => {
             unreachable!("what is shown by numbers has come with them")
         }

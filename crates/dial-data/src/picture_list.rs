@@ -1,6 +1,6 @@
 //! A table that lists picture files: their paths, from the folder of the table, and those that are not there.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Fault, first_few, plural};
 use crate::pool::{Draft, ReadOptions};
@@ -20,7 +20,8 @@ pub(crate) fn draft(
         _ => ".".into(),
     };
     let mut outside = Vec::new();
-    let clean: Vec<String> = files.iter().map(|file| file.replace('\\', "/")).collect();
+    let roots: Vec<PathBuf> = [std::path::absolute(&folder), folder.canonicalize()].into_iter().flatten().collect();
+    let clean: Vec<String> = files.iter().map(|file| from_folder(file.replace('\\', "/"), &roots)).collect();
     for (row, file) in clean.iter().enumerate().filter(|(_, file)| leaves_folder(file)) {
         let (line, text) = sheet.bad_row(row, format!("{file:?}"));
         outside.push(if line == 0 { text } else { format!("line {line}: {text}") });
@@ -34,6 +35,16 @@ pub(crate) fn draft(
     let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
     draft.beside = roles::beside(rest, sheet.rows);
     Ok(draft)
+}
+
+/// An absolute path as one from the folder, whose own path is one of those given; any other as it is.
+fn from_folder(file: String, roots: &[PathBuf]) -> String {
+    let path = Path::new(&file);
+    if !path.is_absolute() {
+        return file;
+    }
+    let within = roots.iter().find_map(|root| path.strip_prefix(root).ok()).and_then(Path::to_str);
+    within.map(|within| within.replace('\\', "/")).unwrap_or(file)
 }
 
 /// Whether a path is absolute or goes up out of its folder.
@@ -66,8 +77,8 @@ pub(crate) fn leave_out_missing(draft: &mut Draft, options: &ReadOptions) -> Res
                 continue;
             }
         };
-        bad.push(|| match draft.lines.as_ref().and_then(|(lines, _)| lines.get(row)) {
-            Some(&line) => (line, why),
+        bad.push(|| match draft.line(row) {
+            Some(line) => (line, why),
             None => (0, format!("row {row}: {why}")),
         });
     }

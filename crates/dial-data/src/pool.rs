@@ -197,6 +197,8 @@ pub(crate) struct Draft {
     pub kept: Option<(Vec<usize>, usize)>,
     /// As in [`Pool`].
     pub could_be_labels: Vec<String>,
+    /// Whether the features are an array that a name chooses.
+    pub named_arrays: bool,
 }
 
 impl Draft {
@@ -223,6 +225,7 @@ impl Draft {
             lines: None,
             kept: None,
             could_be_labels: Vec::new(),
+            named_arrays: false,
         }
     }
 
@@ -237,6 +240,17 @@ impl Draft {
             Some((line, name)) => format!("line {line}, column {name}"),
             None => format!("row {row}, column {column}"),
         }
+    }
+
+    /// The line of a row, in a table of text.
+    pub fn line(&self, row: usize) -> Option<usize> {
+        self.lines.as_ref()?.0.get(row).copied()
+    }
+
+    /// Where a row stands in its file: `line 5`, or `row 3` from 0.
+    pub fn row_in_words(&self, row: usize) -> String {
+        let number = || self.kept.as_ref().and_then(|(rows, _)| rows.get(row).copied()).unwrap_or(row);
+        self.line(row).map_or_else(|| format!("row {}", number()), |line| format!("line {line}"))
     }
 
     /// The ids, or the row numbers where there are none.

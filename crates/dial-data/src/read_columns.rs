@@ -137,7 +137,7 @@ fn from_json(bytes: &[u8], choose: Choose<'_>) -> std::result::Result<TextColumn
     for (line, text) in &items {
         match json::row(text) {
             Err(why) => bad.push(|| (*line, why)),
-            Ok(json::Row(pairs)) => {
+            Ok(json::Pairs(pairs)) => {
                 for (key, _) in pairs {
                     places.entry(key).or_insert_with_key(|key| {
                         names.push(key.clone());
@@ -152,7 +152,7 @@ fn from_json(bytes: &[u8], choose: Choose<'_>) -> std::result::Result<TextColumn
     let room = |at: usize| vec![String::new(); if chosen.contains(&at) { items.len() } else { 0 }];
     let mut cells: Vec<Vec<String>> = (0..names.len()).map(room).collect();
     for (row, (_, text)) in items.iter().enumerate() {
-        for (key, value) in json::row(text).map_or(Vec::new(), |json::Row(pairs)| pairs) {
+        for (key, value) in json::row(text).map_or(Vec::new(), |json::Pairs(pairs)| pairs) {
             if let Some(cell) = places.get(&key).and_then(|&at| cells.get_mut(at)?.get_mut(row)) {
                 *cell = word(value);
             }

@@ -2,11 +2,11 @@
 //!
 //! All columns are first taken for numbers and their cells counted. A column is words if more than 5 % of its cells (and
 //! more than 3, or more than the numbers) are no numbers at all: fewer are mistakes. Thousands marks are read where the
-//! whole column fits and something can be nothing else (`1,500.25`, `1,234,567`), or where other columns show what marks
-//! the decimals. A column in the other decimal dialect is words, where other columns are in this one: no setting could
+//! whole column fits and something can be nothing else (`1,500.25`, `1,234,567`), where other columns show what marks
+//! the decimals, or where they are blanks (`1 500`) among other numbers. A column in the other decimal dialect is words, where other columns are in this one: no setting could
 //! read both.
 
-use crate::dialect::Dialect;
+use crate::dialect::{Certain, Dialect};
 use crate::error::plural;
 use crate::sheet::is_missing;
 
@@ -41,6 +41,8 @@ pub(crate) struct Counts {
     decimals: usize,
     /// Numbers with thousands marks, if they can be nothing else.
     grouped: usize,
+    /// With blanks between thousands.
+    spaced: usize,
     /// Thousands here or decimals in the other dialect.
     either: usize,
     /// Decimals in the other dialect.
@@ -51,33 +53,31 @@ pub(crate) struct Counts {
 impl Counts {
     /// Counts a cell with the number that was found in it.
     pub fn add(&mut self, cell: &str, value: Option<f64>, dialect: Dialect) {
-        let slot = match (value, dialect.grouped(cell)) {
-            (Some(_), _) => {
-                self.decimals += usize::from(cell.contains(if dialect.decimal_comma { ',' } else { '.' }));
-                &mut self.good
-            }
-            (None, Some((_, certain))) => {
-                if certain {
-                    &mut self.grouped
-                } else {
-                    &mut self.either
-                }
-            }
-            (None, None) if is_missing(cell) => return,
-            (None, None) if dialect.other().number(cell).is_some() => &mut self.other,
-            (None, None) => &mut self.odd,
+        if value.is_some() {
+            self.good += 1;
+            self.decimals += usize::from(cell.contains(if dialect.decimal_comma { ',' } else { '.' }));
+            return;
+        }
+        let slot = match dialect.grouped(cell) {
+            Some((_, Certain::Thousands)) => &mut self.grouped,
+            Some((_, Certain::AmongNumbers)) => &mut self.spaced,
+            Some((_, Certain::OrDecimals)) => &mut self.either,
+            None if is_missing(cell) => return,
+            None if dialect.other().number(cell).is_some() => &mut self.other,
+            None => &mut self.odd,
         };
         *slot += 1;
     }
 
     /// How the column is to be read and why, given whether other columns have decimals in this dialect.
     fn reading(&self, elsewhere: bool) -> (Reading, Why) {
-        let Counts { good, decimals, grouped, either, other, odd } = *self;
-        let filled = good + grouped + either + other + odd;
-        let odd = odd + grouped;
+        let Counts { good, decimals, grouped, spaced, either, other, odd } = *self;
+        let filled = good + grouped + spaced + either + other + odd;
+        let numbers = grouped > 0 || elsewhere && either > 0 || spaced > 0 && good > 0;
+        let odd = odd + grouped + spaced;
         match () {
             _ if filled == good => (Reading::Numbers, Why::Plain),
-            _ if self.odd + other == 0 && (grouped > 0 || elsewhere) => (Reading::Thousands, Why::Thousands),
+            _ if self.odd + other == 0 && numbers => (Reading::Thousands, Why::Thousands),
             _ if are_words(odd, filled - odd) => match good {
                 0 => (Reading::Words, Why::Plain),
                 _ => (Reading::Words, Why::Mixed { odd, filled }),
@@ -162,12 +162,14 @@ mod tests {
         use Reading::*;
         let mixed: Vec<&str> = ["7"; 12].into_iter().chain(["A 5"; 4]).collect();
         type Case<'a> = (&'a [&'a [&'a str]], bool, &'a [Reading]);
-        let cases: [Case<'_>; 8] = [
+        let cases: [Case<'_>; 10] = [
             (&[&["1", "2,5"]], false, &[Numbers]),
             (&[&["1", "2,5"], &["0.5", "1"]], false, &[Words, Numbers]),
             (&[&["1,500.25", "2", "3,100"]], false, &[Thousands]),
             (&[&["1.234,56", "2,5", ""]], true, &[Thousands]),
             (&[&["1,500"]], false, &[Numbers]),
+            (&[&["1 500", "20"]], false, &[Thousands]),
+            (&[&["1 500", "12 340"]], false, &[Words]),
             (&[&["1,500"], &["2.5"]], false, &[Thousands, Numbers]),
             (&[&mixed], false, &[Words]),
             (&[&mixed[..15]], false, &[Numbers]),

@@ -157,11 +157,10 @@ fn find(
 }
 
 /// The pool that a sheet holds; `place` is the file, for the pictures beside it.
-pub(crate) fn draft(mut sheet: Sheet, roles: Roles, place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+pub(crate) fn draft(mut sheet: Sheet, mut roles: Roles, place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
     if sheet.rows == 0 {
         return Err(Fault::Shape("no rows".into()));
     }
-    let mut roles = roles;
     let index_note = take_index(&mut sheet, &mut roles);
     let mut taken: Vec<Option<Column>> = sheet.columns.drain(..).map(Some).collect();
     let mut take = |column: Option<usize>| column.and_then(|at| Some((at, taken.get_mut(at)?.take()?)));

@@ -5,7 +5,7 @@
 //! finite, which is a fault of its own.
 
 use crate::error::{Fault, LISTED, listed_rows, plural};
-use crate::matrix::Buffer;
+use crate::matrix::{Buffer, Matrix};
 
 /// Words that mean there is nothing.
 const MISSING: [&str; 11] = ["", "NA", "N/A", "n/a", "#N/A", "#NV", "null", "NULL", "None", "?", "-"];
@@ -66,6 +66,26 @@ impl Column {
             }
             Column::Lists { width, .. } => vec![format!("{width} numbers"); rows],
             Column::Other(what) => vec![what; rows],
+        }
+    }
+
+    /// Only the rows named, which are in ascending order.
+    pub fn select_rows(self, keep: &[usize]) -> Column {
+        match self {
+            Column::Words(mut words) => {
+                Column::Words(keep.iter().map(|&row| std::mem::take(&mut words[row])).collect())
+            }
+            Column::Numbers(Numbers { values, missing, single }) => {
+                let mut numbers = Numbers { single, ..Numbers::default() };
+                let missing = |row: &usize| missing.binary_search(row).is_ok();
+                keep.iter().for_each(|row| numbers.push(Some(values[*row]).filter(|_| !missing(row))));
+                Column::Numbers(numbers)
+            }
+            Column::Lists { width, values } => {
+                let matrix = Matrix { n: values.len() / width.max(1), values, dim: width };
+                Column::Lists { width, values: matrix.select_rows(keep).values }
+            }
+            Column::Other(what) => Column::Other(what),
         }
     }
 
@@ -170,6 +190,17 @@ mod tests {
         assert_eq!((numbers.missing.as_slice(), numbers.values[0], numbers.values[2]), (&[1][..], 1.5, -2.0));
         assert_eq!(Column::Numbers(numbers).into_words(3), ["1.5", "", "-2"]);
         assert_eq!(words(&["1", "x"]).settled(), words(&["1", "x"]));
+    }
+
+    #[test]
+    fn selected_rows_of_every_kind() {
+        let mut numbers = Numbers::default();
+        [Some(1.0), None, Some(3.0)].into_iter().for_each(|value| numbers.push(value));
+        let Column::Numbers(numbers) = Column::Numbers(numbers).select_rows(&[1, 2]) else { panic!("numbers") };
+        assert_eq!((numbers.missing.as_slice(), numbers.values[1]), (&[0][..], 3.0));
+        assert_eq!(words(&["a", "b", "c"]).select_rows(&[0, 2]), words(&["a", "c"]));
+        let lists = |values: &[f64]| Column::Lists { width: 2, values: Buffer::F64(values.to_vec()) };
+        assert_eq!(lists(&[1.0, 2.0, 3.0, 4.0]).select_rows(&[1]), lists(&[3.0, 4.0]));
     }
 
     #[test]

@@ -1,4 +1,7 @@
 //! What a file is: by its first bytes, then by the ending of its name.
+//!
+//! Beginnings that are letters could be the first name of a table, so they count only where the rest of the file is no
+//! text: every such format has control characters somewhere.
 
 use crate::error::Fault;
 use crate::json;
@@ -47,7 +50,6 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ", "xz"),
     (b"SQLite format 3", "an SQLite database"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel sheet"),
     (b"\x80\x02", "a Python pickle, which this tool never runs"),
     (b"\x80\x03", "a Python pickle, which this tool never runs"),
     (b"\x80\x04", "a Python pickle, which this tool never runs"),
@@ -69,6 +71,8 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
         _ if ends(&[".gz"]) => "a gzip file",
         _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
         _ if ends(&[".bsq", ".bil", ".bip", ".img"]) => "an ENVI scene with its header (.hdr) beside it",
+        // Cut so early that nothing but letters is left: its reader says so.
+        _ if ends(&[".parquet", ".pq"]) && bytes.starts_with(b"PAR1") => return Ok(Format::Parquet),
         _ if ends(&[".parquet", ".pq"]) => "a Parquet file",
         _ if ends(&[".arrow", ".feather", ".ipc", ".arrows"]) => "an Arrow file",
         _ if ends(&[".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
@@ -88,8 +92,9 @@ fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
         return Err(Fault::format("this is HDF5 (MATLAB v7.3), which this tool does not read", next));
     }
     Ok(match bytes {
-        [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [255, 255, 255, 255, _, _, _, 0, ..] => Some(Format::Arrow),
+        [b'P', b'A', b'R', b'1', ..] if !is_text(bytes) => Some(Format::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] if !is_text(bytes) => Some(Format::Arrow),
+        [255, 255, 255, 255, _, _, _, 0, ..] => Some(Format::Arrow),
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => match without_arrays(bytes) {
             Some(fault) => return Err(fault),
@@ -114,8 +119,21 @@ fn without_arrays(bytes: &[u8]) -> Option<Fault> {
     }
 }
 
+/// What else a file certainly is.
 fn looks_like(bytes: &[u8]) -> Option<&'static str> {
-    BEGINNINGS.iter().find(|(beginning, _)| bytes.starts_with(beginning)).map(|(_, what)| *what)
+    let (beginning, what) = begins_like(bytes)?;
+    let letters = beginning.iter().all(|byte| (b' '..=b'~').contains(byte));
+    (!letters || !is_text(bytes)).then_some(what)
+}
+
+/// The beginning of a file, and what begins so.
+fn begins_like(bytes: &[u8]) -> Option<(&'static [u8], &'static str)> {
+    BEGINNINGS.iter().copied().find(|(beginning, _)| bytes.starts_with(beginning))
+}
+
+/// Whether nothing speaks against a text: no control characters but those that lines are made of.
+fn is_text(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| !byte.is_ascii_control() || matches!(byte, b'\t'..=b'\r'))
 }
 
 /// `not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ)`.
@@ -124,7 +142,7 @@ pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
         return Fault::format(format!("not {wanted} (the file is empty)"), "Copy or save it again.");
     }
     let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
-    let guess = looks_like(bytes).map(|what| format!(": this looks like {what}")).unwrap_or_default();
+    let guess = begins_like(bytes).map(|(_, what)| format!(": this looks like {what}")).unwrap_or_default();
     let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
     Fault::format(what, "Give an npy, npz, csv, tsv, jsonl, Parquet, Arrow, IDX or MATLAB v5/v7 file.")
 }
@@ -149,6 +167,18 @@ mod tests {
         assert_eq!(format("a.csv", b""), Ok(Format::Table));
         assert_eq!(format("a.json", b"[{}]"), Ok(Format::Json));
         assert_eq!(format("a.txt", b"{\"a\":1}\n{}"), Ok(Format::Json));
+    }
+
+    #[test]
+    fn letters_at_the_beginning_are_no_proof() {
+        for text in
+            ["PAR1,b\n1,2\n", "PARE\n1\n", "ARROW1\tb\n1\t2\n", "BZh9;b\n", "GIF8 a\n", "MATLAB 5.0,x\n", "FEA1\n"]
+        {
+            assert_eq!(format("a.csv", text.as_bytes()), Ok(Format::Table), "{text:?}");
+            let binary = [text.as_bytes(), b"\0"].concat();
+            assert_ne!(format("a.csv", &binary), Ok(Format::Table), "{text:?}");
+        }
+        assert_eq!(format("a.parquet", b"PAR1 cut off"), Ok(Format::Parquet));
     }
 
     #[test]

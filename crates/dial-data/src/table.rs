@@ -20,8 +20,8 @@ pub(crate) struct Columns {
     pub names: Vec<String>,
     pub roles: Roles,
     pub dialect: Dialect,
-    /// What is to be said of the header.
-    pub note: Option<String>,
+    /// What is to be said of the header and of what stands above it.
+    pub notes: Vec<String>,
 }
 
 impl Columns {
@@ -56,13 +56,27 @@ pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Resul
     if let Some(fault) = first.fault {
         return Err(Fault::Rows { bad: vec![(first.line, first.line, fault.into())], total: 1 });
     }
+    let remarks = records.remarks;
     let (header, note) = header::look(&first, records, dialect, options);
-    let names: Vec<String> = match header {
+    let mut names: Vec<String> = match header {
         true => first.fields().map(String::from).collect(),
         false => (0..first.len()).map(|column| column.to_string()).collect(),
     };
+    if let Some(name) = names.first_mut().filter(|name| !roles::is_asked(name, options)) {
+        unmarked(name);
+    }
     let roles = Roles::new(&names, header, options)?;
-    Ok(Columns { header, names, roles, dialect, note })
+    let passed =
+        || format!("passed over {remarks} {} of remarks (#) above the table", plural(remarks, "line", "lines"));
+    let notes = (remarks > 0).then(passed).into_iter().chain(note).collect();
+    Ok(Columns { header, names, roles, dialect, notes })
+}
+
+/// Takes the mark of a remark from the first name.
+fn unmarked(name: &mut String) {
+    if let Some(rest) = name.strip_prefix('#').map(str::trim).filter(|rest| !rest.is_empty()) {
+        *name = rest.to_string();
+    }
 }
 
 /// Reads a pool; `place` is its file.
@@ -88,6 +102,16 @@ struct Rows {
     lines: Vec<usize>,
     kept: Vec<usize>,
     bad: BadRows,
+    /// Rows with quotes that stand for themselves, and the line of the first.
+    literal: (usize, usize),
+}
+
+fn literal_note((rows, line): (usize, usize)) -> Option<String> {
+    let note = || {
+        let rows = if rows == 1 { String::new() } else { format!(", in {rows} rows") };
+        format!("quotes that enclose no whole cell were read as they stand (first: line {line}{rows})")
+    };
+    (rows > 0).then(note)
 }
 
 fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
@@ -98,7 +122,8 @@ fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet
     };
     let readings: Vec<Reading> = (0..columns.names.len()).map(first).collect();
     let mut rows = rows(&columns, &readings, bytes);
-    let mut notes: Vec<String> = columns.dialect.note(options).into_iter().chain(columns.note.clone()).collect();
+    let mut notes: Vec<String> = columns.dialect.note(options).into_iter().chain(columns.notes.clone()).collect();
+    notes.extend(literal_note(rows.literal));
     if rows.bad.total > 0 {
         let (settled, said) = reading::settle(&columns.names, &readings, &rows.counts, columns.dialect);
         if settled != readings {
@@ -137,6 +162,7 @@ fn rows(columns: &Columns, readings: &[Reading], bytes: &[u8]) -> Rows {
         lines: Vec::new(),
         kept: Vec::new(),
         bad: BadRows::default(),
+        literal: (0, 0),
     };
     let mut records = columns.records(bytes);
     let (mut record, mut row) = (Record::default(), 0);
@@ -151,6 +177,7 @@ fn rows(columns: &Columns, readings: &[Reading], bytes: &[u8]) -> Rows {
         }
         row += 1;
     }
+    rows.literal = records.literal;
     rows
 }
 
@@ -268,6 +295,23 @@ mod tests {
         assert!(draft.truth.is_none(), "what is left out holds no labels");
         let draft = read(b"1,x\n2,y\n", &drop(&["1"])).unwrap();
         assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0]));
+    }
+
+    #[test]
+    fn what_people_write_above_and_around_cells() {
+        let none = ReadOptions::default();
+        let draft = read(b"# made by us\n#id, a,b\nx,1,2\ny,3,4\n", &none).unwrap();
+        assert_eq!((draft.ids.unwrap().join(" "), draft.matrix.unwrap().dim), ("x y".into(), 2));
+        assert_eq!(draft.notes, ["passed over 1 line of remarks (#) above the table"]);
+        let draft =
+            super::read(b"a\tsaid\n1\t\"so\" it goes\n2\tno\n3\tno\n4\t\"so\" it goes\n", "a.tsv", &none).unwrap();
+        assert_eq!(draft.beside.unwrap().cells[0], "\"so\" it goes");
+        assert_eq!(
+            draft.notes[0],
+            "quotes that enclose no whole cell were read as they stand (first: line 2, in 2 rows)"
+        );
+        let draft = read("a;b\n\u{2212}1,5;1\u{a0}000,5\n2;3\n".as_bytes(), &none).unwrap();
+        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![-1.5, 1000.5, 2.0, 3.0]));
     }
 
     #[test]

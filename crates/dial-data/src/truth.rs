@@ -1,13 +1,18 @@
 //! Known labels of a pool, for simulations and scores.
 //!
-//! A label is the index of its class; `None` is unknown (empty or -1, and only -1). Classes are in numeric order if
-//! all their names are integers, else in bytewise order of the names after Unicode normalisation (NFC).
+//! A label is the index of its class, or unknown: empty, `-1` (and no other number), or one of the words by which programs
+//! write that there is nothing ([`NOTHING`]). `None` is one of those among numbers; among words it is a class, as in
+//! none, minor, major. Classes are in numeric order if all their names are integers, else in bytewise order of the names
+//! after Unicode normalisation (NFC).
 
 use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Fault, Result};
+
+/// What programs write where there is no label.
+const NOTHING: [&str; 9] = ["NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NAN", "null", "NULL"];
 
 /// The classes and one label per row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +26,15 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Labels from class names. Names are trimmed and compared after NFC; empty and `-1` mean unknown. If all names
-    /// are whole numbers, `3.0` is class `3`.
+    /// Labels from what stands in a file. Names are trimmed and compared after NFC; empty, `-1`, `NA`, `nan`, `null` and
+    /// the like mean unknown, and `None` among numbers. If all names are whole numbers, `3.0` is class `3`.
     pub fn from_names<S: AsRef<str>>(names: &[S]) -> Result<Truth> {
-        let clean: Vec<String> = names.iter().map(|name| name.as_ref().trim().nfc().collect()).collect();
+        let mut clean: Vec<String> = names.iter().map(|name| name.as_ref().trim().nfc().collect()).collect();
+        clean.iter_mut().filter(|name| NOTHING.contains(&name.as_str())).for_each(String::clear);
+        let number = |name: &String| name.parse::<f64>().is_ok();
+        if clean.iter().all(|name| name.is_empty() || name == "None" || number(name)) && clean.iter().any(number) {
+            clean.iter_mut().filter(|name| *name == "None").for_each(String::clear);
+        }
         let whole = |name: &String| name.is_empty() || name.strip_suffix(".0").unwrap_or(name).parse::<i64>().is_ok();
         let strip = clean.iter().all(whole);
         let key = |name: &str| match name.strip_suffix(".0") {
@@ -32,6 +42,11 @@ impl Truth {
             _ => name.to_string(),
         };
         build(clean.iter().map(|name| key(name)).collect())
+    }
+
+    /// Labels from names that somebody gave on purpose, such as those of folders: only empty means unknown.
+    pub(crate) fn from_given(names: &[&str]) -> Result<Truth> {
+        build(names.iter().map(|name| name.nfc().collect()).collect())
     }
 
     /// Labels from integers; -1 means unknown.
@@ -149,6 +164,15 @@ mod tests {
     fn whole_floats_are_integers_and_versions_are_not() {
         assert_eq!(Truth::from_names(&["1.0", "", "2", "-1.0"]).unwrap().classes, ["1", "2"]);
         assert_eq!(Truth::from_names(&["1.0", "1.1"]).unwrap().classes, ["1.0", "1.1"]);
+    }
+
+    #[test]
+    fn words_for_nothing_are_no_classes() {
+        let words = Truth::from_names(&["cat", "NA", "nan", " null ", "dog", "None", ""]).unwrap();
+        assert_eq!((words.classes.join(" "), words.known()), ("None cat dog".into(), 3));
+        let numbers = Truth::from_names(&["1.0", "None", "0.0", "NaN"]).unwrap();
+        assert_eq!((numbers.classes.join(" "), numbers.known()), ("0 1".into(), 2));
+        assert_eq!(Truth::from_given(&["NA", "None", ""]).unwrap().classes, ["NA", "None"]);
     }
 
     #[test]

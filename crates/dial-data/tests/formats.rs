@@ -41,7 +41,7 @@ fn npz_with_labels_and_ids() {
     assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.5]));
     assert_eq!(pool.ids, Some(vec!["a".into(), "b".into(), "c".into()]));
     assert_eq!(labels(&pool), ["0", "1", ""]);
-    assert_eq!(pool.notes, ["labels are the array labels", "1 of 3 labels are unknown (-1 or empty)"]);
+    assert_eq!(pool.notes, ["labels are the array labels", "1 of 3 labels are unknown (empty, -1, NA and the like)"]);
 }
 
 #[test]

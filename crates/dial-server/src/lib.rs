@@ -14,6 +14,7 @@ pub mod describe;
 mod desk;
 mod exchange;
 mod guard;
+mod history;
 mod input;
 mod lists;
 mod media;

@@ -13,11 +13,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::cards;
+use crate::history::HistoryRow;
 use crate::input::{Asked, Input};
 use crate::media;
 use crate::problem::Problem;
 use crate::questions;
-use crate::wire::{Card, ClassInfo, Decisions, HistoryRow, Next, ProjectInfo, Questions, Stored};
+use crate::wire::{Card, ClassInfo, Decisions, Next, ProjectInfo, Questions, Stored};
 
 type Shared = State<Arc<App>>;
 

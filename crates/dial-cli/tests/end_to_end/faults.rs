@@ -154,7 +154,11 @@ fn labels_that_are_not_there_or_do_not_fit() {
     let simulate = |rest: &str| place.line(&format!("simulate a.csv --k 1 --trials 1 --quiet {rest}"));
     simulate("").fails("I12", 3, &["a: this pool has no labels", "--labels FILE"]);
     simulate("--labels unknown.csv").fails("I12", 3, &["1 id is not in the pool: \"u\" (line 3) (--on-unknown skip"]);
-    simulate("--labels torn.csv").fails("I12", 3, &["two classes for one id: \"x\" is cat (line 2) and dog (line 4)."]);
+    simulate("--labels torn.csv").fails(
+        "I12",
+        3,
+        &["two classes for one id: \"x\" is \"cat\" (line 2) and \"dog\" (line 4)."],
+    );
     assert_eq!(simulate("--labels good.csv --json").ok().json()["classes"], serde_json::json!(["cat", "dog"]));
     place.line("demo a.csv --quiet").fails("I12", 3, &["this pool has no labels"]);
     assert!(!place.files().contains("dial-demo"), "nothing is left behind");

@@ -16,6 +16,7 @@ mod graph;
 mod maps;
 mod methods;
 mod outputs;
+mod pool_options;
 mod pools;
 mod projects;
 mod propagate;

@@ -2,6 +2,13 @@
 //! are easy to tell apart, in its own form.
 
 use std::fs;
+#[cfg(feature = "parquet")]
+use std::sync::Arc;
+
+#[cfg(feature = "parquet")]
+use arrow_array::{
+    ArrayRef, FixedSizeListArray, Float64Array, ListArray, RecordBatch, StringArray, types::Float64Type,
+};
 
 use crate::corpus::build::{element, f64s, gzip, i64s, idx, mat, mat_array, npy, stored, zip};
 use crate::run::Place;
@@ -237,6 +244,71 @@ fn records() {
         said.out,
         said.err
     );
+}
+
+/// Columns of Parquet or Arrow with the labels beside them.
+#[cfg(feature = "parquet")]
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let labels: ArrayRef = Arc::new(StringArray::from_iter_values((0..ITEMS).map(name)));
+    RecordBatch::try_from_iter(columns.into_iter().chain([("label", labels)])).unwrap()
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(batch: &RecordBatch) -> Vec<u8> {
+    let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// The file, which is also called Feather.
+#[cfg(feature = "parquet")]
+fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[cfg(feature = "parquet")]
+fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_and_arrow() {
+    let words =
+        |word: &dyn Fn(usize) -> String| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..ITEMS).map(word))) };
+    let column =
+        |at: usize| -> ArrayRef { Arc::new(Float64Array::from_iter_values((0..ITEMS).map(|i| numbers(i)[at]))) };
+    let lists = || (0..ITEMS).map(|item| Some(numbers(item).map(Some).to_vec()));
+    let picture = |item: usize| format!("pool/{}/{item:02}.png", name(item));
+    let kinds = [
+        (
+            "columns",
+            batch(vec![("id", words(&|i| format!("n{i}"))), ("a", column(0)), ("b", column(1)), ("c", column(2))]),
+        ),
+        ("lists", batch(vec![("v", Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(lists())))])),
+        (
+            "fixed",
+            batch(vec![("v", Arc::new(FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(lists(), 4)))]),
+        ),
+        ("texts", batch(vec![("text", words(&sentence))])),
+        ("pictures", batch(vec![("image", words(&picture))])),
+    ];
+    let mut place = Place::new();
+    folder(&place, "png", |item| encoded(item, image::ImageFormat::Png));
+    for (kind, batch) in &kinds {
+        place =
+            place.and(&format!("{kind}.parquet"), parquet(batch)).and(&format!("{kind}.feather"), arrow_file(batch));
+    }
+    place = place.and("stream.arrows", arrow_stream(&kinds[0].1));
+    for (kind, _) in &kinds {
+        goes_the_whole_way(&place, &format!("{kind}.parquet"));
+        goes_the_whole_way(&place, &format!("{kind}.feather"));
+    }
+    goes_the_whole_way(&place, "stream.arrows");
 }
 
 #[test]

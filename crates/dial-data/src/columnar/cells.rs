@@ -1,5 +1,6 @@
 //! The cells of Arrow arrays: numbers as f64, words as strings, lists as rows of numbers.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use arrow_array::cast::AsArray;
@@ -15,9 +16,9 @@ use crate::sheet::{Column, Numbers};
 pub(super) enum Filling {
     Numbers(Numbers),
     Words(Vec<String>),
-    /// The width, once it is known, and the numbers.
+    /// The length of each list, 0 where there is none, and the numbers.
     Lists {
-        width: Option<usize>,
+        lengths: Vec<usize>,
         values: Buffer,
     },
     /// What is left out, and what it is.
@@ -67,14 +68,14 @@ impl Filling {
                 Filling::Numbers(Numbers { single: matches!(kind, DataType::Float32), ..Numbers::default() })
             }
             Holds::Numbers | Holds::Words => Filling::Words(Vec::new()),
-            Holds::Lists { single: true } => Filling::Lists { width: None, values: Buffer::F32(Vec::new()) },
-            Holds::Lists { single: false } => Filling::Lists { width: None, values: Buffer::F64(Vec::new()) },
+            Holds::Lists { single: true } => Filling::Lists { lengths: Vec::new(), values: Buffer::F32(Vec::new()) },
+            Holds::Lists { single: false } => Filling::Lists { lengths: Vec::new(), values: Buffer::F64(Vec::new()) },
             Holds::Other(what) => Filling::Other(what.into()),
         }
     }
 
-    /// Appends an array whose first row is row `start` of the file. Words may take so many bytes more.
-    pub fn add(&mut self, array: &ArrayRef, start: usize, room: &mut u64) -> Result<(), String> {
+    /// Appends an array. Words may take so many bytes more.
+    pub fn add(&mut self, array: &ArrayRef, room: &mut u64) -> Result<(), String> {
         match self {
             Filling::Numbers(out) => numbers(array, &mut |value| out.push(value)),
             Filling::Words(out) => {
@@ -84,19 +85,60 @@ impl Filling {
                 *room = room.checked_sub(taken as u64).ok_or(TOO_LONG)?;
                 Ok(())
             }
-            Filling::Lists { width, values } => lists(array, start, width, values),
+            Filling::Lists { lengths, values } => lists(array, lengths, values),
             Filling::Other(_) => Ok(()),
         }
     }
 
-    pub fn finished(self, rows: usize) -> Column {
-        match self {
+    /// The length of most lists, if there are any that are not empty.
+    pub fn width(&self) -> Option<usize> {
+        let Filling::Lists { lengths, .. } = self else { return None };
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        lengths.iter().filter(|&&length| length > 0).for_each(|&length| *counts.entry(length).or_default() += 1);
+        counts.into_iter().max_by_key(|&(_, count)| count).map(|(width, _)| width)
+    }
+
+    /// What is wrong with a row of lists, if most lists are so wide.
+    pub fn fault(&self, row: usize, width: usize) -> Option<String> {
+        let Filling::Lists { lengths, .. } = self else { return None };
+        match lengths.get(row).copied().unwrap_or(0) {
+            0 => Some("has no list".into()),
+            length if length != width => Some(format!("is a list of {length}, expected {width}")),
+            _ => None,
+        }
+    }
+
+    /// The column with the rows that are kept, all of whose lists are so wide.
+    pub fn finished(self, width: Option<usize>, keep: Option<&[usize]>) -> Column {
+        let column = match self {
             Filling::Numbers(numbers) => Column::Numbers(numbers),
             Filling::Words(words) => Column::Words(words),
-            Filling::Lists { width: Some(width), values } if rows > 0 => Column::Lists { width, values },
-            Filling::Lists { .. } => Column::Other("empty lists".into()),
+            Filling::Lists { lengths, values } => match width {
+                Some(width) => return Column::Lists { width, values: of_width(values, &lengths, width, keep) },
+                None => Column::Other("empty lists".into()),
+            },
             Filling::Other(what) => Column::Other(what),
+        };
+        match keep {
+            Some(keep) => column.select_rows(keep),
+            None => column,
         }
+    }
+}
+
+/// The numbers of the lists that are kept.
+fn of_width(values: Buffer, lengths: &[usize], width: usize, keep: Option<&[usize]>) -> Buffer {
+    let Some(keep) = keep else { return values };
+    let mut starts = Vec::with_capacity(lengths.len());
+    let mut start = 0;
+    for length in lengths {
+        starts.push(start);
+        start += length;
+    }
+    let range = |row: &usize| starts.get(*row).map_or(0..0, |&start| start..start + width);
+    match values {
+        Buffer::F32(values) => Buffer::F32(keep.iter().flat_map(|row| values[range(row)].to_vec()).collect()),
+        Buffer::F64(values) => Buffer::F64(keep.iter().flat_map(|row| values[range(row)].to_vec()).collect()),
     }
 }
 
@@ -203,7 +245,7 @@ fn moments<T: ArrowPrimitiveType<Native = i64>, D: Display>(
     out.extend(array.as_primitive::<T>().iter().map(|cell| shown(cell.and_then(&moment))));
 }
 
-fn lists(array: &ArrayRef, start: usize, width: &mut Option<usize>, out: &mut Buffer) -> Result<(), String> {
+fn lists(array: &ArrayRef, lengths: &mut Vec<usize>, out: &mut Buffer) -> Result<(), String> {
     let (values, ends): (ArrayRef, Vec<(usize, usize)>) = match array.data_type() {
         DataType::FixedSizeList(..) => {
             let list = array.as_fixed_size_list();
@@ -219,12 +261,8 @@ fn lists(array: &ArrayRef, start: usize, width: &mut Option<usize>, out: &mut Bu
     let mut flat = Vec::with_capacity(values.len());
     numbers(&values, &mut |value| flat.push(value.unwrap_or(f64::NAN)))?;
     for (row, (from, to)) in ends.into_iter().enumerate() {
-        let list = flat.get(from..to).filter(|list| !list.is_empty() && array.is_valid(row));
-        let list = list.ok_or_else(|| format!("row {} has no list", start + row))?;
-        let wanted = *width.get_or_insert(list.len());
-        if list.len() != wanted {
-            return Err(format!("row {} is a list of {}, expected {wanted}", start + row, list.len()));
-        }
+        let list = flat.get(from..to).filter(|_| array.is_valid(row)).unwrap_or_default();
+        lengths.push(list.len());
         match out {
             Buffer::F32(values) => values.extend(list.iter().map(|&value| value as f32)),
             Buffer::F64(values) => values.extend(list),

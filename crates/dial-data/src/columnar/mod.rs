@@ -23,7 +23,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 use crate::error::{Fault, size_in_words};
 use crate::pool::{Draft, ReadOptions};
 use crate::roles::{self, Roles};
-use crate::sheet::{Column, Sheet};
+use crate::sheet::{BadRows, Sheet};
 use cells::Filling;
 
 /// The most bytes that a packed byte of a column yields: zstd repeats a byte 128 KiB times in four.
@@ -86,6 +86,7 @@ fn chosen(bytes: Bytes, container: Container, chosen: Chosen<'_>) -> Result<(She
 }
 
 fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
+    pages::check_contents(&bytes)?;
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
@@ -147,6 +148,7 @@ struct Sheets {
     /// Bytes of the file, and how many its words may take yet.
     size: u64,
     room: u64,
+    skip_bad: bool,
 }
 
 impl Sheets {
@@ -156,6 +158,7 @@ impl Sheets {
         if names.is_empty() {
             return Err(Fault::Shape("no columns".into()));
         }
+        let skip_bad = matches!(chosen, Chosen::Pool(options) if options.skip_bad);
         let (roles, words) = match chosen {
             Chosen::Pool(options) => (Roles::new(&names, true, options)?, None),
             Chosen::Words(choose) => (Roles::default(), Some(choose(&names))),
@@ -169,7 +172,7 @@ impl Sheets {
             false => Filling::new(kind, words.is_some() || roles.as_written(at)),
         };
         let columns = schema.fields().iter().map(|field| field.data_type()).enumerate().map(filling).collect();
-        Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size })
+        Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size, skip_bad })
     }
 
     /// The columns that are decoded.
@@ -194,16 +197,36 @@ impl Sheets {
         self.affordable((self.rows as u64).saturating_add(batch.num_rows() as u64))?;
         for (&at, array) in self.wanted().iter().zip(batch.columns()) {
             let name = &self.names[at];
-            self.columns[at]
-                .add(array, self.rows, &mut self.room)
-                .map_err(|why| Fault::Shape(format!("column {name}: {why}")))?;
+            self.columns[at].add(array, &mut self.room).map_err(|why| Fault::Shape(format!("column {name}: {why}")))?;
         }
         self.rows += batch.num_rows();
         Ok(())
     }
 
     fn finish(self) -> Result<(Sheet, Roles), Fault> {
-        let columns: Vec<Column> = self.columns.into_iter().map(|column| column.finished(self.rows)).collect();
-        Ok((Sheet { names: self.names, columns, rows: self.rows, ..Sheet::default() }, self.roles))
+        let widths: Vec<Option<usize>> = self.columns.iter().map(Filling::width).collect();
+        let columns = self.columns.iter().zip(&widths).zip(&self.names);
+        let lists: Vec<(&Filling, usize, &String)> =
+            columns.filter_map(|((column, width), name)| Some((column, (*width)?, name))).collect();
+        let fault = |row: usize| {
+            let said = |(column, width, name): &(&Filling, usize, &String)| {
+                column.fault(row, *width).map(|why| format!("row {row}: {name} {why}"))
+            };
+            lists.iter().find_map(said)
+        };
+        let (mut kept, mut bad) = (Vec::new(), BadRows::default());
+        for row in (0..self.rows).filter(|_| !lists.is_empty()) {
+            match fault(row) {
+                Some(why) => bad.push(|| (0, why)),
+                None => kept.push(row),
+            }
+        }
+        let bad = bad.refused(self.skip_bad)?;
+        let keep = (bad.total > 0).then_some(kept.as_slice());
+        let columns =
+            self.columns.into_iter().zip(widths).map(|(column, width)| column.finished(width, keep)).collect();
+        let (rows, notes) = (self.rows - bad.total, Vec::from_iter(bad.note()));
+        let kept = (bad.total > 0).then_some((kept, self.rows));
+        Ok((Sheet { names: self.names, columns, rows, lines: None, kept, notes }, self.roles))
     }
 }

@@ -1,8 +1,9 @@
-//! The pages of a Parquet file, walked before they are decoded: lengths against the file, packed sizes against what they
-//! claim to unpack to, and packings that this tool knows.
+//! The table of contents and the pages of a Parquet file, walked before they are decoded: lengths against the file, packed
+//! sizes against what they claim to unpack to, and packings that this tool knows.
 //!
 //! A column of a row group is a run of pages. Each begins with a header in Thrift's compact protocol, of which fields 2
-//! and 3 are wanted: the unpacked and the packed size. Everything else in it is passed over.
+//! and 3 are wanted: the unpacked and the packed size. Everything else in it is passed over. Maps and lists of truths
+//! stand in no Parquet file, and the decoder counts through billions of them without a byte to show: they are refused.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
@@ -12,6 +13,20 @@ use crate::inflate::within;
 
 /// How deep the structs of a header may be nested.
 const DEEPEST: usize = 16;
+/// The kind of a field that is a struct.
+const STRUCT: u8 = 12;
+
+/// Checks the table of contents, which stands before its length and the last mark. What is not even there, the decoder
+/// will say.
+pub(super) fn check_contents(file: &[u8]) -> Result<(), Fault> {
+    let contents = || {
+        let (rest, length) = file.strip_suffix(b"PAR1")?.split_last_chunk::<4>()?;
+        rest.get(rest.len().checked_sub(usize::try_from(u32::from_le_bytes(*length)).ok()?)?..)
+    };
+    let Some(bytes) = contents() else { return Ok(()) };
+    let broken = || Fault::damaged("the table of contents is broken");
+    Compact { bytes, at: 0 }.pass(STRUCT, 0).ok_or_else(broken)
+}
 
 /// Checks every page of a file.
 pub(super) fn check(metadata: &ParquetMetaData, bytes: &[u8]) -> Result<(), Fault> {
@@ -122,7 +137,7 @@ impl Compact<'_> {
             7 => self.skip(8),
             8 => self.varint().and_then(|length| self.skip(length)),
             9 | 10 => self.pass_list(depth),
-            12 => {
+            STRUCT => {
                 while let Some((_, kind)) = self.field(0)? {
                     self.pass(kind, depth + 1)?;
                 }
@@ -136,8 +151,7 @@ impl Compact<'_> {
         let byte = self.byte()?;
         let count = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
         match byte & 15 {
-            // Truths in lists take a byte each.
-            1 | 2 => self.skip(count),
+            1 | 2 if count > 0 => None,
             kind => (0..count.min(self.bytes.len() as u64 + 1)).try_for_each(|_| self.pass(kind, depth + 1)),
         }
     }
@@ -160,13 +174,29 @@ mod tests {
         for end in 0..16 {
             assert_eq!(sizes(&header[..end]), None, "cut at {end}");
         }
-        // Truths, a list of 3 truths, a long form of a field's number (20 is zigzag 40), a double.
-        let mut odd = vec![0x11, 0x15, 2, 0x15, 4, 0x19, 0x31, 1, 2, 1, 0x07, 40];
+        // A truth, an empty list of truths, a long form of a field's number (20 is zigzag 40), a double.
+        let mut odd = vec![0x11, 0x15, 2, 0x15, 4, 0x19, 0x01, 0x07, 40];
         odd.extend([0; 8]);
         odd.push(0);
         assert_eq!(sizes(&odd), Some(((1, 2), odd.len())));
         assert_eq!(sizes(&[0x1c; 64]), None, "too deep");
         assert_eq!(sizes(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
+    }
+
+    #[test]
+    fn what_is_counted_without_bytes_is_refused() {
+        let file = |contents: &[u8]| {
+            let length = (contents.len() as u32).to_le_bytes();
+            [b"PAR1", contents, &length, b"PAR1"].concat()
+        };
+        // Field 1: i32 1; stop.
+        assert_eq!(check_contents(&file(&[0x15, 2, 0])), Ok(()));
+        // Field 1: a map of 2³¹ - 1 truths to truths, or a list of as many.
+        for contents in [&[0x1b, 0xff, 0xff, 0xff, 0xff, 7, 0x21, 0][..], &[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0]] {
+            let text = check_contents(&file(contents)).unwrap_err().to_string();
+            assert!(text.starts_with("the table of contents is broken"), "{text}");
+        }
+        assert_eq!((check_contents(b"PAR1"), check_contents(b"\xff\0\0\0PAR1")), (Ok(()), Ok(())));
     }
 
     #[test]

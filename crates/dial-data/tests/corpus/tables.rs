@@ -99,6 +99,13 @@ fn rows() -> Vec<Case> {
         case("csv is damaged UTF-16", b"\xff\xfea\0,\0b", "I5", "not valid UTF-16 (byte 7)"),
         case("csv is cut Parquet", b"PAR1\x15\x04", "I5", "cannot be decoded"),
         Case::new("parquet", "a.parquet", b"1,2\n".to_vec(), "I5", "not a Parquet file"),
+        Case::new(
+            "parquet billions of nothing",
+            "a.parquet",
+            b"PAR1\x1b\xff\xff\xff\xff\x07\x21\0\x08\0\0\0PAR1".to_vec(),
+            "I5",
+            "the table of contents is broken",
+        ),
         Case::new("arrow", "a.feather", b"1,2\n".to_vec(), "I5", "not an Arrow file"),
         Case::new("arrow cut", "a.feather", b"ARROW1\0\0\xff\xff\xff\xff".to_vec(), "I2", "ends before its last mark"),
         Case::new("old feather", "a.feather", b"FEA1\0\0\0\0".to_vec(), "I5", "the first version of Feather"),
@@ -202,7 +209,7 @@ pub fn label_cases() -> Vec<Case> {
         pool("labels too few", "labels.csv: 2 labels for 3 rows.").labels("labels.csv", b"label\ncat\ndog\n".to_vec()),
         pool("labels for unknown ids", "2 ids are not in the pool: \"u\" (line 3), \"v\" (line 4) (--on-unknown skip")
             .labels("labels.csv", b"id,label\nx,cat\nu,cat\nv,dog\n".to_vec()),
-        pool("labels twice", "two classes for one id: \"x\" is cat (line 2) and dog (line 4).")
+        pool("labels twice", "two classes for one id: \"x\" is \"cat\" (line 2) and \"dog\" (line 4).")
             .labels("labels.csv", b"id,label\nx,cat\ny,cat\nx,dog\n".to_vec()),
         pool("labels unnamed", "3 columns and none named label").labels("labels.csv", b"a,b,c\n1,2,3\n".to_vec()),
         array("labels ragged", "I6", "labels.csv: 1 bad row: line 3: 1 cell, expected 2")
