@@ -19,7 +19,7 @@ use crate::routes::aside;
 type Shared = State<Arc<App>>;
 
 /// How the project stands: counts, answers that need attention, disagreements, estimates.
-#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Value), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn status(State(app): Shared) -> Result<Json<Value>, Problem> {
     aside(&app, |app| {
         let thought = app.thinker.thought();
@@ -40,6 +40,7 @@ pub async fn status(State(app): Shared) -> Result<Json<Value>, Problem> {
 pub struct Wanted {
     /// csv, jsonl, npz or parquet.
     #[serde(default = "csv")]
+    #[param(pattern = "^(csv|jsonl|npz|parquet)$")]
     pub format: String,
     /// Only labels, no predictions.
     #[serde(default)]
@@ -51,7 +52,7 @@ fn csv() -> String {
 }
 
 /// All items with their labels and what is believed about them, as a file.
-#[utoipa::path(get, path = "/api/v1/export", params(Wanted), responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/export", params(Wanted), responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<Response, Problem> {
     aside(&app, move |app| {
         let unknown = |_| {
@@ -100,7 +101,7 @@ pub struct Labels {
 }
 
 /// Imports labels as one group. Contradictions are kept as labels of different annotators, and listed.
-#[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Value), (status = "default", body = Problem)))]
+#[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<Json<Imported>, Problem> {
     aside(&app, move |app| {
         let Labels { source, given, annotator, skip_unknown, add_classes, key } = labels;
@@ -113,7 +114,7 @@ pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<
 }
 
 /// Makes a backup in the folder of the project.
-#[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Value), (status = "default", body = Problem)))]
+#[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
     aside(&app, |app| {
         let mut project = app.desk.project_mut();

@@ -33,6 +33,7 @@ pub struct Which {
     pub class: Option<u16>,
     /// In which order.
     #[serde(default)]
+    #[param(inline)]
     pub order: Order,
     /// Only items without a label.
     #[serde(default)]
@@ -70,7 +71,7 @@ pub struct Believed {
 }
 
 /// The items with what is believed about them.
-#[utoipa::path(get, path = "/api/v1/items", params(Which), responses((status = 200, body = Page<Believed>), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/items", params(Which), responses((status = 200, body = Page<Believed>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Json<Page<Believed>>, Problem> {
     aside(&app, move |app| {
         let thought = app.thinker.thought();
@@ -118,7 +119,7 @@ pub struct Suspect {
 }
 
 /// Labels at odds with the graph, the least probable first.
-#[utoipa::path(get, path = "/api/v1/suspects", params(Part), responses((status = 200, body = Page<Suspect>), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/suspects", params(Part), responses((status = 200, body = Page<Suspect>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn suspects(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<Suspect>>, Problem> {
     aside(&app, move |app| {
         let thought = app.thinker.thought();
@@ -147,7 +148,7 @@ pub struct Disagreement {
 }
 
 /// Items that annotators disagree about.
-#[utoipa::path(get, path = "/api/v1/disagreements", params(Part), responses((status = 200, body = Page<Disagreement>), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/disagreements", params(Part), responses((status = 200, body = Page<Disagreement>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn disagreements(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<Disagreement>>, Problem> {
     aside(&app, move |app| {
         let project = app.desk.project();

@@ -108,7 +108,7 @@ async fn launch(State(app): State<Arc<App>>, Asked(Launch { code }): Asked<Launc
 }
 
 /// A link for another browser. Only for programs of the owner.
-#[utoipa::path(post, path = "/api/v1/launch", responses((status = 200, body = String), (status = "default", body = Problem)))]
+#[utoipa::path(post, path = "/api/v1/launch", responses((status = 200, body = String, content_type = "application/json"), (status = "default", body = Problem, content_type = "application/problem+json")))]
 async fn launch_code(
     State(app): State<Arc<App>>,
     axum::Extension(caller): axum::Extension<Caller>,

@@ -36,7 +36,7 @@ pub async fn aside<T: Send + 'static>(
 }
 
 /// The project: classes, counts, versions, and whether the model is well.
-#[utoipa::path(get, path = "/api/v1/project", responses((status = 200, body = ProjectInfo), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/project", responses((status = 200, body = ProjectInfo), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
     aside(&app, |app| {
         let (project, thought) = (app.desk.project(), app.thinker.thought());
@@ -89,7 +89,7 @@ fn counts(log: &Log) -> (HashMap<u16, usize>, BTreeMap<String, usize>) {
 }
 
 /// Items to label next, leased to the annotator.
-#[utoipa::path(post, path = "/api/v1/next", request_body = Next, responses((status = 200, body = Questions), (status = "default", body = Problem)))]
+#[utoipa::path(post, path = "/api/v1/next", request_body = Next, responses((status = 200, body = Questions), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Questions>, Problem> {
     if !(1..=50).contains(&wish.count) || wish.annotator.chars().count() > 200 {
         let text = "count must be 1 to 50, and the annotator at most 200 characters.";
@@ -117,7 +117,7 @@ pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Q
 }
 
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.
-#[utoipa::path(post, path = "/api/v1/decisions", request_body = Decisions, responses((status = 200, body = Stored), (status = "default", body = Problem)))]
+#[utoipa::path(post, path = "/api/v1/decisions", request_body = Decisions, responses((status = 200, body = Stored), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result<Json<Stored>, Problem> {
     let decisions: Vec<_> = sent.decisions.into_iter().map(Into::into).collect();
     let item = match decisions.first() {
@@ -161,7 +161,7 @@ pub struct ById {
 }
 
 /// An item with all that is known about it.
-#[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
     aside(&app, move |app| {
         let node = node(app, &by.id)?;
@@ -192,7 +192,7 @@ fn largest() -> u32 {
 }
 
 /// The picture of an item, as a PNG.
-#[utoipa::path(get, path = "/api/v1/media", params(MediaOf), responses((status = 200, content_type = "image/png", body = [u8]), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/media", params(MediaOf), responses((status = 200, content_type = "image/png", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn media_of(State(app): Shared, Asked(of): Asked<MediaOf>) -> Result<Response, Problem> {
     aside(&app, move |app| {
         let png = media::picture(&app.material.pool, node(app, &of.id)?, of.side.clamp(16, media::LARGEST))?;
@@ -239,7 +239,7 @@ fn page<T>(version: u64, all: Vec<T>, part: &Part) -> Json<Page<T>> {
 }
 
 /// The log, the latest first.
-#[utoipa::path(get, path = "/api/v1/history", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/history", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
     aside(&app, move |app| {
         let project = app.desk.project();
@@ -255,7 +255,7 @@ pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Jso
 }
 
 /// Decisions that were kept aside and need attention.
-#[utoipa::path(get, path = "/api/v1/parked", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/parked", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn parked(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
     let project = app.desk.project();
     let log = project.log();
@@ -263,7 +263,7 @@ pub async fn parked(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json
 }
 
 /// How the project stands: share settled, accuracy with its interval, and whether to stop.
-#[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = serde_json::Value), (status = "default", body = Problem)))]
+#[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = serde_json::Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn estimates(State(app): Shared) -> Result<Json<Option<Estimates>>, Problem> {
     aside(&app, |app| {
         let thought = app.thinker.thought();

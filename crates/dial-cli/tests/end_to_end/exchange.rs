@@ -163,3 +163,42 @@ fn a_running_server_is_used_instead_of_the_lock() {
     assert_eq!(place.line("ask rows.dial --count 2").ok().out, "r5\nr6\n");
     assert!(sent.join().unwrap()[1].ends_with("{\"annotator\":\"\",\"count\":2}"));
 }
+
+#[test]
+fn the_real_server_takes_what_the_verbs_send() {
+    use dial_store::{Folder, Journal, Material, Project};
+    let place = labelled();
+    let folder = place.path("rows.dial");
+    let project = Project::open(&folder, Journal::Wal, 0).unwrap();
+    let recipe = project.log().recipe().unwrap().clone();
+    let material = Material::open(&recipe, &Folder(folder.clone()), &dial::Control::new()).unwrap();
+    let server = dial_server::Server::start(project, material, &dial_server::Settings::default()).unwrap();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let running = std::thread::spawn(move || server.run(async { drop(ended.await) }).unwrap());
+    let told = place.line("tell rows.dial r9 b:0.5 a:0.25 --annotator ann --json").ok().json();
+    assert_eq!(told["known"], false);
+    place.line("tell rows.dial r9 a --annotator ann").fails("C3", 6, &["kept aside"]);
+    place.line("tell rows.dial nobody a").fails("I12", 3, &["nobody"]);
+    place.line("tell rows.dial r10=a r11=b").ok();
+    place.line("undo rows.dial").ok();
+    place.line("redo rows.dial").ok();
+    place.line(&format!("undo rows.dial --group {}", told["group"])).ok();
+    place.line("class rows.dial add c").ok();
+    place.line("class rows.dial rename c d").ok();
+    place.line("class rows.dial merge d a").ok();
+    place.line("skip rows.dial r12").ok();
+    place.line("exclude rows.dial r13").ok();
+    let asked = place.line("ask rows.dial --count 2 --annotator ann").ok().out;
+    assert!(asked.lines().count() == 2 && asked.lines().all(|id| id.starts_with('r')), "{asked}");
+    let item = place.line("predict rows.dial --item r10").ok().json();
+    assert_eq!(item["items"][0]["labels"][0]["annotator"], "");
+    end.send(()).unwrap();
+    running.join().unwrap();
+    // The server has let go: the same verbs open the project themselves.
+    let status = place.line("status rows.dial --json").ok().json();
+    assert_eq!(
+        (status["labels"].as_u64(), status["skipped"].as_u64(), status["excluded"].as_u64()),
+        (Some(5), Some(1), Some(1))
+    );
+    assert_eq!(status["parked"].as_array().unwrap().len(), 1);
+}
