@@ -5,7 +5,7 @@
 //! finite, which is a fault of its own.
 
 use crate::error::{Fault, LISTED, listed_rows, plural};
-use crate::matrix::{Buffer, Matrix};
+use crate::matrix::Buffer;
 
 /// Words that mean there is nothing.
 const MISSING: [&str; 11] = ["", "NA", "N/A", "n/a", "#N/A", "#NV", "null", "NULL", "None", "?", "-"];
@@ -70,6 +70,7 @@ impl Column {
     }
 
     /// Only the rows named, which are in ascending order.
+    #[cfg(any(test, feature = "parquet"))]
     pub fn select_rows(self, keep: &[usize]) -> Column {
         match self {
             Column::Words(mut words) => {
@@ -82,7 +83,7 @@ impl Column {
                 Column::Numbers(numbers)
             }
             Column::Lists { width, values } => {
-                let matrix = Matrix { n: values.len() / width.max(1), values, dim: width };
+                let matrix = crate::matrix::Matrix { n: values.len() / width.max(1), values, dim: width };
                 Column::Lists { width, values: matrix.select_rows(keep).values }
             }
             Column::Other(what) => Column::Other(what),

@@ -12,30 +12,31 @@ pub struct Problem {
     /// `urn:dial:error:CODE`.
     pub r#type: String,
     /// The kind of error in words.
-    pub title: String,
+    pub title: &'static str,
     /// The status of HTTP.
     pub status: u16,
     /// What, where, what was kept, what to do.
     pub detail: String,
     /// The stable code.
-    pub code: String,
+    pub code: &'static str,
     /// The place in the log where an answer that could not be taken is kept aside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parked: Option<u64>,
     /// The label that stands and the label that came, where they contradict each other.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub said: Option<[String; 2]>,
+    #[schema(value_type = Option<Vec<String>>)]
+    pub said: Option<Box<[String; 2]>>,
 }
 
 impl Problem {
     /// A problem of the interface itself.
-    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Problem {
+    pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
         Problem {
             r#type: format!("urn:dial:error:{code}"),
-            title: status.canonical_reason().unwrap_or("Error").into(),
+            title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             detail: detail.into(),
-            code: code.into(),
+            code,
             parked: None,
             said: None,
         }
@@ -64,7 +65,7 @@ impl From<dial_store::Error> for Problem {
         let problem = Problem::new(status, error.code(), error.to_string());
         match error {
             Error::Contradiction { parked, first, second, .. } => {
-                Problem { parked: Some(parked), said: Some([first, second]), ..problem }
+                Problem { parked: Some(parked), said: Some(Box::new([first, second])), ..problem }
             }
             Error::ClassGone { parked, .. } => Problem { parked: Some(parked), ..problem },
             _ => problem,

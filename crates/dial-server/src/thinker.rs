@@ -130,6 +130,9 @@ impl Thinker {
     }
 }
 
+/// A change of what was thought last.
+type Amendment<'a> = dyn Fn(&mut Thought) + 'a;
+
 /// The other end of a [`Thinker`]: what its thread runs.
 pub struct Beginning {
     shared: Arc<Shared>,
@@ -189,7 +192,7 @@ impl Beginning {
         self.tell.send_modify(|count| *count += 1);
     }
 
-    fn amend(&self, change: &dyn Fn(&mut Thought)) {
+    fn amend(&self, change: &Amendment<'_>) {
         let mut slot = self.shared.thought.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut thought = Thought::clone(&slot);
         change(&mut thought);
@@ -232,7 +235,10 @@ impl Mind {
                 let all = news(project, 0);
                 match material.session(all.0, control) {
                     Ok(session) => self.session = Some(session),
-                    Err(dial_store::Error::Core(Error::TooFewClasses(_))) => return Ok(publish(nothing(version))),
+                    Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
+                        publish(nothing(version));
+                        return Ok(());
+                    }
                     Err(dial_store::Error::Core(error)) => return Err(error),
                     Err(other) => return Err(Error::Conflict(other.to_string())),
                 }
@@ -269,7 +275,7 @@ impl Mind {
     }
 
     /// Solves for the item on screen, and foresees the question after each answer.
-    fn look_ahead(&mut self, control: &Control, amend: &dyn Fn(&dyn Fn(&mut Thought))) -> dial::Result<()> {
+    fn look_ahead(&mut self, control: &Control, amend: &dyn Fn(&Amendment<'_>)) -> dial::Result<()> {
         let Some(session) = &mut self.session else { return Ok(()) };
         let Some(question) = self.first.take() else { return Ok(()) };
         session.prepare(&question.item, control)?;
