@@ -1,7 +1,7 @@
 //! Known labels of a pool, for simulations and scores.
 //!
 //! A label is the index of its class, or unknown: empty, `-1` (and no other number), or one of the words by which programs
-//! write that there is nothing ([`NOTHING`]). `None` is one of those among numbers; among words it is a class, as in
+//! write that there is nothing (`NOTHING`). `None` is one of those among numbers; among words it is a class, as in
 //! none, minor, major. Classes are in numeric order if all their names are integers, else in bytewise order of the names
 //! after Unicode normalisation (NFC).
 
