@@ -23,5 +23,6 @@ mod propagate;
 mod reproduce;
 mod run;
 mod saved;
+mod serving;
 mod simulate;
 mod talk;

@@ -40,7 +40,9 @@ fn a_model_that_breaks_loses_no_label_and_comes_back() {
 #[test]
 fn a_slow_model_holds_nobody_up() {
     let wish = Wish {
-        obstacle: obstacle(|version| std::thread::sleep(Duration::from_millis(if version > 4 { 3600_000 } else { 0 }))),
+        obstacle: obstacle(|version| {
+            std::thread::sleep(Duration::from_millis(if version > 4 { 3_600_000 } else { 0 }))
+        }),
         ..Wish::default()
     };
     let (_folder, server) = new(&wish);
