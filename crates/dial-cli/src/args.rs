@@ -29,18 +29,17 @@ A whole use:
   dial doctor features.npz    is this pool fit for labelling?
   dial simulate features.npz --acquisition auto,variance,random --plot a.svg
                               where labels are known: which way learns fastest
-  dial new features.npz --classes cat,dog       a project: labels on your disk
-  dial ask features.dial      what to label next; dial tell features.dial ID cat
-  dial export features.dial --out labels.csv    labels, predictions, doubts
-On a project: ask tell undo redo skip exclude class status predict
-  export import backup restore (dial VERB --help)
+  dial label features.npz --classes cat,dog     label it in the browser
+  dial ask features.dial      the same from scripts: dial tell features.dial ID cat
+On a project: new ask tell undo redo skip exclude class status
+  predict export import backup restore serve (dial VERB --help)
 
 POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
   a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
   builtin:digits  texts  scene  moons  blobs  circles  mixture-1d
 
 Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
-  7 resources, 70 a bug of ours.";
+  7 resources, 8 permission, 70 a bug of ours.";
 
 /// Dirichlet Active Learning: label a pool of items with as few questions as possible.
 #[derive(Debug, Parser)]
@@ -65,6 +64,8 @@ pub struct Cli {
 pub enum Verb {
     /// The tour: label a built-in pool by simulation and write a report
     Demo(Demo),
+    /// Label a pool in the browser: make a project of it, or go on with one
+    Label(Box<Label>),
     /// Replay labelling with known labels: compare ways of asking
     Simulate(Box<Simulate>),
     /// The paper's experiments and figures, with a report
@@ -82,8 +83,6 @@ pub enum Verb {
     Propagate(Propagate),
     /// How long each stage takes on this machine
     Bench(Bench),
-    /// Label a pool in the browser: make a project of it, or go on with one
-    Label(Box<Label>),
     /// Serve a project on this machine: the labelling page, and an interface for programs
     #[command(hide = true)]
     Serve(Serve),

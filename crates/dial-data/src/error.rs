@@ -164,6 +164,12 @@ pub enum Fault {
     /// A disk without room.
     #[error("no space left on the device ({0}). The file was not written. Free some space and try again.")]
     Full(String),
+    /// More than the memory there is.
+    #[error(
+        "{0}. Nothing was imported. Use a machine with more memory, split the file, or save the features as npy, whose rows are read \
+         in parts."
+    )]
+    Memory(String),
     /// Any other failure to read or write.
     #[error("{0}. Check the path and its permissions.")]
     Io(String),
@@ -187,6 +193,7 @@ impl Fault {
     pub(crate) fn io(error: &io::Error, doing: &str) -> Fault {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::Full(error.to_string()),
+            io::ErrorKind::OutOfMemory => Fault::Memory(format!("{doing}: it is larger than the memory there is")),
             _ => Fault::Io(format!("{doing}: {error}")),
         }
     }
@@ -207,6 +214,7 @@ impl Fault {
             Fault::Setting(_) => "U1",
             Fault::Core(error) => error.code(),
             Fault::Full(_) => "S3",
+            Fault::Memory(_) => "N18",
             Fault::Io(_) => "S5",
             Fault::Damaged(_) => "S9",
             Fault::Newer { .. } => "S12",
@@ -228,6 +236,7 @@ impl Error {
             Fault::Core(error) => error.kind(),
             Fault::Full(_) | Fault::Io(_) | Fault::Damaged(_) | Fault::Newer { .. } => ErrorKind::Storage,
             Fault::OtherFeatures(_) => ErrorKind::Conflict,
+            Fault::Memory(_) => ErrorKind::Resource,
             _ => ErrorKind::Input,
         }
     }
@@ -351,6 +360,8 @@ mod tests {
         assert_eq!((error.code(), error.kind()), ("N7", ErrorKind::Usage));
         let full = Fault::io(&io::ErrorKind::StorageFull.into(), "writing").at("x");
         assert_eq!((full.code(), full.kind()), ("S3", ErrorKind::Storage));
+        let large = Fault::io(&io::ErrorKind::OutOfMemory.into(), "reading").at("x");
+        assert_eq!((large.code(), large.kind().exit_code()), ("N18", 7));
         let other = Fault::io(&io::ErrorKind::PermissionDenied.into(), "writing").at("x");
         assert_eq!((other.code(), other.kind().exit_code()), ("S5", 5));
     }

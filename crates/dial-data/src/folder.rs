@@ -22,6 +22,9 @@ const TEXTS: [&str; 1] = ["txt"];
 const DEEPEST: usize = 32;
 const MOST: usize = 10_000_000;
 
+/// One file in so many is not what a folder is about.
+const FEW: usize = 10;
+
 /// What is in a folder.
 #[derive(Default)]
 struct Found {
@@ -42,6 +45,9 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let others = pictures.len() + texts.len();
     let kind = match options.kind {
         Some(kind) => kind,
+        // A few notes beside many pictures, or the reverse: passed over and counted like all other files.
+        None if pictures.len() >= FEW * texts.len() && !pictures.is_empty() => Kind::Images,
+        None if texts.len() >= FEW * pictures.len() && !texts.is_empty() => Kind::Texts,
         None if !pictures.is_empty() && !texts.is_empty() => {
             let (p, t) = (pictures.len(), texts.len());
             let text = format!(
@@ -51,7 +57,6 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
             );
             return Err(Fault::Setting(text).at(place));
         }
-        None if !texts.is_empty() => Kind::Texts,
         None => Kind::Images,
     };
     let (chosen, endings) = match kind {
@@ -226,6 +231,12 @@ mod tests {
         write("a/p.png", "");
         assert_eq!(read(&place, &options).unwrap_err().code(), "U1");
         assert_eq!(read(&place, &images).unwrap().ids.unwrap(), ["a/p.png"]);
+        // One picture among twenty texts, and one text among twenty pictures, are not what the folder is about.
+        (0..18).for_each(|number| write(&format!("b/{number}.txt"), "more"));
+        assert_eq!(read(&place, &ReadOptions::default()).unwrap().n, 20);
+        (0..300).for_each(|number| write(&format!("b/{number}.png"), ""));
+        let draft = read(&place, &ReadOptions::default()).unwrap();
+        assert_eq!((draft.n, draft.notes[0].as_str()), (301, "passed over 21 other files: 1 .md, 20 .txt"));
     }
 
     #[test]

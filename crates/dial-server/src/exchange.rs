@@ -129,7 +129,12 @@ pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
             next: "Check that the folder can be written to.".into(),
         };
         made.map_err(failed)?;
-        Ok(Json(project.backup(&folder.join(format!("{}.dialbackup", dial_store::time::compact(now))), now)?))
+        let named = |number: usize| {
+            let again = if number == 0 { String::new() } else { format!("-{number}") };
+            folder.join(format!("{}{again}.dialbackup", dial_store::time::compact(now)))
+        };
+        let free = (0..).map(named).find(|file| !file.exists()).unwrap_or_default();
+        Ok(Json(project.backup(&free, now)?))
     })
     .await
 }

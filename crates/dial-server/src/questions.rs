@@ -44,7 +44,7 @@ pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Resu
         given.push(Given { lease, audit });
     }
     let now = app.clock.now();
-    let people = project.leases()?.into_iter().filter(|lease| now < lease.until).map(|lease| lease.annotator);
+    let people = project.leases()?.into_iter().filter(|lease| lease.is_live(now, LEASE)).map(|lease| lease.annotator);
     app.thinker.expect(people.collect::<HashSet<String>>().len() + count.saturating_sub(1));
     Ok(given)
 }
@@ -77,7 +77,7 @@ fn wishes(
             wished.push((item.to_string(), room));
         }
     };
-    let mine = leases.iter().filter(|lease| lease.annotator == annotator && now < lease.until);
+    let mine = leases.iter().filter(|lease| lease.annotator == annotator && lease.is_live(now, LEASE));
     mine.for_each(|lease| wish(&lease.item));
     let audit = audit_item(app, log, items);
     audit.iter().for_each(|item| wish(item));

@@ -42,8 +42,9 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
         let (project, thought) = (app.desk.project(), app.thinker.thought());
         let (log, recipe) = (project.log(), &app.material.recipe);
         let (counts, annotators) = counts(log);
+        let looks = log.looks();
         let class = |id: dial::ClassId| {
-            let look = log.look(id);
+            let look = looks[id.index()].clone();
             let name = log.labels().schema()[id.index()].name.clone();
             ClassInfo {
                 id: id.0,
@@ -141,7 +142,8 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
         Some(_) => app.desk.project_mut().leases()?,
         None => Vec::new(),
     };
-    let mut live = leases.iter().filter(|lease| item == Some(&*lease.item) && now < lease.until).peekable();
+    let mut live =
+        leases.iter().filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE)).peekable();
     let late = live.peek().is_some() && live.all(|lease| lease.annotator != annotator);
     let thought = app.thinker.thought();
     let node = item.and_then(|item| app.material.setting.items.node(item).ok());

@@ -160,9 +160,26 @@ impl Log {
         self.records.get(first..first + count)
     }
 
-    /// How a class looks: as somebody chose, or as its number says.
-    pub fn look(&self, class: ClassId) -> Look {
-        self.looks.get(&class).cloned().unwrap_or_else(|| default_look(class))
+    /// How every class ever added looks, by id: as somebody chose, or a colour by its number and a key that is free. A class whose
+    /// name is a key has that one.
+    pub fn looks(&self) -> Vec<Look> {
+        let schema = self.labels.schema();
+        let ids = || (0..schema.len()).map(|id| ClassId(id as u16));
+        let own =
+            |class: ClassId| Some(&schema[class.index()].name).filter(|name| name.len() == 1 && KEYS.contains(*name));
+        let chosen: HashSet<&str> = self
+            .looks
+            .values()
+            .map(|look| look.key.as_str())
+            .chain(ids().filter_map(|id| own(id).map(String::as_str)))
+            .collect();
+        let mut free = KEYS.chars().map(String::from).filter(|key| !chosen.contains(key.as_str()));
+        let look = |class: ClassId| match (self.looks.get(&class), own(class)) {
+            (Some(look), _) => look.clone(),
+            (None, Some(name)) => default_look(class, name.clone()),
+            (None, None) => default_look(class, free.next().unwrap_or_default()),
+        };
+        ids().map(look).collect()
     }
 
     /// What the pool is and how it is asked.
@@ -274,7 +291,27 @@ const COLOURS: [&str; 16] = [
 /// Keys that label: the digits, then letters that no other key of the page uses.
 const KEYS: &str = "1234567890qwertyiopasdfghjklbnm";
 
-fn default_look(class: ClassId) -> Look {
-    let key = KEYS.chars().nth(class.index()).map(String::from).unwrap_or_default();
+fn default_look(class: ClassId, key: String) -> Look {
     Look { class, colour: COLOURS[class.index() % COLOURS.len()].into(), key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_that_are_named_like_keys_have_them() {
+        let mut log = Log::new("p");
+        let add = |(id, name): (u16, &str)| Change::AddClass { class: ClassId(id), name: name.into() };
+        for (seq, change) in (1..).zip((0..).zip(["cat", "1", "dog", "0", "long"]).map(add)) {
+            let (annotator, entry, remark) = (String::new(), Entry::Change(change), Default::default());
+            log.append(Record { seq, key: None, time: 0, annotator, group: 0, entry, remark }).unwrap();
+        }
+        let keys = |log: &Log| log.looks().into_iter().map(|look| look.key).collect::<Vec<String>>().join(" ");
+        assert_eq!(keys(&log), "2 1 3 0 4");
+        let look = Look { class: ClassId(2), colour: "#000000".into(), key: "2".into() };
+        let (annotator, entry, remark) = (String::new(), Entry::Look(look), Default::default());
+        log.append(Record { seq: 6, key: None, time: 0, annotator, group: 1, entry, remark }).unwrap();
+        assert_eq!(keys(&log), "3 1 2 0 4");
+    }
 }

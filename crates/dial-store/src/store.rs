@@ -58,6 +58,13 @@ pub struct Lease {
     pub until: u64,
 }
 
+impl Lease {
+    /// Whether it holds. One that would hold for longer than leases last was written by a clock that went wrong.
+    pub fn is_live(&self, now: u64, length: u64) -> bool {
+        now < self.until && self.until <= now + length
+    }
+}
+
 /// A wish for an item.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
@@ -74,7 +81,7 @@ pub struct Wanted<'a> {
 impl Wanted<'_> {
     /// The item to be leased, given the leases there are.
     pub(crate) fn choose(&self, leases: &[Lease]) -> Option<Lease> {
-        let live: Vec<&Lease> = leases.iter().filter(|lease| self.now < lease.until).collect();
+        let live: Vec<&Lease> = leases.iter().filter(|lease| lease.is_live(self.now, self.length)).collect();
         let free = |(item, room): &&(String, usize)| {
             let others = live.iter().filter(|lease| lease.item == *item && lease.annotator != self.annotator);
             others.count() < *room

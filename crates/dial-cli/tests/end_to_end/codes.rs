@@ -47,7 +47,8 @@ fn codes() -> BTreeSet<String> {
         codes.extend(found);
     }
     let command = fs::read_dir(crates.join("dial-cli/src")).unwrap().map(|entry| entry.unwrap().path());
-    for path in command.chain([crates.join("dial-lab/src/trouble.rs")]) {
+    let server = fs::read_dir(crates.join("dial-server/src")).unwrap().map(|entry| entry.unwrap().path());
+    for path in command.chain(server).chain([crates.join("dial-lab/src/trouble.rs")]) {
         let text = source(&path);
         codes.extend(literals(&text));
         for kind in ["note[", "warn["] {
@@ -63,7 +64,7 @@ fn the_codes_are_found() {
     let codes = codes();
     for known in [
         "I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "I13", "S3", "S5", "S9", "S12", "S14",
-        "U0", "U1", "C1", "C3", "C5", "C6", "R1", "S4", "S6", "S7", "S8", "S11", "W2",
+        "U0", "U1", "C1", "C3", "C5", "C6", "R1", "S4", "S6", "S7", "S8", "S11", "W2", "X1", "X2", "X3",
     ] {
         assert!(codes.contains(known), "{known} is missing among {codes:?}");
     }

@@ -162,6 +162,55 @@ fn a_restart_loses_nothing_and_signs_nobody_out() {
 }
 
 #[test]
+fn a_clock_that_was_wrong_blocks_nobody() {
+    use dial_store::{Journal, Project, Wanted};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.dial");
+    make(&path, &Wish::default());
+    let all: Vec<(String, usize)> = (0..120).map(|row| (row.to_string(), 1)).collect();
+    // Somebody leased everything in the year 2100, or in 1970.
+    for now in [4_102_444_800_000, 1_000] {
+        let mut project = Project::open(&path, Journal::Wal, now).unwrap();
+        for item in &all {
+            project
+                .lease(&Wanted { items: std::slice::from_ref(item), annotator: "bob", now, length: 600_000 })
+                .unwrap();
+        }
+        drop(project);
+        let server = serve(&path, None);
+        let asked = server.post("/api/v1/next", &json!({"annotator": "ann", "count": 3})).ok();
+        assert_eq!(asked["items"].as_array().unwrap().len(), 3, "leases of {now}");
+        server.stop();
+    }
+}
+
+#[test]
+fn changes_are_told_as_they_happen() {
+    let (_folder, server) = new(&Wish::default());
+    let mut stream = TcpStream::connect(&server.address.address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+    let head = format!(
+        "GET /api/v1/changes HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\n\r\n",
+        server.address.address,
+        server.bearer()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut text = String::new();
+    let mut wait_for = |wanted: &str| {
+        while !text.contains(wanted) {
+            let mut bytes = [0; 1024];
+            let read = stream.read(&mut bytes).unwrap();
+            assert!(read > 0, "the stream ended: {text}");
+            text += &String::from_utf8_lossy(&bytes[..read]);
+        }
+    };
+    wait_for("event: log");
+    let version = server.label("k", "", "3", 0).ok()["version"].as_u64().unwrap();
+    wait_for(&format!("event: log\ndata: {{\"version\":{version}}}"));
+    wait_for(&format!("event: model\ndata: {{\"version\":{version}}}"));
+}
+
+#[test]
 fn bodies_are_bounded() {
     let (_folder, server) = new(&Wish::default());
     let bearer = server.bearer();
