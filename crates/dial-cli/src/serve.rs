@@ -48,8 +48,8 @@ pub struct Serve {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dial label photos/ --classes cat,dog,other     makes photos.dial, or goes on with it
-  dial label photos.dial                         goes on with a project
+  dial label photos/ --classes cat,dog     makes photos.dial, or goes on with it
+  dial label photos.dial                   goes on with a project
   dial label builtin:digits")]
 pub struct Label {
     #[command(flatten)]
