@@ -30,7 +30,7 @@ A whole use:
   dial simulate features.npz --acquisition auto,variance,random --plot a.svg
                               where labels are known: which way learns fastest
   dial label features.npz --classes cat,dog     label it in the browser
-  dial ask features.dial      the same from scripts: dial tell features.dial ID cat
+  dial ask features.dial      in scripts: dial tell features.dial ID cat
 On a project: new ask tell undo redo skip exclude class status
   predict export import backup restore serve (dial VERB --help)
 

@@ -124,8 +124,8 @@ fn with_comma(cell: &str) -> bool {
 }
 
 /// `1,234` and `12,345`, but not `0,123` or `1,23`.
-fn perhaps_thousands(cell: &str) -> bool {
-    let Some((before, after)) = cell.trim_start_matches(SIGNS).split_once(',') else { return false };
+fn perhaps_thousands(cell: &str, mark: char) -> bool {
+    let Some((before, after)) = cell.trim_start_matches(SIGNS).split_once(mark) else { return false };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     after.len() == 3 && digits(after) && (1..=3).contains(&before.len()) && digits(before) && !before.starts_with('0')
 }
@@ -139,10 +139,11 @@ fn decimal_comma(bytes: &[u8], delimiter: u8) -> bool {
     let (mut certain, mut peeked) = (false, 0);
     while peeked < PEEKED && records.next(&mut record) {
         for cell in record.fields() {
-            if cell.contains('.') && number(cell).is_some() {
+            // `1.250` may be thousands where decimals are commas; `12.5` may not.
+            if cell.contains('.') && number(cell).is_some() && !perhaps_thousands(cell, '.') {
                 return false;
             }
-            certain |= with_comma(cell) && !perhaps_thousands(cell);
+            certain |= with_comma(cell) && !perhaps_thousands(cell, ',');
         }
         peeked += 1;
     }
@@ -310,6 +311,8 @@ mod tests {
             ("a\tb\n0,123\t7\n", true),
             ("a;b\n1,234;5\n", false),
             ("a;b\n1,5;2.5\n", false),
+            ("a;b\n1,5;2.500\n", true),
+            ("a;b\n1,5;0.500\n", false),
             ("a,b\n\"1,5\",2\n", false),
             ("a;b\n1;2\n", false),
             ("a;b\n1\u{a0}000,5;2\n", true),

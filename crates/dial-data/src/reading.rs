@@ -69,11 +69,12 @@ impl Counts {
         *slot += 1;
     }
 
-    /// How the column is to be read and why, given whether other columns have decimals in this dialect.
-    fn reading(&self, elsewhere: bool) -> (Reading, Why) {
+    /// How the column is to be read and why, given whether other columns have decimals in this dialect, and whether it is known
+    /// from elsewhere.
+    fn reading(&self, elsewhere: bool, known: bool) -> (Reading, Why) {
         let Counts { good, decimals, grouped, spaced, either, other, odd } = *self;
         let filled = good + grouped + spaced + either + other + odd;
-        let numbers = grouped > 0 || elsewhere && either > 0 || spaced > 0 && good > 0;
+        let numbers = grouped > 0 || (elsewhere || known && good > 0) && either > 0 || spaced > 0 && good > 0;
         let odd = odd + grouped + spaced;
         match () {
             _ if filled == good => (Reading::Numbers, Why::Plain),
@@ -112,7 +113,7 @@ pub(crate) fn settle(
     names: &[String],
     readings: &[Reading],
     counts: &[Counts],
-    dialect: Dialect,
+    (dialect, said): (Dialect, bool),
 ) -> (Vec<Reading>, Vec<String>) {
     let with_decimals = counts.iter().filter(|counts| counts.decimals > 0).count();
     let (mut thousands, mut notes) = (Vec::new(), Vec::new());
@@ -120,7 +121,9 @@ pub(crate) fn settle(
         if before != Reading::Numbers {
             return before;
         }
-        let (reading, why) = counts.reading(with_decimals > usize::from(counts.decimals > 0));
+        // Somebody said what marks decimals, or cells stand between commas, where a comma that is quoted marks thousands.
+        let known = said || dialect.delimiter == b',' && !dialect.decimal_comma;
+        let (reading, why) = counts.reading(with_decimals > usize::from(counts.decimals > 0), known);
         let (here, there) = if dialect.decimal_comma { ("points", "commas") } else { ("commas", "points") };
         match why {
             Why::Plain => {}
@@ -146,7 +149,10 @@ mod tests {
     use super::*;
 
     fn settled(columns: &[&[&str]], decimal_comma: bool) -> (Vec<Reading>, Vec<String>) {
-        let dialect = Dialect { delimiter: b';', decimal_comma };
+        settled_in(columns, Dialect { delimiter: b';', decimal_comma }, false)
+    }
+
+    fn settled_in(columns: &[&[&str]], dialect: Dialect, said: bool) -> (Vec<Reading>, Vec<String>) {
         let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
         let count = |cells: &&[&str]| {
             let mut counts = Counts::default();
@@ -154,7 +160,7 @@ mod tests {
             counts
         };
         let counts: Vec<Counts> = columns.iter().map(count).collect();
-        settle(&names, &vec![Reading::Numbers; columns.len()], &counts, dialect)
+        settle(&names, &vec![Reading::Numbers; columns.len()], &counts, (dialect, said))
     }
 
     #[test]
@@ -177,6 +183,16 @@ mod tests {
         for (columns, comma, wanted) in cases {
             assert_eq!(settled(columns, comma).0, wanted, "{columns:?}");
         }
+        // Whole numbers beside `1,250`: thousands, where cells stand between commas or somebody said what marks decimals.
+        let (semicolons, commas) =
+            (Dialect { delimiter: b';', decimal_comma: false }, Dialect { delimiter: b',', decimal_comma: false });
+        let column: &[&str] = &["950", "1,250"];
+        for (dialect, said, wanted) in
+            [(semicolons, false, Numbers), (semicolons, true, Thousands), (commas, false, Thousands)]
+        {
+            assert_eq!(settled_in(&[column], dialect, said).0, [wanted]);
+        }
+        assert_eq!(settled_in(&[&["950", "0,5"]], commas, false).0, [Numbers], "no thousands: a fault of its line");
         assert_eq!(
             settled(&[&mixed], false).1,
             ["the column c0 holds words in 4 of 16 cells: all of it is taken for words"]

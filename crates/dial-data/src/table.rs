@@ -125,7 +125,12 @@ fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet
     let mut notes: Vec<String> = columns.dialect.note(options).into_iter().chain(columns.notes.clone()).collect();
     notes.extend(literal_note(rows.literal));
     if rows.bad.total > 0 {
-        let (settled, said) = reading::settle(&columns.names, &readings, &rows.counts, columns.dialect);
+        let (settled, said) = reading::settle(
+            &columns.names,
+            &readings,
+            &rows.counts,
+            (columns.dialect, options.decimal_comma.is_some()),
+        );
         if settled != readings {
             rows = self::rows(&columns, &settled, bytes);
             notes.extend(said);
