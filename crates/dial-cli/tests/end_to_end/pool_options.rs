@@ -42,7 +42,7 @@ fn limits_hold_before_a_pool_is_made() {
 
 #[test]
 fn what_is_no_pool_says_what_to_give() {
-    let place = Place::with("a.png", b"\x89PNG\r\n\x1a\n".to_vec()).and("a.npy", good_npy());
+    let place = Place::with("a.png", b"\x89PNG\r\n\x1a\n").and("a.npy", good_npy());
     place.line("doctor a.png").fails("I5", 3, &["looks like a PNG picture", "Give the folder that holds the pictures"]);
     place.line("doctor a.npy --label-column y").fails("U1", 2, &["--label-column is for tables, and this is none"]);
     std::fs::create_dir_all(place.path("t/one")).unwrap();
