@@ -55,7 +55,7 @@ pub struct ReadingArgs {
     /// Names of sub-folders are labels
     #[arg(long)]
     pub folder_labels: bool,
-    /// What stands between the cells of a table: , ; tab or space [default: guessed]
+    /// What stands between the cells of a table: , ; | tab or space [default: guessed]
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<Delimiter>,
     /// How the numbers of a table mark decimals: point or comma [default: guessed]

@@ -327,7 +327,13 @@ impl<'a> Built<'a> {
 /// The known labels of a pool: classes (perhaps modulo a number) and clusters.
 pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
     let Some(labels) = &pool.truth else {
+        // Paths as ids: the pool is a folder.
+        let inside = |ids: &Vec<String>| ids.iter().any(|id| id.contains('/'));
+        let folder = matches!(pool.show, Show::Images(_) | Show::Texts(_)) && pool.ids.as_ref().is_some_and(inside);
         let next = match pool.could_be_labels.as_slice() {
+            [] if folder => {
+                "Pass --folder-labels if the names of the sub-folders are the classes, or --labels FILE.".into()
+            }
             [] => "Pass --labels FILE, or --label-column NAME for a column of a table or an array of a file.".into(),
             [only] => format!("Pass --label-column {only} if those are the labels, or --labels FILE."),
             many => format!("Pass --label-column NAME with one of {}, or --labels FILE.", many.join(", ")),
@@ -339,6 +345,12 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
         Some(m) => labels.modulo(m)?,
         None => labels.clone(),
     };
+    if known.classes.len() > 2 && known.classes.len() == known.known() {
+        let count = known.known();
+        let text = format!("{}: each of the {count} labelled items is a class of its own", pool.name);
+        let next = "With no two alike there is nothing to learn. Name the column of the classes with --label-column.";
+        return Err(Failure::input("I12", format!("{text}. {next}")));
+    }
     if known.classes.len() < 2 {
         return Err(dial::Error::TooFewClasses(known.classes.len()).into());
     }

@@ -10,7 +10,7 @@ use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
 use dial::{Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Reading, Score, Session, Setting};
-use dial_data::write::{Cell, write_csv};
+use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;
 
 use crate::args::{AskingArgs, InitialName, PropagationName, Simulate, Tau};
@@ -103,7 +103,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     // The records first: from them everything else can be made again.
     let printed = asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-");
     match &asking.out {
-        Some(_) if printed => print_csv(&runs, asking.seed, &truth, output),
+        Some(_) if printed => output.print(&csv_text(&COLUMNS, rows(&runs, asking.seed, &truth))),
         Some(file) => save_csv(&runs, asking.seed, &truth, file)?,
         None => {}
     }
@@ -234,11 +234,10 @@ fn run_method<'a>(
     }
     // What was typed twice is judged once.
     let mut models: Vec<ModelName> = Vec::new();
-    asking.model.iter().for_each(|model| {
-        if !models.contains(model) {
-            models.push(*model)
-        }
-    });
+    for model in &asking.model {
+        models.extend(Some(*model).filter(|model| !models.contains(model)));
+    }
+    let known = truth.classes.iter().flatten().count();
     let others: Vec<ModelName> = models.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
     let judges = others.iter().map(|&model| bench().model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
@@ -254,7 +253,11 @@ fn run_method<'a>(
     control.finish();
     let judged_by = |model: &ModelName| {
         let place = others.iter().position(|other| other == model);
-        let accuracy = |record: &Record| place.map_or(record.accuracy, |place| record.judged[place]);
+        // Where every known item is labelled, none is left to be right or wrong on.
+        let accuracy = |record: &Record| match record.labelled < known {
+            true => place.map_or(record.accuracy, |place| record.judged[place]),
+            false => f64::NAN,
+        };
         let trial = |records: &Vec<Record>| {
             records.iter().map(|record| Record { accuracy: accuracy(record), ..record.clone() }).collect()
         };
@@ -349,7 +352,7 @@ fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item 
                 record.node.map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
                 record.class.map_or(Cell::Empty, |class| Cell::Text(truth.names[class.index()].clone())),
                 Cell::Integer(record.labelled as i64),
-                Cell::Number(record.accuracy),
+                if record.accuracy.is_nan() { Cell::Empty } else { Cell::Number(record.accuracy) },
                 Cell::Integer(record.clusters_found as i64),
                 Cell::Number(record.seconds),
             ]
@@ -361,10 +364,6 @@ fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item 
 /// Writes every question of every trial.
 pub fn save_csv(runs: &[Run], seed: u64, truth: &Truth, file: &Path) -> Result<(), Failure> {
     Ok(write_csv(file, &COLUMNS, rows(runs, seed, truth))?)
-}
-
-fn print_csv(runs: &[Run], seed: u64, truth: &Truth, output: &Output) {
-    output.print(&dial_data::write::csv_text(&COLUMNS, rows(runs, seed, truth)));
 }
 
 fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, files: &[PathBuf], output: &Output) {

@@ -34,7 +34,10 @@ fn accuracy_at(run: &Run, query: usize) -> Interval {
 
 /// The mean accuracy over all questions of each trial: the height of its curve.
 fn height(run: &Run) -> Interval {
-    let mean = |trial: &Vec<Record>| trial.iter().map(|record| record.accuracy).sum::<f64>() / trial.len() as f64;
+    let mean = |trial: &Vec<Record>| {
+        let finite = || trial.iter().map(|record| record.accuracy).filter(|accuracy| accuracy.is_finite());
+        finite().sum::<f64>() / finite().count() as f64
+    };
     interval(&run.trials.iter().map(mean).collect::<Vec<_>>())
 }
 
@@ -61,6 +64,7 @@ pub fn table(runs: &[Run], clusters: usize) -> String {
 pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
     let milestones = milestones(runs);
     let percent = |value: Interval| match value.half_width {
+        _ if value.mean.is_nan() => "-".into(),
         width if width.is_finite() && value.count > 1 => format!("{:.1} ± {:.1}", 100.0 * value.mean, 100.0 * width),
         _ => format!("{:.1}", 100.0 * value.mean),
     };

@@ -2,7 +2,7 @@
 //!
 //! Paths are in one order on every machine (that of their bytes, with `/` between the parts). Hidden files are passed
 //! over, other files that are not wanted with a note; links are followed to files, never to folders, so that no walk goes
-//! in circles. All texts that cannot be read are found before any is complained about.
+//! in circles; those that are not followed are counted in a note. All texts that cannot be read are found before any is complained about.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +13,7 @@ use crate::pictures;
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::records;
 use crate::show::{Images, Show};
+use crate::texts;
 use crate::truth::Truth;
 
 /// Endings of what we read.
@@ -31,15 +32,16 @@ struct Found {
     files: Vec<String>,
     /// Names that are no text, as nearly as they can be written.
     unnamed: Vec<String>,
+    /// Links that lead to folders or nowhere.
+    links: Vec<String>,
 }
 
 /// Reads the files of a folder.
 pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let mut found = Found::default();
     walk(Path::new(place), "", 0, &mut found).map_err(|fault| fault.at(place))?;
-    let Found { mut files, mut unnamed } = found;
-    files.sort_unstable();
-    unnamed.sort_unstable();
+    let Found { mut files, mut unnamed, mut links } = found;
+    [&mut files, &mut unnamed, &mut links].into_iter().for_each(|paths| paths.sort_unstable());
     let of = |endings: &[&str]| files.iter().filter(|file| ends(file, endings)).cloned().collect::<Vec<String>>();
     let (pictures, texts) = (of(&PICTURES), of(&TEXTS));
     let others = pictures.len() + texts.len();
@@ -66,10 +68,15 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Kind::Scene => return Err(Fault::Setting("a folder is not a scene.".into()).at(place)),
     };
     if chosen.is_empty() {
-        return Err(without(kind, others).at(place));
+        let passed = [passed_over(&files, &[]), not_followed(&links)].into_iter().flatten().collect::<Vec<_>>();
+        return Err(without(kind, others, &passed.join("; ")).at(place));
     }
     let mut draft = match kind {
-        Kind::Texts => texts_of(place, chosen, options)?,
+        Kind::Texts => {
+            let mut draft = texts_of(place, chosen, options)?;
+            texts::leave_out_empty(&mut draft, options).map_err(|fault| fault.at(place))?;
+            draft
+        }
         _ => images_of(place, chosen),
     };
     if let (true, Some(files)) = (options.folder_labels, &draft.ids) {
@@ -79,11 +86,12 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     }
     draft.notes.extend(passed_over(&files, endings));
     draft.notes.extend(without_names(&unnamed));
+    draft.notes.extend(not_followed(&links));
     Ok(draft)
 }
 
 /// The fault of a folder without what is wanted; `others` are files of the other kind that we read.
-fn without(kind: Kind, others: usize) -> Fault {
+fn without(kind: Kind, others: usize, passed: &str) -> Fault {
     let (found, word) = match kind {
         Kind::Texts => ("a folder without texts (.txt)", plural(others, "picture", "pictures")),
         _ => ("a folder without pictures (.png, .jpg or .jpeg)", plural(others, "text", "texts")),
@@ -91,7 +99,8 @@ fn without(kind: Kind, others: usize) -> Fault {
     match others {
         0 => {
             let next = "Give a folder of .png, .jpg or .jpeg pictures, or of .txt texts.";
-            Fault::format("a folder without pictures or texts", next)
+            let found = if passed.is_empty() { String::new() } else { format!(" ({passed})") };
+            Fault::format(format!("a folder without pictures or texts{found}"), next)
         }
         _ => Fault::Setting(format!("{found}, but with {others} {word}: leave --as out.")),
     }
@@ -124,6 +133,13 @@ fn without_names(names: &[String]) -> Option<String> {
     (total > 0).then(|| format!("passed over {total} {words} not UTF-8: {}", first_few(&quoted, total, ", ")))
 }
 
+/// A note on links that are not followed.
+fn not_followed(links: &[String]) -> Option<String> {
+    let (total, words) = (links.len(), plural(links.len(), "link", "links"));
+    let list = first_few(links, total, ", ");
+    (total > 0).then(|| format!("passed over {total} {words} to folders or to nothing: {list}; give the real folder"))
+}
+
 fn ends(file: &str, endings: &[&str]) -> bool {
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
     endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
@@ -150,8 +166,10 @@ fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> std::re
             walk(&entry.path(), &format!("{path}/"), depth + 1, found)?;
         } else if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
             found.files.push(path);
+        } else if kind.is_symlink() {
+            found.links.push(path);
         }
-        if found.files.len() + found.unnamed.len() > MOST {
+        if found.files.len() + found.unnamed.len() + found.links.len() > MOST {
             return Err(Fault::Setting(format!("more than {MOST} files.")));
         }
     }
@@ -278,6 +296,27 @@ mod tests {
         std::fs::write(folder.path().join("b.txt"), "one").unwrap();
         let error = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap_err().to_string();
         assert!(error.contains("1 of 2 texts cannot be read: a.txt: longer than 16 MiB"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_folder_says_what_was_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["a.tif", "b.TIF", "c.webp"] {
+            std::fs::write(folder.path().join(file), "").unwrap();
+        }
+        let error = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap_err();
+        let said = "a folder without pictures or texts (passed over 3 other files: 2 .tif, 1 .webp).";
+        assert!(error.code() == "I5" && error.to_string().contains(said), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_folders_are_counted() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(folder.path().join("a.txt"), "a").unwrap();
+        std::os::unix::fs::symlink(other.path(), folder.path().join("more")).unwrap();
+        let draft = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap();
+        assert_eq!(draft.notes, ["passed over 1 link to folders or to nothing: more; give the real folder"]);
     }
 
     #[cfg(target_os = "linux")]

@@ -3,7 +3,8 @@
 //! It is if it holds a name that was asked for; if it counts 0, 1, 2, ... as pandas does without names; if a word stands
 //! above numbers; or if it holds a name that means something to us, which neither recurs in the row nor below. Words
 //! above words are names if they differ, none recurs below, and one of them is usual above words or stands above texts
-//! that are much longer.
+//! that are much longer. Empty names say nothing either way, but a row that begins with them and goes on with names, or
+//! counts, stands above an index.
 
 use crate::dialect::Dialect;
 use crate::pool::ReadOptions;
@@ -78,20 +79,21 @@ impl Rows<'_> {
         let cell = self.first[at];
         // Nothing is a name only above an index, beside other names.
         let named = match at {
-            0 if cell.is_empty() => self
-                .first
-                .iter()
-                .skip(1)
-                .zip(0usize..)
-                .all(|(other, count)| !self.is_number(other) && !is_missing(other) || *other == count.to_string()),
+            0 if cell.is_empty() => {
+                let mut others = self.first.iter().filter(|other| !other.is_empty()).zip(0usize..).peekable();
+                others.peek().is_some()
+                    && others.all(|(other, count)| {
+                        !self.is_number(other) && !is_missing(other) || *other == count.to_string()
+                    })
+            }
             _ => !is_missing(cell),
         };
         named && !self.is_number(cell) && self.below.iter().any(|row| self.is_number(row.field(at)))
     }
 
     fn words_above_words(&self) -> bool {
-        let columns = || 0..self.first.len();
-        if columns().any(|at| self.is_number(self.first[at])) {
+        let columns = || (0..self.first.len()).filter(|&at| !self.first[at].is_empty());
+        if columns().next().is_none() || columns().any(|at| self.is_number(self.first[at])) {
             return false;
         }
         // A single line of words is a header without rows.
@@ -125,11 +127,14 @@ mod tests {
     fn names_and_cells() {
         let long = "this was a good film, all in all";
         let texts = format!("said,by\n\"{long}\",me\n\"{long}?\",you\n");
+        let spam = format!("v1,v2,,,\nham,\"{long}\",,,\nspam,\"{long}?\",,,\n");
         let names = [
             "a,b\n1,2\n",
             "0,1,2\n5,6,7\n",
             ",0,1\n0,5,6\n",
             ",a\n0,5\n",
+            ",,0,1\n0,0,5,6\n0,1,7,8\n",
+            &spam,
             "label\nx\ny\n",
             "y,a\nn,1\n",
             "city,kind\nRome,big\nOslo,small\n",
@@ -147,6 +152,8 @@ mod tests {
             "Rome,big\nOslo,small\n",
             "1,,3\n4,5,6\n",
             ",5\n3,4\n",
+            ",,5,6\n1,2,3,4\n",
+            ",,\n1,2,3\n",
             "0,1,2\n",
         ];
         for text in cells {

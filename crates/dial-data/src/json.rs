@@ -16,11 +16,12 @@ use serde_json::value::RawValue;
 use crate::dialect;
 use crate::error::Fault;
 use crate::json_cells::{Cell, Filling, Seen};
-use crate::pool::{Draft, ReadOptions};
+use crate::pool::{Draft, Kind, ReadOptions};
 use crate::reading;
 use crate::records::LONGEST;
 use crate::roles::{self, Roles};
 use crate::sheet::{BadRows, Sheet};
+use crate::shown_by;
 use crate::texts;
 
 /// How deep values may be nested.
@@ -85,10 +86,16 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
         true => Roles::default(),
         false => Roles::new(&names, true, options)?,
     };
-    let columns: Vec<Filling> = (0..names.len()).map(|at| seen[at].filling(roles.as_written(at))).collect();
+    let guess = options.kind != Some(Kind::Table);
+    let texts =
+        roles.text.is_some() || guess && (0..names.len()).any(|at| !roles.as_written(at) && seen[at].texts(&names[at]));
+    let doubtful = |at: usize| texts && !roles.as_written(at) && seen[at].doubtful(&roles);
+    let columns: Vec<Filling> =
+        (0..names.len()).map(|at| seen[at].filling(roles.as_written(at) || doubtful(at))).collect();
     let mixed = |at: usize| seen[at].numbers > 0 && matches!(columns[at], Filling::Words(_)) && !roles.as_written(at);
     let said = |at: usize| reading::mixed_note(&names[at], seen[at].words, seen[at].words + seen[at].numbers);
-    let notes = (0..names.len()).filter(|&at| mixed(at)).map(said).collect();
+    let lists = (0..names.len()).filter(|&at| doubtful(at)).map(|at| shown_by::doubtful_note(&names[at]));
+    let notes = (0..names.len()).filter(|&at| mixed(at)).map(said).chain(lists).collect();
     let (mut sheet, bad) = fill(&items, names, columns);
     sheet.notes = notes;
     let bad = bad.refused(options.skip_bad)?;
@@ -255,7 +262,7 @@ mod tests {
             assert_eq!(draft.show, Show::Numbers(vec!["b".into(), "a".into()]));
             // a is 1, missing (the mean of 1 and 0), 0; the last b of a row counts.
             assert_eq!(draft.matrix.as_ref().unwrap().values, Buffer::F64(vec![1.0, 1.0, 2.5, 0.5, 4.0, 0.0]));
-            assert_eq!(draft.notes[0], "left out the column more: it holds nested values");
+            assert_eq!(draft.notes[0], "left out the column more: it holds nested values (lists or objects)");
             assert!(draft.kept.is_none() && draft.lines.unwrap().0.starts_with(&[1, 3]));
         }
     }
@@ -269,7 +276,8 @@ mod tests {
         assert_eq!(draft.ids.unwrap(), ["18446744073709551615", "7"]);
         assert_eq!(draft.truth.unwrap().labels, [None, Some(0)]);
         assert_eq!(draft.beside.unwrap().cells, ["x", "y"]);
-        assert_eq!(draft.notes, ["labels are the column label", "features are the column v (2 numbers in each row)"]);
+        let said = ["labels are the column label", "features are the column v (2 numbers in each row)"];
+        assert_eq!(draft.notes, [said[0], said[1], "shown beside, no features: t"]);
         let draft = read("{\"text\":\"so\",\"n\":1}\n{\"text\":\"it goes\"}\n").unwrap();
         assert_eq!(draft.show, Show::Texts(vec!["so".into(), "it goes".into()]));
         assert_eq!(draft.beside.unwrap().cells, ["1", ""]);

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::matrix::Buffer;
 use crate::reading;
+use crate::roles::Roles;
 use crate::sheet::{Column, Numbers, is_missing, shortened};
+use crate::shown_by;
 
 /// How often each kind of value stands in a column.
 #[derive(Default)]
@@ -14,6 +16,9 @@ pub(crate) struct Seen {
     pub numbers: usize,
     pub words: usize,
     pub nested: usize,
+    /// Letters of words, and how many of them hold blanks.
+    letters: usize,
+    blanks: usize,
     /// By their length.
     lists: BTreeMap<usize, usize>,
 }
@@ -23,7 +28,12 @@ impl Seen {
         match value {
             Value::Null => {}
             Value::Bool(_) | Value::Number(_) => self.numbers += 1,
-            Value::String(text) => self.words += usize::from(!is_missing(text.trim())),
+            Value::String(text) if is_missing(text.trim()) => {}
+            Value::String(text) => {
+                self.words += 1;
+                self.letters += text.chars().count();
+                self.blanks += usize::from(text.contains(char::is_whitespace));
+            }
             Value::Array(values) if values.iter().all(Value::is_number) => {
                 *self.lists.entry(values.len()).or_default() += usize::from(!values.is_empty());
             }
@@ -31,9 +41,27 @@ impl Seen {
         }
     }
 
+    /// Whether the column holds texts, by its name or by their length.
+    pub fn texts(&self, name: &str) -> bool {
+        let long = self.letters > 20 * self.words && 2 * self.blanks > self.words;
+        self.words > self.numbers && (shown_by::names_texts(name) || long)
+    }
+
+    /// Whether it holds lists that are no features beside texts.
+    pub fn doubtful(&self, roles: &Roles) -> bool {
+        let all: usize = self.lists.values().sum();
+        let (width, most) = self.width();
+        all > self.numbers + self.words + self.nested && shown_by::doubtful(roles, width, all - most, all)
+    }
+
+    /// The length of most lists, and how many have it.
+    fn width(&self) -> (usize, usize) {
+        self.lists.iter().map(|(&width, &count)| (width, count)).max_by_key(|&(_, count)| count).unwrap_or((0, 0))
+    }
+
     pub fn filling(&self, as_written: bool) -> Filling {
         let lists: usize = self.lists.values().sum();
-        let width = self.lists.iter().max_by_key(|(_, count)| **count).map_or(0, |(width, _)| *width);
+        let (width, _) = self.width();
         match () {
             _ if as_written => Filling::Words(Vec::new()),
             _ if self.nested > self.numbers + self.words + lists => Filling::Nested,
@@ -99,7 +127,7 @@ impl Filling {
             Filling::Numbers(numbers) => Column::Numbers(numbers),
             Filling::Words(words) => Column::Words(words),
             Filling::Lists(width, values) => Column::Lists { width, values: Buffer::F64(values) },
-            Filling::Nested => Column::Other("nested values".into()),
+            Filling::Nested => Column::Other("nested values (lists or objects)".into()),
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::sheet::{BadRows, Column, Sheet};
 use crate::show::{Scene, Show};
 use crate::sniff::{self, Format};
 use crate::table::{self, Columns};
-use crate::truth::Truth;
+use crate::truth::{self, Truth};
 
 /// One label per row, and the sides of the map they are if they are one.
 pub(crate) struct RowLabels {
@@ -121,7 +121,17 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
             format!("a map of {} x {} labels for a scene of {height} x {width} pixels.{turned}", sides.0, sides.1);
         return Err(Fault::Labels(text));
     }
-    draft.truth = Some(Truth::from_names(&by_row(draft, labels.names)?).map_err(|error| error.fault)?);
+    let scene = match (&draft.show, labels.names.len()) {
+        (Show::Picture(picture), count) if count != draft.n && Some(count) == draft.n.checked_mul(picture.height) => {
+            " They fit the pixels of a scene of height x width x bands: --as scene reads it so."
+        }
+        _ => "",
+    };
+    let names = by_row(draft, labels.names).map_err(|fault| match fault {
+        Fault::Labels(text) => Fault::Labels(format!("{text}{scene}")),
+        other => other,
+    })?;
+    draft.truth = Some(Truth::from_names(&names).map_err(|error| error.fault)?);
     Ok(())
 }
 
@@ -166,7 +176,10 @@ fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::
     let (bytes, said) = &dialect::decoded(bytes)?;
     let columns = with_own(options, |options| table::columns(bytes, place, options))?;
     let Choice { id, label, note } = Choice::new(&columns.names, &columns.roles)?;
-    let rows = label_rows(&columns, bytes, id, label)?;
+    let mut rows = label_rows(&columns, bytes, id, label)?;
+    let cells = rows.iter_mut().map(|row| std::mem::take(&mut row.label)).collect();
+    let cells = truth::class_names(cells, |row| rows.get(row).map_or_else(String::new, |row| row.place.in_words()))?;
+    rows.iter_mut().zip(cells).for_each(|(row, cell)| row.label = cell);
     let labels = match id {
         Some(_) => Labels::ById(rows),
         None => Labels::Rows(RowLabels { names: rows.into_iter().map(|row| row.label).collect(), sides: None }),
@@ -205,13 +218,14 @@ fn from_sheet(
         Some(column) => std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows),
         None => Vec::new(),
     };
-    let labels = words(label);
-    let Some(ids) = id.map(words) else {
-        return Ok((Labels::Rows(RowLabels { names: labels, sides: None }), Vec::from_iter(note)));
-    };
+    let (labels, ids) = (words(label), id.map(words));
     let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
         Some(&line) => ids::Place::Line(line),
         None => ids::Place::Row(row),
+    };
+    let labels = truth::class_names(labels, |row| place(row).in_words())?;
+    let Some(ids) = ids else {
+        return Ok((Labels::Rows(RowLabels { names: labels, sides: None }), Vec::from_iter(note)));
     };
     let rows = ids.iter().zip(labels).enumerate();
     let rows = rows.map(|(row, (id, label))| Named { id: ids::normal(id), label, place: place(row) });

@@ -52,6 +52,7 @@ mod resample;
 pub mod row_file;
 mod sheet;
 pub mod show;
+mod shown_by;
 mod sniff;
 mod table;
 mod tabular;

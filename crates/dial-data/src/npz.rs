@@ -77,7 +77,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let find = |names: &[&str]| names.iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
     let chosen = choose(&arrays, options).map_err(|fault| fault.at(place))?;
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    let mut draft = open::array_draft(chosen.read(place)?, options).map_err(here)?;
+    let mut draft = open::guessed_draft(chosen.read(place)?, options).map_err(here)?;
     let array = match &options.label_column {
         Some(name) => Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place))),
         None => find(&["labels", "y"]).filter(|array| array.name != chosen.name).map(Ok),

@@ -23,7 +23,7 @@ use crate::matrix::Matrix;
 use crate::npy;
 use crate::npz;
 use crate::pool::{Draft, Kind, Pool, ReadOptions};
-use crate::show::Show;
+use crate::show::{Picture, Show};
 use crate::sniff::{self, Format};
 use crate::table;
 use crate::text_features;
@@ -41,13 +41,13 @@ use crate::texts;
 pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> Result<Pool> {
     let (name, draft) = match pool.strip_prefix("builtin:") {
         Some(rest) => {
-            no_columns(options).map_err(|fault| fault.at(pool))?;
+            no_columns(options).and_then(|()| fits(options, false, None)).map_err(|fault| fault.at(pool))?;
             let made = builtin::make(rest, seed, control).map_err(|fault| fault.at(pool))?;
             let mut draft = Draft::new(made.matrix, made.show);
             (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
             (made.name, draft)
         }
-        None => (short_name(pool), read(pool, options)?),
+        None => (short_name(pool), read_pool(pool, options)?),
     };
     finish(draft, name, pool, options, control)
 }
@@ -89,9 +89,17 @@ pub(crate) fn features(place: &str, options: &ReadOptions) -> Result<Draft> {
     read(place, options)
 }
 
+/// Reads a pool; what it has no use for may be meant for the file of features.
+fn read_pool(place: &str, options: &ReadOptions) -> Result<Draft> {
+    read(place, options).or_else(|refused| match features_file::left_for_pool(options, &refused) {
+        Some(less) => read(place, &less).map_err(|_| refused),
+        None => Err(refused),
+    })
+}
+
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if Path::new(place).is_dir() {
-        fits(options, true, false).map_err(|fault| fault.at(place))?;
+        fits(options, true, None).map_err(|fault| fault.at(place))?;
         let mut draft = folder::read(place, options)?;
         // Paths as file systems spell them become ids as everybody spells them.
         let (ids, notes) = ids::checked(draft.id_list(), ids::Place::Row).map_err(|fault| fault.at(place))?;
@@ -100,13 +108,13 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         return Ok(draft);
     }
     if envi_data::is_envi(place) {
-        no_columns(options).and_then(|()| fits(options, false, false)).map_err(|fault| fault.at(place))?;
+        no_columns(options).and_then(|()| fits(options, false, None)).map_err(|fault| fault.at(place))?;
         return envi_data::read(place, options);
     }
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
-    fits(options, false, format.has_columns()).map_err(here)?;
+    fits(options, false, Some(format)).map_err(here)?;
     if matches!(options.kind, Some(Kind::Images)) || (options.kind == Some(Kind::Texts) && format != Format::Table) {
         return Err(here(Fault::Setting("--as does not fit this file, which is of another kind.".into())));
     }
@@ -118,7 +126,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         no_columns(options).map_err(here)?;
     }
     let mut draft = match format {
-        Format::Npy => npy::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
+        Format::Npy => npy::read(&bytes).and_then(|array| guessed_draft(array, options)).map_err(here)?,
         Format::Idx => idx::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
         Format::Gzip => idx::read_gzip(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
         Format::Npz => npz::read(&bytes, place, options)?,
@@ -144,11 +152,17 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
 }
 
 /// Refuses options that mean nothing to a pool: they were meant for another one.
-fn fits(options: &ReadOptions, folder: bool, columns: bool) -> std::result::Result<(), Fault> {
+fn fits(options: &ReadOptions, folder: bool, format: Option<Format>) -> std::result::Result<(), Fault> {
+    let columns = format.is_some_and(Format::has_columns);
+    // Names of columns may be meant for the files beside the pool.
+    let (labels, beside) = (options.labels_file.is_some(), options.features_file.is_some());
+    let arrays = matches!(format, Some(Format::Npz | Format::Mat));
     if options.folder_labels && !folder {
         return Err(Fault::Setting("--folder-labels is for a folder of pictures or texts.".into()));
     }
     let typed = [
+        (options.label_column.is_some() && !labels && !arrays, "--label-column"),
+        (options.id_column.is_some() && !labels && !beside, "--id-column"),
         (options.text_column.is_some(), "--text-column"),
         (options.image_column.is_some(), "--image-column"),
         (options.delimiter.is_some(), "--delimiter"),
@@ -174,6 +188,20 @@ pub(crate) fn array_draft(array: crate::Array, options: &ReadOptions) -> std::re
     }
     let (matrix, show) = array.into_features()?;
     Ok(Draft::new(matrix, show))
+}
+
+/// The same, with a word on what three dimensions are taken for.
+pub(crate) fn guessed_draft(array: crate::Array, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+    let mut draft = array_draft(array, options)?;
+    if let Show::Picture(Picture { height, width, .. }) = draft.show {
+        let pictures = plural(draft.n, "picture", "pictures");
+        draft.notes.push(format!(
+            "three dimensions were read as {} {pictures} of {height} x {width}; --as scene reads them as height x width x \
+             bands",
+            draft.n
+        ));
+    }
+    Ok(draft)
 }
 
 fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, control: &Control) -> Result<Pool> {
@@ -211,14 +239,23 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
     if draft.truth.is_some() {
         draft.could_be_labels.clear();
     } else if !draft.could_be_labels.is_empty() {
-        let (some, names) = (draft.could_be_labels.len(), draft.could_be_labels.join(", "));
-        let arrays = plural(some, "array", "arrays");
-        draft.notes.push(format!(
-            "no labels were found; --label-column NAME can take them from the {arrays} {names} (one value per row)"
-        ));
+        draft.notes.push(labels_note(&draft.could_be_labels, draft.named_arrays));
     }
     let Draft { original, metric, ids, truth, show, beside, notes, could_be_labels, .. } = draft;
     Ok(Pool { name, matrix, original, metric, ids, truth, show, beside, notes, could_be_labels })
+}
+
+/// Where labels might be.
+fn labels_note(names: &[String], arrays: bool) -> String {
+    let (listed, many) = (names.join(", "), names.len());
+    let from = match (names, arrays) {
+        (_, true) => {
+            format!("NAME can take them from the {} {listed} (one value per row)", plural(many, "array", "arrays"))
+        }
+        ([only], false) => format!("{only} takes them from a column of few values"),
+        (_, false) => format!("NAME takes them from a column of few values: {listed}"),
+    };
+    format!("no labels were found; --label-column {from}")
 }
 
 /// Features of items that come without.
@@ -305,12 +342,7 @@ fn drop_nonfinite(draft: &mut Draft, matrix: &mut Matrix, options: &ReadOptions)
     if keep.is_empty() {
         return Err(Fault::Shape("no rows: every row holds a non-finite value".into()));
     }
-    let word = |&row: &usize| match (&draft.lines, &draft.ids) {
-        (Some((lines, _)), _) => format!("line {}", lines.get(row).copied().unwrap_or(0)),
-        (None, Some(ids)) => format!("id {:?}", ids.get(row).map_or("", String::as_str)),
-        (None, None) => format!("row {row}"),
-    };
-    let words: Vec<String> = bad.iter().take(LISTED).map(word).collect();
+    let words: Vec<String> = bad.iter().take(LISTED).map(|&row| draft.item_in_words(row)).collect();
     let text = first_few(&words, rows, ", ");
     draft.notes.push(format!("left out {rows} {} with non-finite values: {text}", plural(rows, "row", "rows")));
     draft.select_rows(&keep);

@@ -4,9 +4,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Fault, first_few, plural};
 use crate::pool::{Draft, ReadOptions};
-use crate::roles;
 use crate::sheet::{BadRows, Column, Sheet, is_missing};
 use crate::show::{Images, Show};
+use crate::shown_by;
 
 /// Pictures in files, whose paths are from the folder of the table.
 pub(crate) fn draft(
@@ -33,7 +33,7 @@ pub(crate) fn draft(
         return Err(Fault::format(format!("{text} ({listed})"), next));
     }
     let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
-    draft.beside = roles::beside(rest, sheet.rows);
+    draft.beside = shown_by::beside(rest, sheet.rows);
     Ok(draft)
 }
 

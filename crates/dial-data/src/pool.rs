@@ -253,6 +253,15 @@ impl Draft {
         self.line(row).map_or_else(|| format!("row {}", number()), |line| format!("line {line}"))
     }
 
+    /// How to find an item: `line 5`, `id "a"`, or `row 3` from 0.
+    pub fn item_in_words(&self, row: usize) -> String {
+        match (self.line(row), &self.ids) {
+            (Some(line), _) => format!("line {line}"),
+            (None, Some(ids)) => format!("id {:?}", ids.get(row).map_or("", String::as_str)),
+            (None, None) => format!("row {row}"),
+        }
+    }
+
     /// The ids, or the row numbers where there are none.
     pub fn id_list(&self) -> Vec<String> {
         self.ids.clone().unwrap_or_else(|| (0..self.n).map(|row| row.to_string()).collect())

@@ -380,8 +380,9 @@ mod tests {
             }
             let text = writer.into_inner().unwrap();
             // Between tabs, lines with as many cells are rows that a stray quote has joined.
-            let joined = |cell: &String| cell.contains('\t') && cell.contains(['\n', '\r']);
-            proptest::prop_assume!(delimiter != b'\t' || !rows.iter().flatten().any(joined));
+            let holds = |row: &[String], marks: &[char]| row.iter().any(|cell| cell.contains(marks));
+            let joined = |row: &Vec<String>| holds(row, &['\t']) && holds(row, &['\n', '\r']);
+            proptest::prop_assume!(delimiter != b'\t' || !rows.iter().any(joined));
             let mut records = Records::new(&text, delimiter);
             let mut record = Record::default();
             for row in &rows {

@@ -1,43 +1,23 @@
 //! What the columns of a sheet are for: ids, labels, texts, pictures, features, or something to read beside them.
 //!
 //! Columns are named by the options, else known by their names; texts and pictures also by what their cells look like.
-//! A sheet with a column of texts or of pictures is shown by them, and its features are made of them. A single column of
-//! lists is the features as they are. Anything else is a table of numbers and categories ([`crate::tabular`]).
+//! A sheet with a column of texts or of pictures is shown by them, and its features are made of them ([`crate::shown_by`]).
+//! Anything else is a table of numbers and categories ([`crate::tabular`]).
 
 use std::collections::HashSet;
 
 use crate::error::{Fault, LISTED, first_few};
 use crate::ids;
-use crate::looks;
-use crate::matrix::Matrix;
 use crate::picture_list;
-use crate::pool::{Draft, Kind, ReadOptions};
-use crate::sheet::{Column, Sheet, is_missing};
-use crate::show::{Show, Table};
-use crate::tabular;
-use crate::truth::Truth;
+use crate::pool::{Draft, ReadOptions};
+use crate::sheet::{Column, Sheet};
+use crate::shown_by::{self, IMAGE_NAMES, TEXT_NAMES};
+use crate::texts;
+use crate::truth::{self, Truth};
 
 /// Default names, the earlier the better.
 const ID_NAMES: [&str; 1] = ["id"];
 const LABEL_NAMES: [&str; 5] = ["label", "labels", "class", "target", "y"];
-const TEXT_NAMES: [&str; 12] = [
-    "text",
-    "sentence",
-    "review",
-    "body",
-    "content",
-    "document",
-    "message",
-    "comment",
-    "tweet",
-    "abstract",
-    "question",
-    "description",
-];
-const IMAGE_NAMES: [&str; 10] =
-    ["image", "path", "file", "filename", "image_path", "img", "file_name", "filepath", "image_file", "picture"];
-/// Endings of picture files.
-const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
 /// The name that pandas gives to a nameless index in Parquet and Arrow.
 const PANDAS_INDEX: &str = "__index_level_0__";
 
@@ -49,8 +29,9 @@ pub(crate) struct Roles {
     pub text: Option<usize>,
     pub image: Option<usize>,
     pub dropped: Vec<usize>,
-    /// A first column without a name, which may be an index.
+    /// A first column without a name, which may be an index, and how many such columns stand there.
     pub index: Option<usize>,
+    pub levels: usize,
 }
 
 impl Roles {
@@ -68,6 +49,7 @@ impl Roles {
             text: find(&options.text_column, &[])?,
             image: find(&options.image_column, &[])?,
             index: None,
+            levels: 0,
             dropped,
         };
         roles.differ()?;
@@ -78,6 +60,7 @@ impl Roles {
             .position(nameless)
             .filter(|&at| named && names.len() > 1 && (at == 0 || !names[at].is_empty()));
         roles.index = first.filter(|&at| !roles.taken(at));
+        roles.levels = names.iter().take_while(|name| name.is_empty()).count();
         Ok(roles)
     }
 
@@ -168,9 +151,11 @@ pub(crate) fn draft(mut sheet: Sheet, mut roles: Roles, place: &str, options: &R
     roles.dropped.iter().for_each(|&at| drop(take(Some(at))));
     let mut rest: Vec<(String, Column)> =
         sheet.names.iter().zip(taken).filter_map(|(name, column)| Some((name.clone(), column?))).collect();
+    // What spreadsheets leave behind at the right of a table.
+    rest.retain(|(name, column)| !name.is_empty() || !column.is_empty());
     let mut notes = std::mem::take(&mut sheet.notes);
     notes.extend(same_names(&sheet.names));
-    let mut draft = shown(&sheet, &roles, &mut rest, &mut notes, place, options)?;
+    let mut draft = shown_by::draft(&sheet, &roles, &mut rest, &mut notes, place, options)?;
     attach(&mut draft, &sheet, id.map(|(_, column)| column), label, options)?;
     draft.notes.append(&mut notes);
     draft.notes.extend(index_note);
@@ -183,6 +168,7 @@ pub(crate) fn draft(mut sheet: Sheet, mut roles: Roles, place: &str, options: &R
     let names = draft.lines.take().map(|(_, names)| names).unwrap_or_default();
     draft.lines = sheet.lines.map(|lines| (lines, names));
     picture_list::leave_out_missing(&mut draft, options)?;
+    texts::leave_out_empty(&mut draft, options)?;
     Ok(draft)
 }
 
@@ -190,7 +176,7 @@ pub(crate) fn draft(mut sheet: Sheet, mut roles: Roles, place: &str, options: &R
 fn same_names(names: &[String]) -> Option<String> {
     let mut seen = HashSet::new();
     let twice: Vec<String> =
-        names.iter().filter(|name| !seen.insert(name.as_str())).map(|n| format!("{n:?}")).collect();
+        names.iter().filter(|name| !name.is_empty() && !seen.insert(name.as_str())).map(|n| format!("{n:?}")).collect();
     let listed = first_few(&twice, twice.len(), ", ");
     (!twice.is_empty()).then(|| format!("several columns have the same name: {listed}; each is taken for itself"))
 }
@@ -198,6 +184,13 @@ fn same_names(names: &[String]) -> Option<String> {
 /// Takes a first column without a name for the ids, or leaves it out where there are ids already.
 fn take_index(sheet: &mut Sheet, roles: &mut Roles) -> Option<String> {
     let at = roles.index?;
+    if roles.levels > 1 && roles.levels < sheet.names.len() {
+        roles.dropped.extend((0..roles.levels).filter(|&level| !roles.taken(level)).collect::<Vec<_>>());
+        return Some(format!(
+            "the first {} columns have no names: they are taken for an index and left out",
+            roles.levels
+        ));
+    }
     let column = sheet.columns.get_mut(at)?;
     let cells = std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows);
     let mut seen = HashSet::new();
@@ -215,118 +208,6 @@ fn take_index(sheet: &mut Sheet, roles: &mut Roles) -> Option<String> {
     Some("the first column has no name: it is taken for the ids".into())
 }
 
-/// A draft that shows the items, with features if there are any.
-fn shown(
-    sheet: &Sheet,
-    roles: &Roles,
-    rest: &mut Vec<(String, Column)>,
-    notes: &mut Vec<String>,
-    place: &str,
-    options: &ReadOptions,
-) -> Result<Draft, Fault> {
-    let name = |column: Option<usize>| column.and_then(|at| sheet.names.get(at)).cloned();
-    let embeddings = lists(rest, sheet.rows, notes)?;
-    // A column that was named goes before one that is guessed; of a table as such nothing is guessed.
-    let guess = options.kind != Some(Kind::Table);
-    let image =
-        image_column(rest, name(roles.image)).filter(|_| roles.image.is_some() || (guess && roles.text.is_none()));
-    let text = text_column(rest, name(roles.text), sheet.rows).filter(|_| roles.text.is_some() || guess);
-    let mut draft = match (image, text, &embeddings) {
-        (Some(at), _, _) => {
-            let (_, column) = rest.remove(at);
-            picture_list::draft(sheet, column.into_words(sheet.rows), rest, place)?
-        }
-        (None, Some((at, note)), _) => {
-            notes.extend(note);
-            let (_, column) = rest.remove(at);
-            let mut draft = Draft::shown(sheet.rows, Show::Texts(column.into_words(sheet.rows)));
-            draft.beside = beside(rest, sheet.rows);
-            draft
-        }
-        (None, None, Some(_)) => {
-            let mut draft = Draft::shown(sheet.rows, Show::Numbers(Vec::new()));
-            draft.beside = beside(rest, sheet.rows);
-            draft
-        }
-        (None, None, None) => return tabular::draft(sheet, rest, notes, options),
-    };
-    draft.matrix = embeddings;
-    Ok(draft)
-}
-
-/// The only column of lists as features, whatever the items are shown by.
-fn lists(rest: &mut Vec<(String, Column)>, n: usize, notes: &mut Vec<String>) -> Result<Option<Matrix>, Fault> {
-    let lists: Vec<usize> = (0..rest.len()).filter(|&at| matches!(rest[at].1, Column::Lists { .. })).collect();
-    match lists.as_slice() {
-        [] => Ok(None),
-        &[at] => {
-            let (name, column) = rest.remove(at);
-            let Column::Lists { width, values } = column else { unreachable!("it was a list a moment ago") };
-            notes.push(format!("features are the column {name} ({width} numbers in each row)"));
-            Ok(Some(Matrix { values, n, dim: width }))
-        }
-        _ => {
-            let names: Vec<String> = lists.iter().map(|&at| rest[at].0.clone()).collect();
-            let text =
-                format!("{} columns hold lists of numbers: {}.", names.len(), first_few(&names, names.len(), ", "));
-            Err(Fault::Setting(format!("{text} Keep one and leave the others out with --drop-column.")))
-        }
-    }
-}
-
-/// All columns that are left, as something to read.
-pub(crate) fn beside(rest: &mut Vec<(String, Column)>, rows: usize) -> Option<Table> {
-    if rest.is_empty() {
-        return None;
-    }
-    let (names, columns): (Vec<String>, Vec<Column>) = rest.drain(..).unzip();
-    let mut columns: Vec<Vec<String>> = columns.into_iter().map(|column| column.into_words(rows)).collect();
-    let cells =
-        (0..rows).flat_map(|row| columns.iter_mut().map(move |c| std::mem::take(&mut c[row])).collect::<Vec<_>>());
-    let cells = cells.collect();
-    Some(Table { names, cells })
-}
-
-fn image_column(rest: &[(String, Column)], asked: Option<String>) -> Option<usize> {
-    if let Some(asked) = asked {
-        return rest.iter().position(|(name, _)| *name == asked);
-    }
-    let picture = |cell: &String| {
-        let lower = cell.to_ascii_lowercase();
-        PICTURES.iter().any(|ending| lower.ends_with(ending))
-    };
-    let all = |column: &Column| match column {
-        Column::Words(cells) => cells.iter().any(picture) && cells.iter().all(|cell| is_missing(cell) || picture(cell)),
-        _ => false,
-    };
-    IMAGE_NAMES.iter().find_map(|known| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && all(c)))
-}
-
-fn text_column(rest: &[(String, Column)], asked: Option<String>, rows: usize) -> Option<(usize, Option<String>)> {
-    if let Some(asked) = asked {
-        return rest.iter().position(|(name, _)| *name == asked).map(|at| (at, None));
-    }
-    let words = |column: &Column| matches!(column, Column::Words(_));
-    let numbers = rest.iter().any(|(_, column)| matches!(column, Column::Numbers(_) | Column::Lists { .. }));
-    // Beside numbers only a text is known by its name alone: remarks are often few and short.
-    let meant = |known: &str, c: &Column| known == "text" || !numbers || looks::mostly_text(c, rows);
-    let named = |known: &&str| {
-        rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && words(c) && meant(known, c))
-    };
-    let at = TEXT_NAMES.iter().find_map(named).or_else(|| {
-        let others = rest.iter().filter(|(_, column)| !looks::looks_like_text(column, rows, 0)).count();
-        // Beside many other columns only long texts are what the table is about: people's names are not.
-        let length = if others > 2 { 60 } else { 20 };
-        rest.iter().position(|(_, column)| looks::looks_like_text(column, rows, length))
-    })?;
-    let name = &rest.get(at)?.0;
-    let note = match rest.len() {
-        1 => format!("texts are the column {name}"),
-        _ => format!("texts are the column {name}; --drop-column {name} takes the other columns as features instead"),
-    };
-    Some((at, Some(note)))
-}
-
 fn attach(
     draft: &mut Draft,
     sheet: &Sheet,
@@ -334,24 +215,29 @@ fn attach(
     label: Option<(usize, Column)>,
     options: &ReadOptions,
 ) -> Result<(), Fault> {
-    let unreadable = |column: &Column| match column {
-        Column::Other(what) => Err(Fault::Kind(format!("{what} where ids or labels are wanted"))),
-        _ => Ok(()),
+    let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
+        Some(&line) => ids::Place::Line(line),
+        None => ids::Place::Row(row),
     };
     if let Some(column) = id {
-        unreadable(&column)?;
-        let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
-            Some(&line) => ids::Place::Line(line),
-            None => ids::Place::Row(row),
-        };
+        if let Column::Other(what) = &column {
+            return Err(Fault::Kind(format!("{what} where ids are wanted")));
+        }
         let (ids, notes) = ids::checked(column.into_words(sheet.rows), place)?;
         draft.ids = Some(ids);
         draft.notes.extend(notes);
     }
-    if let Some((at, column)) = label.filter(|_| options.labels_file.is_none()) {
-        unreadable(&column)?;
-        draft.truth = Some(Truth::from_names(&column.into_words(sheet.rows)).map_err(|error| error.fault)?);
+    if let Some((at, column)) = label {
         let name = sheet.names.get(at).map_or("", String::as_str);
+        if options.labels_file.is_some() {
+            draft.notes.push(format!("the labels in the column {name} are not used"));
+            return Ok(());
+        }
+        if let Column::Other(what) = &column {
+            return Err(Fault::Labels(format!("the column {name} holds {what}: one class in each row is wanted.")));
+        }
+        let names = truth::class_names(column.into_words(sheet.rows), |row| place(row).in_words())?;
+        draft.truth = Some(Truth::from_names(&names).map_err(|error| error.fault)?);
         draft.notes.push(format!("labels are the column {name}"));
     }
     Ok(())

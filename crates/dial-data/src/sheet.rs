@@ -69,6 +69,15 @@ impl Column {
         }
     }
 
+    /// Whether every cell is missing.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Column::Words(words) => words.iter().all(|word| is_missing(word)),
+            Column::Numbers(numbers) => numbers.missing.len() == numbers.values.len(),
+            Column::Lists { .. } | Column::Other(_) => false,
+        }
+    }
+
     /// Only the rows named, which are in ascending order.
     #[cfg(any(test, feature = "parquet"))]
     pub fn select_rows(self, keep: &[usize]) -> Column {
@@ -88,6 +97,24 @@ impl Column {
             }
             Column::Other(what) => Column::Other(what),
         }
+    }
+
+    /// Words that are all true, false or missing, as the numbers 1 and 0.
+    pub fn truths(self) -> Column {
+        let Column::Words(words) = &self else { return self };
+        let is = |word: &str, wanted: &str| word.eq_ignore_ascii_case(wanted);
+        let (mut numbers, mut some) = (Numbers::default(), false);
+        for word in words {
+            match word.as_str() {
+                word if is(word, "true") || is(word, "false") => {
+                    numbers.push(Some(f64::from(u8::from(is(word, "true")))))
+                }
+                word if is_missing(word) => numbers.push(None),
+                _ => return self,
+            }
+            some |= !is_missing(word);
+        }
+        if some { Column::Numbers(numbers) } else { self }
     }
 
     /// Words that are all numbers or missing, as numbers.
@@ -191,6 +218,15 @@ mod tests {
         assert_eq!((numbers.missing.as_slice(), numbers.values[0], numbers.values[2]), (&[1][..], 1.5, -2.0));
         assert_eq!(Column::Numbers(numbers).into_words(3), ["1.5", "", "-2"]);
         assert_eq!(words(&["1", "x"]).settled(), words(&["1", "x"]));
+    }
+
+    #[test]
+    fn truths_are_one_and_zero() {
+        let Column::Numbers(numbers) = words(&["True", "", "FALSE"]).truths() else { panic!("numbers") };
+        assert_eq!((numbers.missing.as_slice(), numbers.values[0], numbers.values[2]), (&[1][..], 1.0, 0.0));
+        for cells in [&["true", "yes"][..], &["", "NA"]] {
+            assert_eq!(words(cells).truths(), words(cells));
+        }
     }
 
     #[test]

@@ -40,6 +40,10 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
+    (b"II*\0", "a TIFF picture"),
+    (b"MM\0*", "a TIFF picture"),
+    (b"RIFF", "a WebP picture, or sound"),
+    (b"BM", "a BMP picture"),
     (b"%PDF", "a PDF"),
     (b"PAR1", "Parquet"),
     (b"ARROW1", "Arrow"),
@@ -79,8 +83,11 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
         _ if looks_like(bytes).is_none() && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) => {
             return Ok(Format::Json);
         }
-        _ if looks_like(bytes).is_some() => "in a format this tool reads",
-        _ => return Ok(Format::Table),
+        _ => match document(bytes) {
+            Some(fault) => return Err(fault),
+            None if looks_like(bytes).is_some() => "in a format this tool reads",
+            None => return Ok(Format::Table),
+        },
     };
     Err(not_a(wanted, bytes))
 }
@@ -117,6 +124,28 @@ fn without_arrays(bytes: &[u8]) -> Option<Fault> {
         }
         _ => Some(Fault::format("this is a ZIP without arrays", "Unpack it, or give an npz as numpy.savez writes it.")),
     }
+}
+
+/// The fault of a single picture, a PDF or a page of the web, none of which is a pool.
+fn document(bytes: &[u8]) -> Option<Fault> {
+    let what = looks_like(bytes);
+    let page = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let begins = |word: &[u8]| page.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let next = match what {
+        Some("a PNG picture" | "a JPEG picture") => {
+            "Give the folder that holds the pictures, or a table that lists them."
+        }
+        Some(what) if what.contains("picture") => {
+            "Save the pictures as .png or .jpg, and give their folder or a table that lists them."
+        }
+        Some("a PDF") => "Save the texts as .txt, .csv or .jsonl.",
+        _ if begins(b"<!doctype html") || begins(b"<html") => {
+            let what = "this is an HTML page, perhaps what a site shows instead of a download";
+            return Some(Fault::format(what, "Download the file itself, or save the table of the page as CSV."));
+        }
+        _ => return None,
+    };
+    Some(Fault::format(format!("this looks like {}, not a pool", what.unwrap_or_default()), next))
 }
 
 /// What else a file certainly is.
@@ -179,6 +208,25 @@ mod tests {
             assert_ne!(format("a.csv", &binary), Ok(Format::Table), "{text:?}");
         }
         assert_eq!(format("a.parquet", b"PAR1 cut off"), Ok(Format::Parquet));
+    }
+
+    #[test]
+    fn documents_are_called_what_they_are() {
+        let cases: [(&[u8], &str); 8] = [
+            (b"\x89PNG\r\n\x1a\n", "a PNG picture, not a pool. Nothing was imported. Give the folder that holds"),
+            (b"\xff\xd8\xff\xe0", "a JPEG picture, not a pool. Nothing was imported. Give the folder that holds"),
+            (b"II*\0\x08", "a TIFF picture, not a pool. Nothing was imported. Save the pictures as .png"),
+            (b"RIFF\x10\0\0\0WEBP", "a WebP picture"),
+            (b"BM\x10\0", "a BMP picture"),
+            (b"%PDF-1.7\n\x00", "a PDF, not a pool"),
+            (b"\n<!DOCTYPE HTML>\n<p>", "an HTML page"),
+            (b"<html lang=en>", "an HTML page"),
+        ];
+        for (bytes, said) in cases {
+            let text = format("a.csv", bytes).unwrap_err().to_string();
+            assert!(text.starts_with("this ") && text.contains(said), "{said}: {text}");
+        }
+        assert_eq!(format("a.csv", b"BM,RIFF\n1,2\n"), Ok(Format::Table));
     }
 
     #[test]

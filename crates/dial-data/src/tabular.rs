@@ -6,6 +6,9 @@
 //! a missing number:        the mean of its column; it is shown as missing
 //! ```
 //!
+//! A column of nothing but true and false, however they are written, is one of the numbers 1 and 0, as in the formats that
+//! have a type for them.
+//!
 //! Words are categories if there are few of them: at most [`MOST_VALUES`] different ones, and each in two rows on
 //! average. Other words are left beside the features. Where there are categories, or where standard deviations differ by
 //! more than [`FACTOR`], the columns of numbers are standardised unless the options say otherwise. The largest deviation
@@ -19,9 +22,9 @@ use crate::error::{Fault, first_few, plural};
 use crate::looks::{like_ids, looks_like_text_cells};
 use crate::matrix::{Buffer, Matrix};
 use crate::pool::{Draft, ReadOptions};
-use crate::roles;
 use crate::sheet::{Column, Numbers, Sheet, is_missing, shortened};
 use crate::show::Show;
+use crate::shown_by;
 
 /// How many different words make a category, at most, and how many features all categories together.
 const MOST_VALUES: usize = 50;
@@ -71,7 +74,7 @@ pub(crate) fn draft(
     let rows = sheet.rows;
     let mut chosen = Chosen::default();
     for (name, column) in std::mem::take(rest) {
-        match column {
+        match column.truths() {
             Column::Numbers(numbers) => chosen.take_numbers(name, numbers, rows),
             Column::Words(words) => {
                 chosen.take_words(&name, &words, rows);
@@ -86,7 +89,7 @@ pub(crate) fn draft(
         (0, 0) => return Err(chosen.nothing(sheet)),
         _ => chosen.features(rows),
     };
-    draft.beside = roles::beside(rest, rows);
+    draft.beside = shown_by::beside(rest, rows);
     if options.features_file.is_none() {
         let why = chosen.standardize(options.standardize.is_none());
         draft.standardize = why.0;
@@ -146,7 +149,8 @@ impl Chosen {
     fn nothing(self, sheet: &Sheet) -> Fault {
         let mut words = self.words.into_iter();
         let Some((name, count, first, row)) = words.next() else {
-            return Fault::Shape("no columns of numbers".into());
+            let what = self.notes.iter().map(|note| format!("; {note}")).collect::<String>();
+            return Fault::Shape(format!("no columns of numbers{what}"));
         };
         let line = sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(0);
         Fault::Words { name, count, total: sheet.rows, first, line, others: words.map(|(name, ..)| name).collect() }

@@ -4,11 +4,12 @@
 //! numbered from 0 by the lines that hold something.
 
 use crate::dialect;
-use crate::error::Fault;
+use crate::error::{Fault, LISTED, first_few, plural};
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::records::{LONGEST, NOT_UTF8};
 use crate::roles;
-use crate::sheet::{BadRows, Column, Sheet};
+use crate::sheet::{BadRows, Column, Sheet, is_missing};
+use crate::show::Show;
 
 /// Whether a file of text is to be read this way: as asked for, or because it ends in `.txt` and is no table.
 pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
@@ -26,6 +27,12 @@ pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
 
 /// Reads the texts.
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+    let beside = options.labels_file.is_some() || options.features_file.is_some();
+    let named = [&options.text_column, &options.label_column, &options.id_column].into_iter().any(Option::is_some);
+    if named && !beside {
+        let text = "--as texts takes every line for a text, and lines have no columns: leave it out.";
+        return Err(Fault::Setting(text.into()));
+    }
     let (bytes, note) = &dialect::decoded(bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (mut texts, mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), Vec::new(), BadRows::default());
@@ -57,6 +64,31 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
         draft.notes.push("read as one text per line; --as table reads it as a table".into());
     }
     Ok(draft)
+}
+
+/// Says which texts are empty or missing, or leaves them out.
+pub(crate) fn leave_out_empty(draft: &mut Draft, options: &ReadOptions) -> Result<(), Fault> {
+    let Show::Texts(texts) = &draft.show else { return Ok(()) };
+    let nothing = |text: &str| is_missing(text) || text.eq_ignore_ascii_case("nan");
+    let (empty, keep): (Vec<usize>, Vec<usize>) = (0..draft.n).partition(|&row| nothing(texts[row].trim()));
+    let (total, word) = (empty.len(), plural(empty.len(), "text", "texts"));
+    let places: Vec<String> = empty.iter().take(LISTED).map(|&row| draft.item_in_words(row)).collect();
+    let listed = first_few(&places, total, ", ");
+    match (total, options.skip_bad) {
+        (0, _) => {}
+        (_, true) if keep.is_empty() => return Err(Fault::Shape("no rows: every text is empty".into())),
+        (_, true) => {
+            draft.notes.push(format!("left out {total} empty or missing {word}: {listed}"));
+            draft.select_rows(&keep);
+        }
+        (_, false) => {
+            let are = plural(total, "is", "are");
+            draft
+                .notes
+                .push(format!("{total} {word} {are} empty or missing ({listed}); --skip-bad leaves such texts out"));
+        }
+    }
+    Ok(())
 }
 
 /// The lines of a text with their numbers, from 1.
@@ -91,7 +123,6 @@ fn checked(line: &[u8]) -> Result<&str, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::Show;
 
     #[test]
     fn one_text_per_line() {
@@ -101,6 +132,21 @@ mod tests {
         assert_eq!((draft.n, draft.ids, draft.matrix), (3, None, None));
         assert_eq!(draft.lines.unwrap().0, [1, 3, 4]);
         assert_eq!(draft.notes, ["read as one text per line; --as table reads it as a table"]);
+    }
+
+    #[test]
+    fn empty_texts_are_said_or_left_out() {
+        let texts = || Draft::shown(3, Show::Texts(vec!["a b".into(), " ".into(), "NaN".into()]));
+        let mut draft = texts();
+        leave_out_empty(&mut draft, &ReadOptions::default()).unwrap();
+        assert_eq!(draft.notes, ["2 texts are empty or missing (row 1, row 2); --skip-bad leaves such texts out"]);
+        let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let mut draft = texts();
+        leave_out_empty(&mut draft, &skip).unwrap();
+        assert_eq!((draft.n, draft.ids.unwrap(), draft.kept.unwrap()), (1, vec!["0".to_string()], (vec![0], 3)));
+        assert_eq!(draft.notes, ["left out 2 empty or missing texts: row 1, row 2"]);
+        let mut none = Draft::shown(1, Show::Texts(vec![String::new()]));
+        assert_eq!(leave_out_empty(&mut none, &skip).unwrap_err(), Fault::Shape("no rows: every text is empty".into()));
     }
 
     #[test]

@@ -3,11 +3,14 @@
 //! A label is the index of its class, or unknown: empty, `-1` (and no other number), or one of the words by which programs
 //! write that there is nothing (`NOTHING`). `None` is one of those among numbers; among words it is a class, as in
 //! none, minor, major. Classes are in numeric order if all their names are integers, else in bytewise order of the names
-//! after Unicode normalisation (NFC).
+//! after Unicode normalisation (NFC). In a table, a list of one label is that label; longer lists and measurements (numbers
+//! some of which are no whole ones) are refused.
 
 use std::collections::BTreeMap;
 
 use unicode_normalization::UnicodeNormalization;
+
+use serde_json::Value;
 
 use crate::error::{Fault, Result};
 
@@ -128,6 +131,48 @@ impl Truth {
     }
 }
 
+/// The cells of a column of labels as names of classes; `place` says where a row stands.
+pub(crate) fn class_names(
+    mut cells: Vec<String>,
+    place: impl Fn(usize) -> String,
+) -> std::result::Result<Vec<String>, Fault> {
+    for (row, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.trim_start().starts_with(['[', '{'])) {
+        let what = match serde_json::from_str::<Value>(cell) {
+            Ok(Value::Array(values)) if values.len() > 1 => format!("a list of {}", values.len()),
+            Ok(Value::Array(values)) => match values.first() {
+                Some(Value::Array(_) | Value::Object(_)) => "nested".to_string(),
+                one => {
+                    *cell = one.map(in_words).unwrap_or_default();
+                    continue;
+                }
+            },
+            Ok(Value::Object(_)) => "a record".to_string(),
+            _ => continue,
+        };
+        return Err(Fault::Labels(format!("the label of {} is {what}: one class is wanted.", place(row))));
+    }
+    let number = |cell: &String| cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+    let nothing = |cell: &String| matches!(cell.trim(), "" | "None") || NOTHING.contains(&cell.trim());
+    let fraction = cells.iter().position(|cell| number(cell).is_some_and(|value| value.fract() != 0.0));
+    match fraction.filter(|_| cells.iter().all(|cell| nothing(cell) || number(cell).is_some())) {
+        Some(row) => Err(Fault::Labels(format!(
+            "the label of {} is {}, not a class number: these look like measurements. Classes are whole numbers or \
+             words; --drop-column leaves the column out.",
+            place(row),
+            cells[row].trim()
+        ))),
+        None => Ok(cells),
+    }
+}
+
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 fn build(names: Vec<String>) -> Result<Truth> {
     let unknown = |name: &str| name.is_empty() || name == "-1";
     let mut classes: Vec<&str> = names.iter().map(String::as_str).filter(|name| !unknown(name)).collect();
@@ -164,6 +209,25 @@ mod tests {
     fn whole_floats_are_integers_and_versions_are_not() {
         assert_eq!(Truth::from_names(&["1.0", "", "2", "-1.0"]).unwrap().classes, ["1", "2"]);
         assert_eq!(Truth::from_names(&["1.0", "1.1"]).unwrap().classes, ["1.0", "1.1"]);
+    }
+
+    #[test]
+    fn cells_of_labels_are_classes_or_refused() {
+        let names = |cells: &[&str]| {
+            class_names(cells.iter().map(|cell| cell.to_string()).collect(), |row| format!("line {}", row + 2))
+        };
+        assert_eq!(names(&["[\"cat\"]", "[3]", "[]", "['dog']", "[null]"]).unwrap(), ["cat", "3", "", "['dog']", ""]);
+        assert_eq!(names(&["1", "2.0", "", "NA"]).unwrap().len(), 4);
+        assert_eq!(names(&["1.5", "v2"]).unwrap().len(), 2);
+        for (cells, said) in [
+            (&["a", "[1,2]"][..], "the label of line 3 is a list of 2:"),
+            (&["{\"a\":1}"], "the label of line 2 is a record:"),
+            (&["[[1]]"], "the label of line 2 is nested:"),
+            (&["1", "nan", "0.5"], "the label of line 4 is 0.5, not a class number"),
+        ] {
+            let error = names(cells).unwrap_err();
+            assert!(matches!(&error, Fault::Labels(text) if text.starts_with(said)), "{error}");
+        }
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn texts_and_pictures_in_tables() {
     assert_eq!(pool.ids.unwrap(), ["0", "1"]);
     assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]));
     assert!(
-        pool.notes[0].contains("left out 1 bad row: line 4 (there is no picture \"three.png\")"),
+        pool.notes[1].contains("left out 1 bad row: line 4 (there is no picture \"three.png\")"),
         "{:?}",
         pool.notes
     );

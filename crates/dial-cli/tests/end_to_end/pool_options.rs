@@ -39,3 +39,28 @@ fn limits_hold_before_a_pool_is_made() {
     assert!(start.elapsed().as_secs() < 20);
     place.line("doctor a.npy --as scene --memory-limit 1K").fails("N18", 7, &["allowed by --memory-limit"]);
 }
+
+#[test]
+fn what_is_no_pool_says_what_to_give() {
+    let place = Place::with("a.png", b"\x89PNG\r\n\x1a\n").and("a.npy", good_npy());
+    place.line("doctor a.png").fails("I5", 3, &["looks like a PNG picture", "Give the folder that holds the pictures"]);
+    place.line("doctor a.npy --label-column y").fails("U1", 2, &["--label-column is for tables, and this is none"]);
+    std::fs::create_dir_all(place.path("t/one")).unwrap();
+    for item in 0..4 {
+        std::fs::write(place.path(&format!("t/one/{item}.txt")), format!("some words and {item}")).unwrap();
+    }
+    place.line("simulate t --k 2").fails("I12", 3, &["Pass --folder-labels if the names of the sub-folders"]);
+}
+
+#[test]
+fn classes_of_one_item_are_refused_and_nothing_is_scored_on_nothing() {
+    let own: String = (0..12).map(|item| format!("{item},{},c{item}\n", item % 5)).collect();
+    let two: String = (0..6).map(|item| format!("{},{},c{}\n", item, item % 5, item % 2)).collect();
+    let place = Place::with("own.csv", format!("a,b,label\n{own}")).and("two.csv", format!("a,b,label\n{two}"));
+    place.line("simulate own.csv --k 2").fails("I12", 3, &["each of the 12 labelled items is a class of its own"]);
+    let json =
+        place.line("simulate two.csv --k 2 --queries 4 --trials 1 --acquisition variance --json --quiet").ok().json();
+    // Two labels to begin with and four answers are all there is.
+    assert!(json["methods"][0]["accuracy"]["4"]["mean"].is_null(), "{json}");
+    assert!(json["methods"][0]["mean_accuracy"]["mean"].is_number(), "{json}");
+}

@@ -154,7 +154,7 @@ fn row(line: &str) -> Row {
         node: (!cells[6].is_empty()).then(|| whole(6)),
         class: cells[7].into(),
         labelled: whole(8),
-        accuracy: cells[9].parse().unwrap(),
+        accuracy: if cells[9].is_empty() { f64::NAN } else { cells[9].parse().unwrap() },
         clusters_found: whole(10),
     }
 }

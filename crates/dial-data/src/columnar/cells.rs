@@ -6,9 +6,10 @@ use std::fmt::Display;
 use arrow_array::cast::AsArray;
 use arrow_array::temporal_conversions as time;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, GenericListArray, OffsetSizeTrait};
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::error::first_few;
 use crate::matrix::Buffer;
 use crate::sheet::{Column, Numbers};
 
@@ -30,7 +31,7 @@ enum Holds {
     Numbers,
     Words,
     Lists { single: bool },
-    Other(&'static str),
+    Other(String),
 }
 
 fn holds(kind: &DataType) -> Holds {
@@ -41,17 +42,37 @@ fn holds(kind: &DataType) -> Holds {
         Decimal32(..) | Decimal64(..) | Decimal128(..) => Holds::Numbers,
         Utf8 | LargeUtf8 | Utf8View | Date32 | Date64 | Timestamp(..) => Holds::Words,
         Dictionary(_, value) => match holds(value) {
-            Holds::Lists { .. } => Holds::Other("a dictionary of lists"),
+            Holds::Lists { .. } => Holds::Other("a dictionary of lists".into()),
             plain => plain,
         },
         List(item) | LargeList(item) | FixedSizeList(item, _) => match holds(item.data_type()) {
             Holds::Numbers if item.data_type() != &Null => Holds::Lists { single: is_single(item.data_type()) },
-            _ => Holds::Other("lists that are not of numbers"),
+            _ => Holds::Other("lists that are not of numbers".into()),
         },
-        Struct(_) | Map(..) | Union(..) => Holds::Other("nested values"),
-        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Holds::Other("bytes"),
-        _ => Holds::Other("a type that this tool does not read"),
+        Struct(fields) => {
+            let bytes = |name: &str| fields.iter().any(|field| field.name() == name);
+            let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
+            Holds::Other(match bytes("bytes") {
+                true => "pictures or sound as bytes, which are not read: save the pictures as files".into(),
+                false => format!("records of {}", first_few(&names, names.len(), ", ")),
+            })
+        }
+        Map(..) | Union(..) => Holds::Other("nested values".into()),
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => {
+            Holds::Other("bytes, which are not read: save pictures as files".into())
+        }
+        _ => Holds::Other("a type that this tool does not read".into()),
     }
+}
+
+/// Whether each cell is a list of plain values.
+fn is_list_of_cells(kind: &DataType) -> bool {
+    use DataType::*;
+    let item = match kind {
+        List(item) | LargeList(item) | FixedSizeList(item, _) => item.data_type(),
+        _ => return false,
+    };
+    matches!(holds(item), Holds::Numbers | Holds::Words)
 }
 
 /// Whether 32-bit floats hold every value.
@@ -68,9 +89,10 @@ impl Filling {
                 Filling::Numbers(Numbers { single: matches!(kind, DataType::Float32), ..Numbers::default() })
             }
             Holds::Numbers | Holds::Words => Filling::Words(Vec::new()),
+            _ if as_written && is_list_of_cells(kind) => Filling::Words(Vec::new()),
             Holds::Lists { single: true } => Filling::Lists { lengths: Vec::new(), values: Buffer::F32(Vec::new()) },
             Holds::Lists { single: false } => Filling::Lists { lengths: Vec::new(), values: Buffer::F64(Vec::new()) },
-            Holds::Other(what) => Filling::Other(what.into()),
+            Holds::Other(what) => Filling::Other(what),
         }
     }
 
@@ -96,6 +118,28 @@ impl Filling {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         lengths.iter().filter(|&&length| length > 0).for_each(|&length| *counts.entry(length).or_default() += 1);
         counts.into_iter().max_by_key(|&(_, count)| count).map(|(width, _)| width)
+    }
+
+    /// How many lists, of so many that are not empty, are not as wide as most.
+    pub fn uneven(&self, width: usize) -> (usize, usize) {
+        let Filling::Lists { lengths, .. } = self else { return (0, 0) };
+        let all = lengths.iter().filter(|&&length| length > 0).count();
+        (all - lengths.iter().filter(|&&length| length == width).count(), all)
+    }
+
+    /// Lists as words to read, `[1, 2]`.
+    pub fn in_words(self) -> Filling {
+        let Filling::Lists { lengths, values } = self else { return self };
+        let mut start = 0;
+        let mut next = |&length: &usize| {
+            let range = start..start + length;
+            start += length;
+            match &values {
+                Buffer::F32(values) => format!("{:?}", values.get(range).unwrap_or_default()),
+                Buffer::F64(values) => format!("{:?}", values.get(range).unwrap_or_default()),
+            }
+        };
+        Filling::Words(lengths.iter().map(&mut next).collect())
     }
 
     /// What is wrong with a row of lists, if most lists are so wide.
@@ -210,6 +254,12 @@ fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), S
         Int64 => out.extend(array.as_primitive::<Int64Type>().iter().map(shown)),
         UInt64 => out.extend(array.as_primitive::<UInt64Type>().iter().map(shown)),
         Boolean => out.extend(array.as_boolean().iter().map(shown)),
+        List(_) => of_lists((0..array.len()).map(|row| list_at(array, row, array.as_list::<i32>())), out, room)?,
+        LargeList(_) => of_lists((0..array.len()).map(|row| list_at(array, row, array.as_list::<i64>())), out, room)?,
+        FixedSizeList(..) => {
+            let list = array.as_fixed_size_list();
+            of_lists((0..array.len()).map(|row| array.is_valid(row).then(|| list.value(row))), out, room)?;
+        }
         Float32 => {
             out.extend(array.as_primitive::<Float32Type>().iter().map(|cell| shown(cell.filter(|x| !x.is_nan()))))
         }
@@ -229,6 +279,26 @@ fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), S
             moments::<TimestampNanosecondType, _>(array, out, time::timestamp_ns_to_datetime);
         }
         _ => numbers(array, &mut |value| out.push(shown(value.filter(|x| !x.is_nan()))))?,
+    }
+    Ok(())
+}
+
+fn list_at<O: OffsetSizeTrait>(array: &ArrayRef, row: usize, list: &GenericListArray<O>) -> Option<ArrayRef> {
+    array.is_valid(row).then(|| list.value(row))
+}
+
+/// A list of one as what it holds, a longer one as JSON writes it.
+fn of_lists(lists: impl Iterator<Item = Option<ArrayRef>>, out: &mut Vec<String>, mut room: u64) -> Result<(), String> {
+    for list in lists {
+        let mut cells = Vec::new();
+        list.map_or(Ok(()), |list| words(&list, &mut cells, room))?;
+        let word = match cells.len() {
+            0 => String::new(),
+            1 => cells.swap_remove(0),
+            _ => serde_json::Value::from(cells).to_string(),
+        };
+        room = room.checked_sub(word.len() as u64).ok_or(TOO_LONG)?;
+        out.push(word);
     }
     Ok(())
 }
@@ -274,4 +344,43 @@ fn lists(array: &ArrayRef, lengths: &mut Vec<usize>, out: &mut Buffer) -> Result
 fn ends<T: Copy + TryInto<usize>>(offsets: &[T]) -> Vec<(usize, usize)> {
     let place = |offset: T| offset.try_into().unwrap_or(usize::MAX);
     offsets.windows(2).map(|pair| (place(pair[0]), place(pair[1]))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::ListArray;
+    use arrow_schema::Field;
+
+    use super::*;
+
+    #[test]
+    fn lists_as_words() {
+        let rows = [Some(vec![Some(3)]), None, Some(vec![Some(1), Some(2)]), Some(Vec::new())];
+        let array: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(rows));
+        let mut filling = Filling::new(array.data_type(), true);
+        filling.add(&array, &mut 1000).unwrap();
+        let Filling::Words(words) = filling else { panic!("words") };
+        assert_eq!(words, ["3", "", "[\"1\",\"2\"]", ""]);
+        let mut filling = Filling::new(array.data_type(), false);
+        filling.add(&array, &mut 1000).unwrap();
+        assert_eq!((filling.width(), filling.uneven(1)), (Some(2), (1, 2)));
+        let Filling::Words(words) = filling.in_words() else { panic!("words") };
+        assert_eq!(words, ["[3.0]", "[]", "[1.0, 2.0]", "[]"]);
+    }
+
+    #[test]
+    fn nested_columns_are_called_what_they_hold() {
+        let fields = |names: [&str; 2]| names.map(|name| Field::new(name, DataType::Binary, true)).to_vec();
+        let what = |names| match Filling::new(&DataType::Struct(fields(names).into()), false) {
+            Filling::Other(what) => what,
+            _ => String::new(),
+        };
+        assert_eq!(
+            what(["bytes", "path"]),
+            "pictures or sound as bytes, which are not read: save the pictures as files"
+        );
+        assert_eq!(what(["a", "b"]), "records of a, b");
+    }
 }

@@ -21,9 +21,11 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use crate::error::{Fault, size_in_words};
-use crate::pool::{Draft, ReadOptions};
+use crate::looks;
+use crate::pool::{Draft, Kind, ReadOptions};
 use crate::roles::{self, Roles};
 use crate::sheet::{BadRows, Sheet};
+use crate::shown_by;
 use cells::Filling;
 
 /// The most bytes that a packed byte of a column yields: zstd repeats a byte 128 KiB times in four.
@@ -149,6 +151,8 @@ struct Sheets {
     size: u64,
     room: u64,
     skip_bad: bool,
+    /// Whether texts may be guessed.
+    guess: bool,
 }
 
 impl Sheets {
@@ -159,6 +163,7 @@ impl Sheets {
             return Err(Fault::Shape("no columns".into()));
         }
         let skip_bad = matches!(chosen, Chosen::Pool(options) if options.skip_bad);
+        let guess = matches!(chosen, Chosen::Pool(options) if options.kind != Some(Kind::Table));
         let (roles, words) = match chosen {
             Chosen::Pool(options) => (Roles::new(&names, true, options)?, None),
             Chosen::Words(choose) => (Roles::default(), Some(choose(&names))),
@@ -172,7 +177,7 @@ impl Sheets {
             false => Filling::new(kind, words.is_some() || roles.as_written(at)),
         };
         let columns = schema.fields().iter().map(|field| field.data_type()).enumerate().map(filling).collect();
-        Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size, skip_bad })
+        Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size, skip_bad, guess })
     }
 
     /// The columns that are decoded.
@@ -203,7 +208,32 @@ impl Sheets {
         Ok(())
     }
 
-    fn finish(self) -> Result<(Sheet, Roles), Fault> {
+    /// Makes words of lists that are no features beside texts, and says so.
+    fn settle_lists(&mut self) -> Vec<String> {
+        let text = |at: usize| match &self.columns[at] {
+            Filling::Words(cells) if !self.roles.as_written(at) => {
+                shown_by::names_texts(&self.names[at]) || looks::looks_like_text_cells(cells, self.rows, 20)
+            }
+            _ => false,
+        };
+        let guessed = || self.guess && (0..self.columns.len()).any(text);
+        if self.roles.text.is_none() && !guessed() {
+            return Vec::new();
+        }
+        let mut notes = Vec::new();
+        for (column, name) in self.columns.iter_mut().zip(&self.names) {
+            let Some(width) = column.width() else { continue };
+            let (odd, all) = column.uneven(width);
+            if shown_by::doubtful(&self.roles, width, odd, all) {
+                *column = std::mem::replace(column, Filling::Other(String::new())).in_words();
+                notes.push(shown_by::doubtful_note(name));
+            }
+        }
+        notes
+    }
+
+    fn finish(mut self) -> Result<(Sheet, Roles), Fault> {
+        let mut notes = self.settle_lists();
         let widths: Vec<Option<usize>> = self.columns.iter().map(Filling::width).collect();
         let columns = self.columns.iter().zip(&widths).zip(&self.names);
         let lists: Vec<(&Filling, usize, &String)> =
@@ -225,7 +255,8 @@ impl Sheets {
         let keep = (bad.total > 0).then_some(kept.as_slice());
         let columns =
             self.columns.into_iter().zip(widths).map(|(column, width)| column.finished(width, keep)).collect();
-        let (rows, notes) = (self.rows - bad.total, Vec::from_iter(bad.note()));
+        let rows = self.rows - bad.total;
+        notes.extend(bad.note());
         let kept = (bad.total > 0).then_some((kept, self.rows));
         Ok((Sheet { names: self.names, columns, rows, lines: None, kept, notes }, self.roles))
     }
