@@ -71,6 +71,12 @@ fn label(key: &str, item: u64, class: u64) -> String {
         .to_string()
 }
 
+/// The n-th submission of a stream that never ends: items in turn, each time around with another class.
+fn numbered(n: u64) -> String {
+    let decision = json!({"kind": "label", "item": (n % 3000).to_string(), "classes": [{"class": (n + n / 3000) % 2}]});
+    json!({"key": format!("k{n}"), "decisions": [decision], "replace": true}).to_string()
+}
+
 fn project() -> (Place, std::path::PathBuf) {
     let place = Place::new();
     place.dial(&["new", "builtin:moons:3000", "--project", "p.dial", "--classes", "up,down"]).ok();
@@ -88,8 +94,7 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
         let mut serving = Serving::start(&project, &["serve", "p.dial"]);
         // What nobody heard about is sent again, and stored once.
         for item in unknown.drain(..) {
-            let (status, answer) =
-                serving.ask("POST", "decisions", &label(&format!("k{item}"), item, item % 2)).unwrap();
+            let (status, answer) = serving.ask("POST", "decisions", &numbered(item)).unwrap();
             assert_eq!(status, 200, "{answer}");
             acknowledged.lock().unwrap().push((format!("k{item}"), answer["seq"].as_u64().unwrap()));
         }
@@ -101,11 +106,8 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
                     scope.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
                             let item = sent.fetch_add(1, Ordering::Relaxed);
-                            if item >= 3000 {
-                                return None;
-                            }
                             let key = format!("k{item}");
-                            match ask(&address, &token, "POST", "decisions", &label(&key, item, item % 2)) {
+                            match ask(&address, &token, "POST", "decisions", &numbered(item)) {
                                 Some((200, answer)) => {
                                     acknowledged.lock().unwrap().push((key, answer["seq"].as_u64().unwrap()));
                                 }
@@ -129,7 +131,7 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
     assert!(acknowledged.len() as u64 > cycles, "only {} labels were acknowledged", acknowledged.len());
     for (key, seq) in &acknowledged {
         let item: u64 = key[1..].parse().unwrap();
-        let (status, again) = serving.ask("POST", "decisions", &label(key, item, item % 2)).unwrap();
+        let (status, again) = serving.ask("POST", "decisions", &numbered(item)).unwrap();
         assert_eq!(
             (status, again["repeated"].as_bool(), again["seq"].as_u64()),
             (200, Some(true), Some(*seq)),
