@@ -22,7 +22,7 @@ pub struct Listen {
     /// The port [default: a free one]
     #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
-    /// The address; only those of this machine are taken
+    /// The address: 127.0.0.1, localhost or ::1
     #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
     pub host: String,
 }
@@ -123,7 +123,8 @@ fn name(pool: &str) -> String {
     }
 }
 
-fn check(listen: &Listen) -> Result<(), Failure> {
+/// The address that was typed, if it may be listened on.
+fn check(listen: &Listen) -> Result<std::net::IpAddr, Failure> {
     check_host(&listen.host).map_err(Failure::permission)
 }
 
@@ -139,7 +140,11 @@ fn run(
         output.note(&format!("warn[{}]: no backup of today: {error}", error.code()));
     }
     let material = belief::material(&mut project, output)?;
-    let server = Server::start(project, material, &Settings { port: listen.port, threads, ..Settings::default() })?;
+    let server = Server::start(
+        project,
+        material,
+        &Settings { host: check(listen)?, port: listen.port, threads, ..Settings::default() },
+    )?;
     let link = server.link()?;
     say(&link, output, "Ctrl-C ends it. What is saved stays saved, whenever it ends.");
     if browser {

@@ -65,10 +65,23 @@ async function label(id) {
   }
 }
 
+at("add").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  try {
+    await call("decisions", { key: crypto.randomUUID(), decisions: [{ kind: "add-class", name: form.elements.name.value.trim() }] });
+    form.reset();
+    await next();
+  } catch (error) {
+    at("saved").textContent = error.message;
+  }
+});
+
 document.addEventListener("keydown", (event) => {
+  if (event.target instanceof HTMLInputElement) return;
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   const known = state.project?.classes.find((one) => one.key === event.key);
   if (known) label(known.id);
 });
 
-next();
+next().catch((error) => { at("saved").textContent = error.message; });

@@ -24,6 +24,8 @@ pub struct App {
     pub clock: Clock,
     /// Who may talk.
     pub sessions: Sessions,
+    /// Where it listens.
+    pub address: String,
     /// The names that this server answers to, with the port.
     pub hosts: Vec<String>,
     /// The name of the cookie: two servers on one machine share their cookies but for the name.
@@ -47,8 +49,8 @@ pub struct Parts {
     pub clock: Clock,
     /// As in [`App`].
     pub sessions: Sessions,
-    /// The port it listens on.
-    pub port: u16,
+    /// Where it listens.
+    pub place: std::net::SocketAddr,
     /// As in [`App`].
     pub stopping: watch::Receiver<bool>,
 }
@@ -56,10 +58,11 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> App {
-        let Parts { desk, thinker, material, clock, sessions, port, stopping } = parts;
+        let Parts { desk, thinker, material, clock, sessions, place, stopping } = parts;
+        let (port, address) = (place.port(), place.to_string());
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
         let (cookie, audits, order) = (format!("dial-{port}"), Mutex::default(), OnceLock::new());
-        App { desk, thinker, material, clock, sessions, hosts, cookie, audits, stopping, order }
+        App { desk, thinker, material, clock, sessions, address, hosts, cookie, audits, stopping, order }
     }
 
     /// The nodes that may be asked, in an order that is random but always the same.

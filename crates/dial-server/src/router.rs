@@ -116,6 +116,5 @@ async fn launch_code(
     if caller != Caller::Owner {
         return Err(Problem::new(StatusCode::NOT_FOUND, "X10", "there is nothing here. See /api/v1/openapi.json."));
     }
-    let host = app.hosts.get(1).cloned().unwrap_or_default();
-    Ok(Json(format!("http://{host}/launch?code={}", app.sessions.launch_code()?)))
+    Ok(Json(format!("http://{}/launch?code={}", app.address, app.sessions.launch_code()?)))
 }

@@ -68,6 +68,7 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             version: log.version(),
             model_version: thought.version,
             model_ready: thought.view.is_some(),
+            foreseen: !thought.foreseen.is_empty(),
             banner: thought.trouble.as_ref().map(|trouble| format!("Labels are safe; predictions are old. {trouble}")),
             parked: log.parked().count(),
         }))

@@ -4,7 +4,7 @@
 //! middle of a solve; the database is closed, which brings its log into it; the file with the token is removed.
 
 use std::io::Write;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,8 +34,10 @@ const HEADERS: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// How to run a server.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Settings {
+    /// The address; one that [`check_host`] gave.
+    pub host: IpAddr,
     /// The port; 0 takes a free one.
     pub port: u16,
     /// Threads that the model computes with; all cores, if none are given.
@@ -43,6 +45,12 @@ pub struct Settings {
     /// What tests put in the way of the model.
     #[doc(hidden)]
     pub obstacle: Option<Obstacle>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, threads: None, obstacle: None }
+    }
 }
 
 /// Where a running server is, for programs of the owner.
@@ -67,15 +75,15 @@ pub struct Server {
     pub address: Address,
 }
 
-/// Refuses to listen anywhere but on this machine (X3).
+/// The address to listen on; anything but this machine is refused (X3).
 ///
 /// # Errors
-/// Any address that is not a loopback address.
-pub fn check_host(host: &str) -> std::result::Result<(), String> {
-    let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    match local {
-        true => Ok(()),
-        false => Err(format!(
+/// Any other address than `localhost`, `127.0.0.1` and `::1`.
+pub fn check_host(host: &str) -> std::result::Result<IpAddr, String> {
+    match host {
+        "localhost" | "127.0.0.1" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        "::1" => Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)),
+        _ => Err(format!(
             "refusing to listen on {host} without an admin account and TLS. Nothing was started. Leave --host out: the server \
              then listens on this machine only, and a tunnel (ssh -L) brings it elsewhere."
         )),
@@ -89,16 +97,17 @@ impl Server {
     /// A port that is taken, a file that cannot be written.
     pub fn start(mut project: Project, material: Material, settings: &Settings) -> Result<Server> {
         let clock = Clock::new();
-        let bound = std::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port)));
+        let wanted = SocketAddr::from((settings.host, settings.port));
+        let bound = std::net::TcpListener::bind(wanted);
         let refused = |error: std::io::Error| Error::Place {
-            place: format!("127.0.0.1:{}", settings.port),
+            place: wanted.to_string(),
             why: format!("cannot listen there: {error}"),
             next: "Choose another --port, or leave it out.".into(),
         };
         let listener = bound.map_err(refused)?;
-        let port = listener.local_addr().map_err(refused)?.port();
+        let place = listener.local_addr().map_err(refused)?;
         let token = secret()?;
-        let address = Address { address: format!("127.0.0.1:{port}"), token: token.clone(), pid: std::process::id() };
+        let address = Address { address: place.to_string(), token: token.clone(), pid: std::process::id() };
         let folder = project.folder().cloned();
         if let Some(folder) = &folder {
             write_private(&folder.server(), &serde_json::to_vec(&address).unwrap_or_default())?;
@@ -120,7 +129,7 @@ impl Server {
         let think = move || pool.install(|| beginning.think(&mine, &shared, obstacle.as_ref()));
         let model = std::thread::Builder::new().name("model".into()).spawn(think).expect("a thread can be started");
         thinker.wake();
-        let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, port, stopping }));
+        let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, place, stopping }));
         Ok(Server { app, listener, folder, stop, model, address })
     }
 
@@ -169,16 +178,18 @@ async fn accept(
     let listener = TcpListener::from_std(listener)?;
     let (service, graceful) = (router(app), GracefulShutdown::new());
     let room = Arc::new(Semaphore::new(CONNECTIONS));
-    tokio::pin!(end);
+    // Once: a signal that came while nobody listened would be lost.
+    let told = told_to_stop();
+    tokio::pin!(end, told);
     loop {
         let permit = tokio::select! {
             () = &mut end => break,
-            () = told_to_stop() => break,
+            () = &mut told => break,
             permit = Arc::clone(&room).acquire_owned() => permit.expect("the semaphore is never closed"),
         };
         let stream = tokio::select! {
             () = &mut end => break,
-            () = told_to_stop() => break,
+            () = &mut told => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 // A connection that was gone before it was taken, or too many open files: others may do better.

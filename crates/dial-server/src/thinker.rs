@@ -149,8 +149,12 @@ impl Beginning {
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(())) => {
                     pause = Duration::from_millis(200);
-                    // Nobody waits for this: what it fails with, the next question will show.
-                    let _ = catch_unwind(AssertUnwindSafe(|| mind.look_ahead(&ahead, &|thought| self.amend(thought))));
+                    let look = || mind.look_ahead(&ahead, &|thought| self.amend(thought));
+                    // Nobody waits for this. A failure in the middle of a supposed answer may leave it in the session,
+                    // which is then made again from the log.
+                    if !matches!(catch_unwind(AssertUnwindSafe(look)), Ok(Ok(()) | Err(Error::Cancelled))) {
+                        mind = Mind::default();
+                    }
                     continue;
                 }
                 Ok(Err(Error::Cancelled)) => continue,
@@ -209,8 +213,8 @@ struct Mind {
     version: u64,
     /// What was asked last, to look ahead from.
     first: Option<Question>,
-    /// The class of every item after each of the last labels.
-    recent: VecDeque<Vec<u16>>,
+    /// The class of every item after each of the last labels, and how many items were labelled then.
+    recent: VecDeque<(usize, Vec<u16>)>,
 }
 
 impl Mind {
@@ -263,11 +267,16 @@ impl Mind {
     /// The share of items whose class is another one than some labels ago.
     fn count_flips(&mut self, view: &View<'_>) -> Option<f64> {
         let classes: Vec<u16> = (0..view.n() as u32).map(|node| view.class(NodeId(node)).0).collect();
-        let changed = self.recent.front().filter(|_| self.recent.len() >= RECENT).map(|before| {
+        let labelled = view.labelled().len();
+        // Thinking again about the same labels is no news.
+        if self.recent.back().is_some_and(|(before, _)| *before == labelled) {
+            self.recent.pop_back();
+        }
+        let changed = self.recent.front().filter(|_| self.recent.len() >= RECENT).map(|(_, before)| {
             let changed = before.iter().zip(&classes).filter(|(before, now)| before != now).count();
             changed as f64 / classes.len().max(1) as f64
         });
-        self.recent.push_back(classes);
+        self.recent.push_back((labelled, classes));
         if self.recent.len() > RECENT {
             self.recent.pop_front();
         }

@@ -348,6 +348,8 @@ pub struct ProjectInfo {
     pub model_version: u64,
     /// Whether the model is ready: it needs two classes.
     pub model_ready: bool,
+    /// Whether the next question is known for every answer to the present one.
+    pub foreseen: bool,
     /// What is wrong with the model; labels are taken all the same.
     pub banner: Option<String>,
     /// Decisions that need attention.

@@ -88,7 +88,9 @@ fn the_next_question_is_foreseen_for_every_answer() {
             let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
             if wait || step == 0 {
                 server.wait_for_model(version);
-                std::thread::sleep(Duration::from_millis(100));
+                while server.get("/api/v1/project").ok()["foreseen"] != true {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
             }
             let asked = server.post("/api/v1/next", &json!({})).ok();
             let item = asked["items"][0]["id"].as_str().unwrap().to_string();

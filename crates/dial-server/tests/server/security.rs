@@ -184,12 +184,14 @@ fn every_answer_carries_the_headers() {
 
 #[test]
 fn listening_elsewhere_is_refused() {
-    for host in ["0.0.0.0", "::", "192.168.0.7", "example.com", "8.8.8.8", "", "127.0.0.1.evil.com", "fe80::1"] {
+    for host in
+        ["0.0.0.0", "::", "192.168.0.7", "example.com", "8.8.8.8", "", "127.0.0.1.evil.com", "fe80::1", "127.0.0.2"]
+    {
         let text = dial_server::check_host(host).unwrap_err();
         assert!(text.starts_with(&format!("refusing to listen on {host} without an admin account and TLS.")), "{text}");
     }
-    for host in ["127.0.0.1", "localhost", "::1", "127.0.0.2"] {
-        assert_eq!(dial_server::check_host(host), Ok(()));
+    for (host, address) in [("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("::1", "::1")] {
+        assert_eq!(dial_server::check_host(host).unwrap().to_string(), address);
     }
 }
 
