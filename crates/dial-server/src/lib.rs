@@ -18,6 +18,7 @@ mod history;
 mod input;
 mod lists;
 mod media;
+mod page;
 mod problem;
 mod questions;
 mod router;

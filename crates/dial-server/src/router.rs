@@ -1,4 +1,4 @@
-//! Which path leads where, the document of the interface, and the page.
+//! Which path leads where, and the document of the interface.
 
 use std::sync::Arc;
 
@@ -64,9 +64,7 @@ pub fn router(app: Arc<App>) -> axum::Router {
     router
         .route("/api/v1/openapi.json", get(|| async { Json(document()) }))
         .route("/launch", get(launch))
-        .route("/", get(|| async { asset("text/html; charset=utf-8", include_str!("../page/index.html")) }))
-        .route("/page.js", get(|| async { asset("text/javascript; charset=utf-8", include_str!("../page/page.js")) }))
-        .route("/page.css", get(|| async { asset("text/css; charset=utf-8", include_str!("../page/page.css")) }))
+        .merge(crate::page::page())
         .fallback(|| async {
             Problem::new(StatusCode::NOT_FOUND, "U0", "there is nothing here. See /api/v1/openapi.json.")
         })
@@ -80,10 +78,6 @@ pub fn router(app: Arc<App>) -> axum::Router {
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(from_fn_with_state(Arc::clone(&app), guard))
         .with_state(app)
-}
-
-fn asset(kind: &'static str, text: &'static str) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], text).into_response()
 }
 
 #[derive(Deserialize)]

@@ -126,7 +126,7 @@ fn nobody_gets_in_without_a_cookie_or_the_token() {
         }
     }
     assert!(tried >= 40, "every path of the document was tried");
-    for path in ["/", "/page.js", "/api/v1/openapi.json", "/nothing", "/api/v1/../../etc/passwd"] {
+    for path in ["/", "/main.js", "/api/v1/openapi.json", "/nothing", "/api/v1/../../etc/passwd"] {
         assert_eq!(server.send("GET", path, &[], None).status, 401, "{path}");
     }
     // A browser cannot make links for others; a link is good once; the code is in no answer.

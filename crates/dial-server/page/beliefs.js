@@ -1,0 +1,72 @@
+// What is believed about every item, as arrays: read again when the model has followed.
+
+import * as api from "./api.js";
+import { shared } from "./state.js";
+
+/**
+ * @typedef {object} Beliefs
+ * @property {number} version
+ * @property {Uint16Array} classes 65535 where nothing is believed.
+ * @property {Uint8Array} probability
+ * @property {Uint8Array} strength
+ * @property {Uint8Array} variance
+ * @property {Uint8Array} marks Bit 0 labelled, bit 1 skipped, bit 2 excluded.
+ */
+
+/** @returns {Promise<Beliefs>} */
+export async function readBeliefs() {
+  const { bytes, headers } = await api.bytes("beliefs");
+  const n = bytes.byteLength / 6;
+  const part = (/** @type {number} */ from) => new Uint8Array(bytes, from * n, n);
+  return { version: Number(headers.get("x-dial-version")), classes: new Uint16Array(bytes, 0, n), probability: part(2), strength: part(3), variance: part(4), marks: part(5) };
+}
+
+/** @param {string} colour As #rrggbb. @returns {[number, number, number]} */
+export function rgb(colour) {
+  const value = Number.parseInt(colour.slice(1), 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
+/** Whether the page is dark just now. */
+export function dark() {
+  const theme = document.documentElement.dataset.theme;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** From certain to doubtful: from blue over white to orange, which everybody can tell apart. @param {number} doubt From 0 to 1. */
+export function doubtColour(doubt) {
+  const [a, b, c] = [[33, 102, 172], [200, 200, 190], [213, 94, 0]];
+  const [from, to, t] = doubt < 0.5 ? [a, b, 2 * doubt] : [b, c, 2 * doubt - 1];
+  return from.map((value, i) => Math.round(value + (to[i] - value) * t));
+}
+
+/**
+ * Four bytes of colour for every item: the class, as strong as its evidence; or the doubt.
+ * @param {Beliefs} beliefs
+ * @param {"class"|"doubt"} by
+ */
+export function colours(beliefs, by) {
+  const n = beliefs.classes.length;
+  const out = new Uint8Array(4 * n);
+  const grey = dark() ? [120, 126, 138] : [150, 153, 160];
+  /** @type {Map<number, [number, number, number]>} */
+  const known = new Map(shared.project.classes.map((one) => [one.id, rgb(one.colour)]));
+  for (let i = 0; i < n; i++) {
+    const hue = known.get(beliefs.classes[i]);
+    const labelled = (beliefs.marks[i] & 1) === 1;
+    let colour = grey;
+    let alpha = 90;
+    if (by === "doubt" && hue) {
+      colour = doubtColour(labelled ? 0 : Math.min(1, 2 * (1 - beliefs.probability[i] / 255)));
+      alpha = 230;
+    } else if (hue) {
+      // Little evidence is pale, not dark.
+      const strong = labelled ? 1 : Math.min(1, beliefs.strength[i] / 110);
+      colour = hue.map((value, c) => Math.round(grey[c] + (value - grey[c]) * (0.25 + 0.75 * strong)));
+      alpha = Math.round(110 + 145 * strong);
+    }
+    if (beliefs.marks[i] & 4) alpha = 25;
+    out.set([colour[0], colour[1], colour[2], alpha], 4 * i);
+  }
+  return out;
+}

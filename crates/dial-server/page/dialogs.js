@@ -1,0 +1,109 @@
+// Dialogs: who labels, the keys, the classes. Each is a native dialog, so focus and Escape are as people expect.
+
+import { foreign, make, toast } from "./dom.js";
+import { commands, named, resetCommands, setCommand } from "./keys.js";
+import { addClass, annotator, refresh, setAnnotator, shared, submit } from "./state.js";
+import { T } from "./strings.js";
+
+/**
+ * @param {string} title
+ * @param {(close: () => void) => (Node|false)[]} content
+ */
+function open(title, content) {
+  const dialog = make("dialog", { aria: { label: title } });
+  const close = () => dialog.close();
+  const cross = make("button", { class: "quiet icon", type: "button", aria: { label: T.close }, on: { click: close } }, "✕");
+  dialog.append(make("header", {}, make("h2", {}, title), cross), ...content(close).filter((node) => node !== false));
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+export function askName() {
+  const input = make("input", { value: annotator(), maxLength: 200, autocomplete: "name", aria: { label: T.yourName } });
+  open(T.yourName, (close) => [
+    make("form", { method: "dialog", on: { submit: () => { setAnnotator(input.value.trim()); close(); } } },
+      make("p", { class: "soft" }, T.yourNameWhy), make("p", { class: "row" }, input),
+      make("footer", {}, make("button", { class: "main" }, T.save))),
+  ]);
+  input.select();
+}
+
+export function showKeys() {
+  const draw = () => /** @type {(keyof ReturnType<typeof commands>)[]} */ (Object.keys(commands())).map((command) => {
+    const button = make("button", { type: "button", class: "quiet", on: { click: () => wait(button, command) } }, make("kbd", {}, commands()[command]));
+    return make("tr", {}, make("td", {}, button), make("td", {}, T.commands[command]));
+  });
+  const body = make("tbody", {}, draw());
+  const wait = (/** @type {HTMLElement} */ button, /** @type {keyof ReturnType<typeof commands>} */ command) => {
+    button.textContent = T.press;
+    const press = (/** @type {KeyboardEvent} */ event) => {
+      if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      removeEventListener("keydown", press, true);
+      const key = named(event);
+      const taken = Object.entries(commands()).some(([other, has]) => other !== command && has === key)
+        || shared.project.classes.some((one) => one.key === key);
+      if (event.key !== "Escape" && taken) toast(T.keyTaken(key), "bad");
+      else if (event.key !== "Escape") setCommand(command, key);
+      body.replaceChildren(...draw());
+    };
+    addEventListener("keydown", press, true);
+  };
+  const classes = shared.project.classes.filter((one) => one.key).map((one) => make("tr", {}, make("td", {}, make("kbd", {}, one.key)),
+    make("td", {}, make("span", { class: "row" }, make("span", { class: "dot", style: { "--hue": one.colour } }), foreign(one.name)))));
+  open(T.keysTitle, () => [
+    make("h3", {}, T.classKeys), make("table", {}, make("tbody", {}, classes)), make("p", { class: "soft small" }, T.softKey),
+    make("h3", {}, T.keysHow), make("table", {}, body),
+    make("footer", {}, make("button", { type: "button", on: { click: () => { resetCommands(); body.replaceChildren(...draw()); } } }, T.keysReset)),
+  ]);
+}
+
+export function editClasses() {
+  const list = make("tbody");
+  const change = async (/** @type {import("./types.js").Deed} */ deed) => {
+    try {
+      await submit([deed]);
+      await refresh();
+    } catch (error) {
+      toast(String(/** @type {Error} */ (error).message), "bad");
+    }
+    fillList();
+  };
+  const fillList = () => list.replaceChildren(...shared.project.classes.map((one) => {
+    const look = (/** @type {object} */ with_) => change({ kind: "look", class: one.id, colour: one.colour, key: one.key, ...with_ });
+    const name = make("input", { value: one.name, maxLength: 200, aria: { label: T.name },
+      on: { change: () => name.value.trim() && name.value.trim() !== one.name && change({ kind: "rename-class", class: one.id, name: name.value.trim() }) } });
+    const colour = make("input", { type: "color", value: one.colour, aria: { label: `${T.colour}: ${one.name}` }, on: { change: () => look({ colour: colour.value }) } });
+    const key = make("input", { value: one.key, maxLength: 1, size: 2, aria: { label: `${T.key}: ${one.name}` },
+      on: { change: () => {
+        const taken = shared.project.classes.some((other) => other.id !== one.id && other.key === key.value && key.value !== "")
+          || Object.values(commands()).includes(key.value);
+        if (taken) { toast(T.keyTaken(key.value), "bad"); key.value = one.key; } else look({ key: key.value });
+      } } });
+    const merge = make("select", { aria: { label: `${T.mergeInto} ${one.name}` }, on: { change: () => {
+      const into = shared.project.classes.find((other) => String(other.id) === merge.value);
+      if (into && confirm(T.mergeSure(one.name, into.name))) change({ kind: "merge-class", from: one.id, into: into.id });
+      else merge.value = "";
+    } } }, make("option", { value: "" }, T.mergeInto),
+      shared.project.classes.filter((other) => other.id !== one.id).map((other) => make("option", { value: String(other.id) }, other.name)));
+    return make("tr", {}, make("td", {}, colour), make("td", {}, name), make("td", {}, key), make("td", { class: "number" }, one.labels), make("td", {}, merge));
+  }));
+  fillList();
+  const name = make("input", { placeholder: T.addClassHint, maxLength: 200, required: true, aria: { label: T.addClassHint } });
+  const add = make("form", { class: "row", on: { submit: async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      await addClass(name.value);
+      name.value = "";
+    } catch (error) {
+      toast(String(/** @type {Error} */ (error).message), "bad");
+    }
+    fillList();
+  } } }, name, make("button", {}, T.add));
+  const heads = [T.colour, T.name, T.key, T.labels, ""].map((words) => make("th", { scope: "col" }, words || make("span", { class: "unseen" }, T.mergeInto)));
+  open(T.classesTitle, () => [make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, heads)), list)), make("p", {}), add]);
+}

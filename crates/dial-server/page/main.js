@@ -1,0 +1,160 @@
+// The page: its frame, its views, its keys. Everything else is in the modules this one puts together.
+
+import { announce, at, calmly, fill, make, toast } from "./dom.js";
+import { askName, editClasses, showKeys } from "./dialogs.js";
+import { commandOf, typing } from "./keys.js";
+import * as outbox from "./outbox.js";
+import { annotator, listen, onNews, refresh, shared } from "./state.js";
+import { T } from "./strings.js";
+import { bulkView } from "./views/bulk.js";
+import { exportView } from "./views/export.js";
+import { labelView } from "./views/label.js";
+import { mapView } from "./views/map.js";
+import { progressView } from "./views/progress.js";
+import { reviewView } from "./views/review.js";
+import { sceneView } from "./views/scene.js";
+
+/** @typedef {import("./types.js").View} View */
+/** @typedef {keyof typeof T.views} Name */
+
+/** @type {Partial<Record<Name, () => View>>} */
+const makers = { label: labelView, map: mapView, scene: sceneView, bulk: bulkView, review: reviewView, progress: progressView, export: exportView };
+/** @type {Map<Name, View>} */
+const views = new Map();
+/** @type {Name} */
+let current = "label";
+
+function names() {
+  const all = /** @type {Name[]} */ (Object.keys(makers));
+  return all.filter((name) => name !== "scene" || shared.project.item_word === "pixel");
+}
+
+/** @param {Name} name */
+function show(name) {
+  const before = views.get(current);
+  if (before && current !== name) before.hide?.();
+  current = name;
+  let view = views.get(name);
+  if (!view) {
+    const maker = makers[name];
+    if (!maker) return;
+    view = maker();
+    views.set(name, view);
+  }
+  fill(at("main"), view.element);
+  document.title = `${T.views[name]} · ${shared.project.name}`;
+  drawTabs();
+  view.show?.();
+}
+
+function drawTabs() {
+  fill(at("tabs"), names().map((name) => make("a", { href: `#${name}`, aria: name === current ? { current: "page" } : {} }, T.views[name],
+    name === "review" && shared.project.parked > 0 && make("span", { class: "badge" }, shared.project.parked))));
+}
+
+function route() {
+  const wanted = /** @type {Name} */ (location.hash.slice(1));
+  show(names().includes(wanted) ? wanted : "label");
+}
+
+function drawFrame() {
+  const { project } = shared;
+  at("name").textContent = project.name;
+  at("name").title = project.name;
+  at("count").textContent = T.labelled(project.labelled, project.items);
+  fill(at("person"), make("span", { class: "who" }, annotator() || T.nobody), make("span", { aria: { hidden: "true" } }, "☺"));
+  at("person").setAttribute("aria-label", `${T.you} ${annotator() || T.nobody}`);
+  const banner = shared.online ? project.banner : T.stopped;
+  at("banner").textContent = banner ?? "";
+  at("banner").hidden = !banner;
+  drawTabs();
+}
+
+/** @param {outbox.State} state */
+function drawSaved(state) {
+  const place = at("saved");
+  const trouble = state.trouble !== "none" || !shared.online;
+  place.className = `saved ${trouble ? "bad" : state.waiting ? "busy" : "good"}`;
+  const text = state.trouble === "signed-out" ? T.signedOut : trouble ? T.offline(state.waiting) : state.waiting ? T.saving(state.waiting) : T.saved;
+  if (place.textContent !== text) place.textContent = text;
+  place.dataset.waiting = String(state.waiting);
+}
+
+/** @param {KeyboardEvent} event */
+function key(event) {
+  if (event.defaultPrevented || document.querySelector("dialog[open]") || typing(event.target)) return;
+  const command = commandOf(event);
+  // A focused button is pressed by Enter and Space as everywhere.
+  const pressed = event.target instanceof Element && event.target.closest("button, a, select, summary, input");
+  if (pressed && (event.key === "Enter" || event.key === " ")) return;
+  if (command === "help") showKeys();
+  else if (command === "before" || command === "after") {
+    const all = names();
+    location.hash = all[(all.indexOf(current) + (command === "after" ? 1 : all.length - 1)) % all.length];
+  } else if (!views.get(current)?.key?.(event)) return;
+  event.preventDefault();
+}
+
+function themes() {
+  const root = document.documentElement;
+  const set = (/** @type {string|null} */ theme) => {
+    if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+  };
+  set(localStorage.getItem("dial-theme"));
+  at("theme").addEventListener("click", () => {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    localStorage.setItem("dial-theme", dark ? "light" : "dark");
+    set(dark ? "light" : "dark");
+    for (const view of views.values()) view.changed?.("project");
+  });
+}
+
+async function start() {
+  themes();
+  fill(at("theme"), "◐");
+  for (const [id, words] of Object.entries({ theme: T.theme, help: T.help })) {
+    at(id).title = words;
+    at(id).setAttribute("aria-label", words);
+  }
+  at("skip-link").textContent = T.skipLink;
+  at("person").addEventListener("click", askName);
+  at("help").addEventListener("click", showKeys);
+  try {
+    await refresh();
+  } catch (error) {
+    fill(at("main"), make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, String(/** @type {Error} */ (error).message)),
+      make("button", { class: "main", on: { click: () => location.reload() } }, T.retry)));
+    return;
+  }
+  outbox.onState(drawSaved);
+  await outbox.open(shared.project.id, (submission, refusal) => {
+    // What is kept aside (C3, C6) is found again in Review; anything else was refused whole.
+    toast(refusal.code === "C3" || refusal.code === "C6" ? T.kept(refusal.message) : refusal.message, "bad");
+    announce(refusal.message);
+    refresh().catch(() => {});
+  });
+  if (!outbox.state().lasting) toast(T.lost, "bad");
+  // News come in crowds while somebody labels fast; what they change is drawn at most a few times a second.
+  /** @type {Set<"project"|"log"|"model"|"map">} */
+  const news = new Set();
+  const spread = calmly(() => {
+    const heard = [...news];
+    news.clear();
+    for (const what of heard) for (const view of views.values()) view.changed?.(what);
+  }, 120);
+  onNews((what) => {
+    drawFrame();
+    drawSaved(outbox.state());
+    if (what === "line") return;
+    news.add(what);
+    spread();
+  });
+  drawFrame();
+  listen();
+  addEventListener("hashchange", route);
+  addEventListener("keydown", key);
+  addEventListener("dial-edit-classes", editClasses);
+  route();
+}
+
+start();

@@ -1,0 +1,179 @@
+// The outbox: a decision is kept in this browser until the server has acknowledged it.
+//
+//   decide -> IndexedDB -> sent in order, again and again, by its key -> acknowledged -> removed
+//
+// A reload, a crash, a restart of the server or being signed out lose nothing: what is there is sent when it can be. Tabs
+// share the outbox; the one that holds the lock sends. A decision that the server refuses for good is taken out, and its sender is told.
+
+import { Refusal, post } from "./api.js";
+
+/** @typedef {import("./types.js").Submission} Submission */
+/** @typedef {import("./types.js").Stored} Stored */
+/** @typedef {{place?: number, project: string, submission: Submission}} Entry */
+/** @typedef {{waiting: number, trouble: "none"|"offline"|"signed-out", lasting: boolean}} State */
+
+const NAME = "dial-outbox";
+const TABLE = "submissions";
+
+/** @type {IDBDatabase|null} Without it (some private windows) entries live in memory only. */
+let database = null;
+/** @type {Entry[]} */
+let waiting = [];
+/** @type {Map<string, {resolve: (stored: Stored) => void, reject: (error: Error) => void}>} */
+const senders = new Map();
+/** @type {Set<(state: State) => void>} */
+const listeners = new Set();
+/** @type {State["trouble"]} */
+let trouble = "none";
+let project = "";
+let sending = false;
+let retry = 0;
+/** @type {(submission: Submission, refusal: Refusal) => void} */
+let refused = () => {};
+
+/**
+ * Opens the outbox of a project and sends what an earlier page left.
+ * @param {string} id
+ * @param {(submission: Submission, refusal: Refusal) => void} onRefused
+ */
+export async function open(id, onRefused) {
+  project = id;
+  refused = onRefused;
+  database = await openDatabase().catch(() => null);
+  waiting = (await stored()).filter((entry) => entry.project === project);
+  tell();
+  send();
+  addEventListener("online", () => send());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) send(); });
+}
+
+/** @param {(state: State) => void} listener */
+export function onState(listener) {
+  listeners.add(listener);
+  listener(state());
+}
+
+/** @returns {State} */
+export function state() {
+  return { waiting: waiting.length, trouble, lasting: database !== null };
+}
+
+/**
+ * Keeps a decision and sends it. Resolves when it is on the disk of the server; rejects if it is refused for good.
+ * @param {Submission} submission
+ * @returns {Promise<Stored>}
+ */
+export async function decide(submission) {
+  /** @type {Entry} */
+  const entry = { project, submission };
+  const answer = new Promise((resolve, reject) => senders.set(submission.key, { resolve, reject }));
+  // A sender that does not wait for its answer is told by `refused`.
+  answer.catch(() => {});
+  waiting.push(entry);
+  tell();
+  entry.place = await keep(entry).catch(() => undefined);
+  send();
+  return answer;
+}
+
+/** Sends what waits, one after another. Called again whenever there may be hope. */
+export async function send() {
+  if (sending) return;
+  sending = true;
+  clearTimeout(retry);
+  try {
+    await alone(async () => {
+      if (database) await refresh();
+      while (waiting.length) {
+        const entry = waiting[0];
+        try {
+          const answer = await post("decisions", entry.submission);
+          await done(entry);
+          trouble = "none";
+          senders.get(entry.submission.key)?.resolve(answer);
+        } catch (error) {
+          const refusal = error instanceof Refusal ? error : new Refusal(0, "", String(error));
+          if (refusal.passing) {
+            trouble = refusal.status === 401 ? "signed-out" : "offline";
+            throw refusal;
+          }
+          await done(entry);
+          trouble = "none";
+          refused(entry.submission, refusal);
+          senders.get(entry.submission.key)?.reject(refusal);
+        }
+        senders.delete(entry.submission.key);
+        tell();
+      }
+    });
+  } catch {
+    retry = setTimeout(send, 1500);
+  } finally {
+    sending = false;
+    tell();
+    if (waiting.length && trouble === "none") send();
+  }
+}
+
+/** Entries that other tabs have added or sent meanwhile. */
+async function refresh() {
+  const there = (await stored()).filter((entry) => entry.project === project);
+  const unkept = waiting.filter((entry) => entry.place === undefined);
+  waiting = [...there, ...unkept.filter((entry) => there.every((other) => other.submission.key !== entry.submission.key))];
+}
+
+/** @param {Entry} entry */
+async function done(entry) {
+  waiting = waiting.filter((other) => other.submission.key !== entry.submission.key);
+  const place = entry.place;
+  if (database && place !== undefined) await within("readwrite", (table) => table.delete(place)).catch(() => {});
+}
+
+/** @param {() => Promise<void>} work One tab at a time. */
+async function alone(work) {
+  if (!navigator.locks || !database) return work();
+  await navigator.locks.request(`dial-outbox-${project}`, work);
+}
+
+function tell() {
+  for (const listener of listeners) listener(state());
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function openDatabase() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(NAME, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(TABLE, { keyPath: "place", autoIncrement: true });
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+    request.onblocked = () => reject(new Error("blocked"));
+  });
+}
+
+/**
+ * @template T
+ * @param {IDBTransactionMode} mode
+ * @param {(table: IDBObjectStore) => IDBRequest<T>} work
+ * @returns {Promise<T>} When the transaction is complete.
+ */
+function within(mode, work) {
+  return new Promise((resolve, reject) => {
+    if (!database) return reject(new Error("no database"));
+    const transaction = database.transaction(TABLE, mode, { durability: "strict" });
+    const request = work(transaction.objectStore(TABLE));
+    transaction.oncomplete = () => resolve(request.result);
+    transaction.onerror = () => reject(transaction.error);
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
+/** @returns {Promise<Entry[]>} */
+async function stored() {
+  return database ? within("readonly", (table) => table.getAll()).catch(() => []) : [];
+}
+
+/** @param {Entry} entry @returns {Promise<number>} */
+async function keep(entry) {
+  const { place: _, ...plain } = entry;
+  return Number(await within("readwrite", (table) => table.add(plain)));
+}

@@ -1,0 +1,91 @@
+// A chosen item, or many, with the classes to call them: beside the map and the scene.
+
+import * as api from "./api.js";
+import { announce, fill, foreign, make, toast } from "./dom.js";
+import { classOfKey } from "./keys.js";
+import { large } from "./show.js";
+import { annotator, classOf, shared, submit } from "./state.js";
+import { T } from "./strings.js";
+import { bars } from "./views/label.js";
+
+/** Items that may be called at once. */
+const MOST = 10000;
+/** Answers for many at once count less than one that somebody looked at. */
+const MANY = 0.5;
+
+export class Panel {
+  /** @param {() => void} changed Called when the choice changes. */
+  constructor(changed) {
+    this.element = make("aside", { class: "panel card pad", aria: { live: "polite" }, hidden: true });
+    this.changed = changed;
+    /** @type {number[]} */
+    this.rows = [];
+    /** @type {import("./types.js").Card|null} */
+    this.card = null;
+    this.turn = 0;
+  }
+
+  /** @param {number[]} rows */
+  async choose(rows) {
+    const turn = ++this.turn;
+    this.rows = rows;
+    this.card = null;
+    if (rows.length === 1) this.card = await api.get("item", { row: rows[0] }).catch(() => null);
+    if (turn !== this.turn) return;
+    this.draw();
+    this.changed();
+  }
+
+  draw() {
+    this.element.hidden = this.rows.length === 0;
+    if (!this.rows.length) return fill(this.element);
+    const cross = make("button", { class: "quiet icon", type: "button", aria: { label: T.clear }, on: { click: () => this.choose([]) } }, "✕");
+    const many = this.rows.length > 1;
+    const title = make("header", { class: "row" }, make("h2", {}, many ? T.chosen(this.rows.length) : foreign(this.card?.id ?? "")), cross);
+    const buttons = shared.project.classes.map((one) => make("button", { class: "class", type: "button", style: { "--hue": one.colour }, on: { click: () => this.label(one.id) } },
+      make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name))));
+    const labels = this.card?.labels.map((label) => make("p", { class: "small soft" }, foreign(T.says(label.annotator, label.classes.map((share) => classOf(share.class).name).join(" / ")))));
+    fill(this.element, title, this.card && large(this.card.show, this.card.id), labels ?? null,
+      many && make("p", { class: "soft small" }, this.rows.length > MOST ? T.chosenTooMany(this.rows.length) : T.bulkWeight),
+      this.rows.length <= MOST && make("div", { class: "classes" }, buttons),
+      this.card?.belief && bars(this.card.belief));
+  }
+
+  /** @param {number} id */
+  async label(id) {
+    const rows = this.rows;
+    if (!rows.length || rows.length > MOST) return;
+    const many = rows.length > 1;
+    try {
+      const ids = many ? await api.post("ids", { rows }) : [this.card?.id ?? ""];
+      const classes = [{ class: id, weight: many ? MANY : 1 }];
+      const replace = many || (this.card?.labels.some((label) => label.annotator === annotator()) ?? false);
+      await submit(ids.map((/** @type {string} */ item) => ({ kind: "label", item, classes })), { replace });
+      const words = many ? T.bulkDone(rows.length, classOf(id).name) : T.took(ids[0], classOf(id).name);
+      toast(words, "good");
+      announce(words);
+      this.choose([]);
+    } catch (error) {
+      toast(/** @type {Error} */ (error).message, "bad");
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.key === "Escape" && this.rows.length) { this.choose([]); return true; }
+    const found = this.rows.length ? classOfKey(event, shared.project.classes) : null;
+    if (!found || event.repeat) return false;
+    this.label(found.known.id);
+    return true;
+  }
+}
+
+/** @param {"undo"|"redo"} kind The latest decision of whoever labels here. */
+export async function turn(kind) {
+  try {
+    await submit([{ kind, group: null }]);
+    toast(kind === "undo" ? T.undone : T.redone, "good");
+  } catch (error) {
+    toast(/** @type {Error} */ (error).message, "bad");
+  }
+}

@@ -1,0 +1,85 @@
+// Progress: how many labels, how good the rest is, and whether to stop.
+
+import * as api from "../api.js";
+import { reliability, share } from "../chart.js";
+import { calmly, fill, foreign, make } from "../dom.js";
+import { annotator, shared } from "../state.js";
+import { T, number, percent } from "../strings.js";
+
+/** @returns {import("../types.js").View} */
+export function progressView() {
+  const body = make("div", { class: "progress" });
+  const element = make("div", { class: "view progress-view" }, make("header", {}, make("h2", {}, T.progressTitle)), body);
+  let shown = false;
+
+  /** @param {string} value @param {string} words @param {string} [why] */
+  const figure = (value, words, why) => make("section", { class: "card pad figure" }, make("p", { class: "value" }, value), make("p", {}, words), why && make("p", { class: "soft small" }, why));
+
+  const read = async () => {
+    if (!shown) return;
+    try {
+      const [estimates, progress, calibration, history] = await Promise.all([
+        api.get("estimates"), api.get("progress"), api.get("calibration"), api.get("history", { limit: 500, search: "label" }),
+      ]);
+      draw(estimates, progress.points, calibration, pace(history.rows));
+    } catch (error) {
+      fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
+    }
+  };
+
+  /**
+   * Labels a minute of whoever labels here, over the last ten minutes.
+   * @param {import("../types.js").HistoryRow[]} rows
+   */
+  const pace = (rows) => {
+    const mine = rows.filter((row) => row.kind === "label" && row.annotator === annotator());
+    const last = mine[0]?.time ?? 0;
+    const recent = mine.filter((row) => row.time > last - 600000);
+    const minutes = (last - (recent[recent.length - 1]?.time ?? last)) / 60000;
+    return recent.length > 2 && minutes > 0.05 ? (recent.length - 1) / minutes : null;
+  };
+
+  /**
+   * @param {import("../types.js").Estimates|null} estimates
+   * @param {any[]} points
+   * @param {{labels: number, bins: any[]}} calibration
+   * @param {number|null} perMinute
+   */
+  const draw = (estimates, points, calibration, perMinute) => {
+    if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)));
+    const { accuracy, audit, advice } = estimates;
+    const complete = estimates.classes_met === estimates.classes;
+    const withAccuracy = points.filter((point) => point.accuracy);
+    fill(body,
+      make("section", { class: `card pad advice ${advice.verdict}` }, make("h2", {}, T.verdict[advice.verdict]), make("ul", {}, advice.reasons.map((reason) => make("li", {}, reason)))),
+      make("div", { class: "figures" },
+        figure(number(estimates.labelled), T.given),
+        figure(`${estimates.classes_met} / ${estimates.classes}`, T.met),
+        figure(complete ? percent(estimates.settled) : "–", T.settled, T.settledWhy),
+        figure(accuracy ? percent(accuracy.mean, 1) : "–", T.accuracy, accuracy ? `${percent(accuracy.low)} – ${percent(accuracy.high)}, ${T.accuracyWhy}` : T.accuracyLater),
+        audit && figure(percent(audit[0].mean, 1), T.audit(audit[1]), `${percent(audit[0].low)} – ${percent(audit[0].high)}`),
+        figure(perMinute === null ? "–" : perMinute.toFixed(1), T.pace, T.paceWhy)),
+      make("div", { class: "charts" },
+        make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), withAccuracy.length > 1 ? share(withAccuracy.map((point) => ({ x: point.labelled, y: point.accuracy.mean, low: point.accuracy.low, high: point.accuracy.high })), T.accuracyOver) : make("p", { class: "soft" }, T.accuracyLater)),
+        make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),
+        make("section", { class: "card pad" }, make("h3", {}, T.calibrationTitle), calibration.bins.length > 1 ? reliability(calibration.bins) : make("p", { class: "soft" }, T.calibrationNone), make("p", { class: "soft small" }, T.calibrationHow)),
+        make("section", { class: "card pad" }, make("h3", {}, T.byClass), counts(shared.project.classes.map((one) => ({ name: one.name, count: one.labels, colour: one.colour })))),
+        Object.keys(shared.project.annotators).length > 1 && make("section", { class: "card pad" }, make("h3", {}, T.byPerson),
+          counts(Object.entries(shared.project.annotators).map(([name, count]) => ({ name: name || T.nobody, count, colour: "var(--accent)" }))))));
+  };
+
+  /** @param {{name: string, count: number, colour: string}[]} rows */
+  const counts = (rows) => {
+    const most = Math.max(1, ...rows.map((row) => row.count));
+    return make("ul", { class: "bars" }, rows.map((row) => make("li", {}, make("span", { class: "name" }, foreign(row.name)),
+      make("span", { class: "bar", aria: { hidden: "true" } }, make("i", { style: { width: `${(100 * row.count) / most}%`, "--hue": row.colour } })), make("span", { class: "percent" }, number(row.count)))));
+  };
+
+  const calm = calmly(read, 800);
+  return {
+    element,
+    show: () => { shown = true; read(); },
+    hide: () => { shown = false; },
+    changed: (what) => { if (shown && (what === "model" || what === "project")) calm(); },
+  };
+}

@@ -1,0 +1,146 @@
+// Review: labels the graph disagrees with, people who disagree, answers kept aside, and everything that happened.
+
+import * as api from "../api.js";
+import { fill, foreign, make, toast } from "../dom.js";
+import { classOfKey, commandOf } from "../keys.js";
+import { turn } from "../panel.js";
+import { large } from "../show.js";
+import { annotator, classOf, refresh, shared, submit } from "../state.js";
+import { T, when } from "../strings.js";
+
+/** @typedef {keyof typeof T.tabs} Tab */
+/** @typedef {{id: string, words: string, confirm?: () => Promise<any>}} Doubt */
+
+/** @returns {import("../types.js").View} */
+export function reviewView() {
+  const tabs = make("div", { class: "segments", role: "tablist" });
+  const body = make("div", { class: "review-body", role: "tabpanel" });
+  const element = make("div", { class: "view review-view" }, make("header", {}, make("h2", {}, T.reviewTitle)), tabs, body);
+  /** @type {Tab} */
+  let tab = "suspects";
+  /** @type {Doubt[]} */
+  let doubts = [];
+  let place = 0;
+  /** Labels that somebody looked at and found right, in this visit. */
+  const confirmed = new Set();
+  let shown = false;
+  let search = "";
+  let wanted = 50;
+
+  const drawTabs = () => fill(tabs, /** @type {Tab[]} */ (Object.keys(T.tabs)).map((one) => make("button", { type: "button", role: "tab", aria: { selected: one === tab },
+    on: { click: () => { tab = one; place = 0; wanted = 50; read(); } } }, T.tabs[one], one === "parked" && shared.project.parked > 0 && ` (${shared.project.parked})`)));
+
+  const read = async () => {
+    drawTabs();
+    body.setAttribute("aria-label", T.tabs[tab]);
+    try {
+      if (tab === "suspects") {
+        const page = await api.get("suspects", { limit: 200 });
+        doubts = page.rows.filter((/** @type {any} */ row) => !confirmed.has(row.id)).map((/** @type {any} */ row) => ({
+          id: row.id, words: T.suspect(classOf(row.told).name, classOf(row.foretold).name, row.probability),
+          confirm: async () => confirmed.add(row.id),
+        }));
+        await drawDoubt(T.suspectsHow, T.suspectsNone);
+      } else if (tab === "disagreements") {
+        const page = await api.get("disagreements", { limit: 200 });
+        doubts = page.rows.map((/** @type {any} */ row) => ({ id: row.id, words: row.labels.map((/** @type {any} */ one) => T.says(one.annotator, one.classes.map((/** @type {any} */ share) => classOf(share.class).name).join(" / "))).join(" · ") }));
+        await drawDoubt(T.disagreementsHow, T.disagreementsNone);
+      } else if (tab === "parked") await drawParked();
+      else await drawHistory();
+    } catch (error) {
+      fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
+    }
+  };
+
+  /** @param {string} how @param {string} none */
+  const drawDoubt = async (how, none) => {
+    place = Math.min(place, Math.max(0, doubts.length - 1));
+    const doubt = doubts[place];
+    if (!doubt) return fill(body, make("div", { class: "empty" }, make("h2", {}, none)));
+    const card = await api.get("item", { id: doubt.id });
+    const list = make("ol", { class: "doubts" }, doubts.map((one, i) => make("li", {}, make("button", { type: "button", class: "quiet", aria: i === place ? { current: "true" } : {},
+      on: { click: () => { place = i; drawDoubt(how, none); } } }, make("span", {}, foreign(one.id)), make("span", { class: "soft small" }, foreign(one.words))))));
+    const buttons = shared.project.classes.map((one) => make("button", { class: "class", type: "button", style: { "--hue": one.colour }, on: { click: () => correct(one.id) } },
+      make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name))));
+    fill(body, make("p", { class: "soft" }, how), make("div", { class: "doubt" }, list,
+      make("section", { class: "card pad" }, large(card.show, card.id), make("p", { class: "said" }, foreign(doubt.words)),
+        doubt.confirm && make("button", { class: "main", type: "button", on: { click: confirm } }, T.confirm, make("kbd", {}, "Enter")),
+        make("div", { class: "classes" }, buttons))));
+  };
+
+  const confirm = async () => {
+    await doubts[place]?.confirm?.();
+    read();
+  };
+
+  /** @param {number} id */
+  const correct = async (id) => {
+    const doubt = doubts[place];
+    if (!doubt) return;
+    await attempt(async () => {
+      // A label that somebody else gave is replaced in their name only by themselves; ours then stands beside it.
+      await submit([{ kind: "label", item: doubt.id, classes: [{ class: id, weight: 1 }] }], { replace: true });
+      confirmed.add(doubt.id);
+      toast(T.took(doubt.id, classOf(id).name), "good");
+    });
+    read();
+  };
+
+  /** @param {() => Promise<void>} work */
+  const attempt = async (work) => {
+    try { await work(); } catch (error) { toast(/** @type {Error} */ (error).message, "bad"); }
+  };
+
+  const drawParked = async () => {
+    const page = await api.get("parked", { limit: 200 });
+    if (!page.rows.length) return fill(body, make("div", { class: "empty" }, make("h2", {}, T.parkedNone)));
+    fill(body, make("p", { class: "soft" }, T.parkedHow), make("ul", { class: "parked" }, page.rows.map((/** @type {import("../types.js").HistoryRow} */ row) => {
+      const known = shared.project.classes.find((one) => one.name === row.text);
+      const take = () => attempt(async () => {
+        if (known) await submit([{ kind: "label", item: row.item ?? "", classes: [{ class: known.id, weight: 1 }] }], { replace: true });
+      }).then(after);
+      const dismiss = () => attempt(async () => { await submit([{ kind: "settle", parked: row.seq }]); }).then(after);
+      const after = () => refresh().then(read);
+      return make("li", { class: "card pad row" }, make("div", {}, make("p", {}, foreign(row.item ?? ""), " → ", foreign(row.text)), make("p", { class: "soft small" }, foreign(`${row.annotator || T.nobody}, ${when(row.time)}`))),
+        known && row.annotator === annotator() && make("button", { type: "button", class: "main", on: { click: take } }, T.parkedAgain), make("button", { type: "button", on: { click: dismiss } }, T.dismiss));
+    })));
+  };
+
+  const drawHistory = async () => {
+    const page = await api.get("history", { limit: wanted, search });
+    const input = make("input", { type: "search", value: search, placeholder: T.historySearch, aria: { label: T.historySearch }, on: { change: () => { search = input.value; read(); } } });
+    const rows = page.rows.map((/** @type {import("../types.js").HistoryRow} */ row) => {
+      const undo = () => attempt(async () => { await submit([{ kind: "undo", group: row.group }], { replace: true }); }).then(read);
+      const select = make("select", { aria: { label: `${T.edit}: ${row.item}` }, on: { change: () => attempt(async () => {
+        await submit([{ kind: "label", item: row.item ?? "", classes: [{ class: Number(select.value), weight: 1 }] }], { replace: true });
+      }).then(read) } }, make("option", { value: "" }, T.edit), shared.project.classes.map((one) => make("option", { value: String(one.id) }, one.name)));
+      const done = ["label", "skip", "exclude", "merge-class", "rename-class"].includes(row.kind);
+      return make("tr", {}, make("td", { class: "soft small" }, when(row.time)), make("td", {}, T.kinds[row.kind] ?? row.kind), make("td", {}, foreign(row.item ?? "")),
+        make("td", {}, foreign(row.text)), make("td", { class: "soft" }, foreign(row.annotator)), make("td", {}, row.kind === "label" && select), make("td", {}, done && make("button", { type: "button", class: "quiet", on: { click: undo } }, T.historyUndo)));
+    });
+    fill(body, make("div", { class: "row" }, input), rows.length ? make("div", { class: "scroll card" }, make("table", { class: "history" }, make("tbody", {}, rows))) : make("div", { class: "empty" }, T.historyNone),
+      page.total > rows.length && make("button", { type: "button", on: { click: () => { wanted += 200; read(); } } }, T.more));
+  };
+
+  return {
+    element,
+    show: () => { shown = true; read(); },
+    hide: () => { shown = false; },
+    key: (event) => {
+      const command = commandOf(event);
+      if (command === "undo" || command === "redo") { turn(command).then(read); return true; }
+      if (tab !== "suspects" && tab !== "disagreements") return false;
+      if (event.key === "Enter") confirm();
+      else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        place = Math.min(Math.max(0, place + (event.key === "ArrowDown" ? 1 : -1)), Math.max(0, doubts.length - 1));
+        read();
+      } else {
+        const found = classOfKey(event, shared.project.classes);
+        if (!found || event.repeat) return false;
+        correct(found.known.id);
+      }
+      return true;
+    },
+    changed: (what) => { if (shown && what === "model") read(); },
+  };
+}

@@ -1,0 +1,153 @@
+// Scene: the pixels of a hyperspectral pool where they are, in false colours, with what is believed laid over them.
+
+import * as api from "../api.js";
+import { doubtColour, readBeliefs, rgb } from "../beliefs.js";
+import { curve } from "../chart.js";
+import { calmly, draw as svg, fill, make } from "../dom.js";
+import { commandOf } from "../keys.js";
+import { Panel, turn } from "../panel.js";
+import { shared } from "../state.js";
+import { T } from "../strings.js";
+
+/** @returns {import("../types.js").View} */
+export function sceneView() {
+  const image = make("img", { class: "base", alt: T.sceneTitle, draggable: false });
+  const canvas = make("canvas", { class: "overlay", tabIndex: 0, aria: { label: T.sceneTitle } });
+  const mark = svg("svg", { class: "over", "aria-hidden": "true" });
+  const frame = make("div", { class: "scene-frame" }, image, canvas, mark);
+  const spectrum = make("div", { class: "scene-spectrum card pad" });
+  const tools = make("div", { class: "row tools" });
+  const panel = new Panel(() => drawMark());
+  const element = make("div", { class: "view scene-view wide" }, make("div", { class: "scene-main" }, tools, frame, spectrum), panel.element);
+
+  /** @type {{height: number, width: number, bands: number, wavelengths: number[], unit: string}|null} */
+  let scene = null;
+  /** @type {Int32Array} The row of every pixel, -1 where there is no item. */
+  let rows = new Int32Array(0);
+  /** @type {Uint32Array} */
+  let pixels = new Uint32Array(0);
+  /** @type {import("../beliefs.js").Beliefs|null} */
+  let beliefs = null;
+  let overlay = "classes";
+  let opacity = 0.6;
+  /** @type {number[]|null} Bands for red, green, blue; none for principal components. */
+  let bands = null;
+  let shown = false;
+
+  const start = async () => {
+    try {
+      const found = await api.get("scene");
+      scene = found;
+      pixels = new Uint32Array((await api.bytes("scene/pixels")).bytes);
+      rows = new Int32Array(found.height * found.width).fill(-1);
+      pixels.forEach((pixel, row) => { rows[pixel] = row; });
+      canvas.width = found.width;
+      canvas.height = found.height;
+      frame.style.setProperty("--ratio", String(found.width / found.height));
+      drawTools();
+      drawImage();
+      read();
+    } catch (error) {
+      fill(element, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message)));
+    }
+  };
+
+  const drawImage = () => {
+    image.src = `/api/v1/${api.withQuery("scene/image", bands ? { red: bands[0], green: bands[1], blue: bands[2] } : {})}`;
+  };
+
+  const named = (/** @type {number} */ band) => (scene?.wavelengths.length ? `${Math.round(scene.wavelengths[band])} ${scene.unit}` : `${T.band} ${band}`);
+
+  const drawTools = () => {
+    if (!scene) return;
+    const last = scene.bands - 1;
+    const mode = make("select", { aria: { label: T.bands }, on: { change: () => {
+      bands = mode.value === "pca" ? null : [Math.round(0.7 * last), Math.round(0.4 * last), Math.round(0.15 * last)];
+      drawTools();
+      drawImage();
+    } } }, make("option", { value: "pca", selected: !bands }, T.bandsPca), make("option", { value: "bands", selected: !!bands }, T.band));
+    const slider = (/** @type {number} */ i, /** @type {string} */ words) => {
+      const input = make("input", { type: "range", min: "0", max: String(last), value: String(bands?.[i] ?? 0), aria: { label: words }, on: { change: () => { if (bands) { bands[i] = Number(input.value); drawTools(); drawImage(); } } } });
+      return make("label", { class: "field" }, words, input, make("span", {}, named(bands?.[i] ?? 0)));
+    };
+    const choice = (/** @type {keyof typeof T.overlays} */ which) => make("button", { type: "button", aria: { pressed: overlay === which }, on: { click: () => { overlay = which; drawTools(); paint(); } } }, T.overlays[which]);
+    const strength = make("input", { type: "range", min: "0", max: "1", step: "0.05", value: String(opacity), aria: { label: T.strength }, on: { input: () => { opacity = Number(strength.value); paint(); } } });
+    fill(tools, make("label", { class: "field" }, T.bands, mode), bands && slider(0, T.red), bands && slider(1, T.green), bands && slider(2, T.blue),
+      make("div", { class: "segments", role: "group", aria: { label: T.overlay } }, choice("none"), choice("classes"), choice("doubt")), make("label", { class: "field" }, T.strength, strength));
+  };
+
+  const read = calmly(async () => {
+    if (!shown || !scene) return;
+    beliefs = await readBeliefs().catch(() => beliefs);
+    paint();
+  }, 300);
+
+  const paint = () => {
+    const context = canvas.getContext("2d");
+    if (!scene || !context) return;
+    const data = context.createImageData(scene.width, scene.height);
+    if (beliefs && overlay !== "none") {
+      const known = new Map(shared.project.classes.map((one) => [one.id, rgb(one.colour)]));
+      pixels.forEach((pixel, row) => {
+        const hue = beliefs && known.get(beliefs.classes[row]);
+        if (!beliefs || !hue) return;
+        const labelled = beliefs.marks[row] & 1;
+        const doubt = 2 * (1 - beliefs.probability[row] / 255);
+        const colour = overlay === "doubt" ? doubtColour(Math.min(1, doubt)) : hue;
+        const strong = overlay === "doubt" ? 1 : 0.35 + 0.65 * Math.min(1, beliefs.strength[row] / 110);
+        data.data.set([colour[0], colour[1], colour[2], labelled ? 255 : Math.round(255 * opacity * strong)], 4 * pixel);
+      });
+    }
+    context.putImageData(data, 0, 0);
+  };
+
+  const drawMark = () => {
+    if (!scene) return;
+    mark.setAttribute("viewBox", `0 0 ${scene.width} ${scene.height}`);
+    const width = scene.width;
+    fill(mark, panel.rows.slice(0, 1).map((row) => svg("rect", { x: (pixels[row] % width) - 1, y: Math.floor(pixels[row] / width) - 1, width: 3, height: 3, class: "chosen" })));
+  };
+
+  const rowAt = (/** @type {MouseEvent} */ event) => {
+    if (!scene) return -1;
+    const box = canvas.getBoundingClientRect();
+    const [x, y] = [Math.floor(((event.clientX - box.left) / box.width) * scene.width), Math.floor(((event.clientY - box.top) / box.height) * scene.height)];
+    return x >= 0 && y >= 0 && x < scene.width && y < scene.height ? rows[y * scene.width + x] : -1;
+  };
+
+  let turnOf = 0;
+  const hover = async (/** @type {MouseEvent} */ event) => {
+    const row = rowAt(event);
+    const own = ++turnOf;
+    if (row < 0) return fill(spectrum, make("p", { class: "soft" }, T.noPixel));
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    if (own !== turnOf) return;
+    const card = await api.get("item", { row }).catch(() => null);
+    if (!card || own !== turnOf) return;
+    const marks = (bands ?? []).map((at, i) => ({ at, colour: ["#d55e00", "#009e73", "#0072b2"][i] }));
+    fill(spectrum, make("p", { class: "soft small" }, `${T.pixel(card.show.row ?? 0, card.show.column ?? 0)}`), curve(card.show.values ?? [], { x: card.show.wavelengths, unit: card.show.unit, height: 180, marks }));
+  };
+
+  canvas.addEventListener("pointermove", hover);
+  canvas.addEventListener("click", (event) => {
+    const row = rowAt(event);
+    panel.choose(row >= 0 ? [row] : []);
+  });
+  fill(spectrum, make("p", { class: "soft" }, T.sceneHow));
+
+  return {
+    element,
+    show: () => { shown = true; if (scene) read(); else start(); },
+    hide: () => { shown = false; },
+    key: (event) => {
+      if (panel.key(event)) return true;
+      const command = commandOf(event);
+      if (command === "undo" || command === "redo") { turn(command); return true; }
+      return false;
+    },
+    changed: (what) => {
+      if (!shown) return;
+      if (what === "project") { paint(); panel.draw(); } else if (what !== "map") read();
+    },
+  };
+}
