@@ -71,7 +71,7 @@ function frame(box, across, up, title) {
  * @param {string} title
  */
 export function share(points, title) {
-  const box = { left: 40, right: 10, top: 10, bottom: 32, width: 560, height: 230 };
+  const box = { left: 40, right: 10, top: 10, bottom: 32, width: 440, height: 230 };
   const most = Math.max(10, ...points.map((point) => point.x));
   const least = Math.min(1, ...points.map((point) => point.low ?? point.y));
   const low = least > 0.55 ? 0.5 : 0;

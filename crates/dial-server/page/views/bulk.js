@@ -16,7 +16,7 @@ const WEIGHT = 0.5;
 /** @returns {import("../types.js").View} */
 export function bulkView() {
   const picker = make("div", { class: "row" });
-  const grid = make("ul", { class: "grid", role: "group", aria: { label: T.bulkTitle } });
+  const grid = make("ul", { class: "grid", aria: { label: T.bulkTitle } });
   const foot = make("footer", { class: "bulk-foot card row" });
   const element = make("div", { class: "view bulk-view" }, make("header", {}, make("h2", {}, T.bulkTitle), make("p", {}, T.bulkHow)), picker, grid, foot);
 

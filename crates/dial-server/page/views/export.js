@@ -11,7 +11,7 @@ const ROWS = 12;
 /** @returns {import("../types.js").View} */
 export function exportView() {
   const choices = make("div", { class: "formats" });
-  const preview = make("div", { class: "scroll card" });
+  const preview = make("div", { class: "scroll card", tabIndex: 0, role: "region", aria: { label: T.preview } });
   const only = make("input", { type: "checkbox", on: { change: () => { drawChoices(); read(); } } });
   const element = make("div", { class: "view export-view" }, make("header", {}, make("h2", {}, T.exportTitle), make("p", {}, T.exportHow)),
     make("label", { class: "field" }, only, T.labelsOnly), choices, make("h3", {}, T.preview), preview);
@@ -32,7 +32,7 @@ export function exportView() {
           make("td", { class: "number" }, row.belief.variance.toFixed(4)), make("td", { class: "number" }, row.belief.evidence.toFixed(2))]));
       const heads = ["id", "label", "annotator", ...(only.checked ? [] : ["predicted", "probability", "variance", "evidence"])];
       if (!rows.length) return fill(preview, make("div", { class: "empty" }, T.bulkNotYet));
-      fill(preview, make("table", {}, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows)),
+      fill(preview, make("table", {}, make("thead", {}, make("tr", {}, heads.map((head, i) => make("th", { scope: "col", class: i > 3 ? "number" : "" }, head)))), make("tbody", {}, rows)),
         make("p", { class: "soft small pad" }, T.previewRows(rows.length, page.total)));
     } catch (error) {
       fill(preview, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message)));

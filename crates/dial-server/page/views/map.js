@@ -55,7 +55,7 @@ export function mapView() {
   };
 
   const drawLegend = () => fill(legend, shared.project.classes.map((one) => make("li", {}, make("span", { class: "dot", style: { "--hue": one.colour } }), foreign(one.name))),
-    make("li", { class: "soft" }, make("span", { class: "dot" }), T.unexplored));
+    make("li", { class: "soft" }, make("span", { class: "dot", style: { "--hue": "#9699a0" } }), T.unexplored));
 
   const fit = () => { if (points) { points.zoom = 1; points.centre = [0, 0]; points.draw(); drawOver(); } };
 
@@ -96,6 +96,7 @@ export function mapView() {
     if (!points || !beliefs) return;
     points.ring = dark() ? [1, 1, 1] : [0.07, 0.08, 0.1];
     points.setColours(colours(beliefs, by), beliefs.marks.map((mark) => mark & 1), fade);
+    canvas.dataset.version = String(beliefs.version);
   };
 
   const readAll = calmly(async () => {

@@ -118,7 +118,7 @@ export function reviewView() {
       return make("tr", {}, make("td", { class: "soft small" }, when(row.time)), make("td", {}, T.kinds[row.kind] ?? row.kind), make("td", {}, foreign(row.item ?? "")),
         make("td", {}, foreign(row.text)), make("td", { class: "soft" }, foreign(row.annotator)), make("td", {}, row.kind === "label" && select), make("td", {}, done && make("button", { type: "button", class: "quiet", on: { click: undo } }, T.historyUndo)));
     });
-    fill(body, make("div", { class: "row" }, input), rows.length ? make("div", { class: "scroll card" }, make("table", { class: "history" }, make("tbody", {}, rows))) : make("div", { class: "empty" }, T.historyNone),
+    fill(body, make("div", { class: "row" }, input), rows.length ? make("div", { class: "scroll card", tabIndex: 0, role: "region", aria: { label: T.tabs.history } }, make("table", { class: "history" }, make("tbody", {}, rows))) : make("div", { class: "empty" }, T.historyNone),
       page.total > rows.length && make("button", { type: "button", on: { click: () => { wanted += 200; read(); } } }, T.more));
   };
 

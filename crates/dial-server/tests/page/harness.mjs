@@ -1,0 +1,109 @@
+// A real server, a real browser, and a test runner of forty lines.
+
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { chromium } from "playwright-core";
+
+export const dial = path.resolve(process.argv[2] ?? "target/release/dial");
+const browserPath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((one) => one && fs.existsSync(one));
+
+/** Runs a verb of dial and reads its JSON. */
+export function run(...args) {
+  const text = execFileSync(dial, [...args, "--quiet", "--json"], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  return text.trim() ? JSON.parse(text) : null;
+}
+
+/** A folder of its own that goes away at the end. */
+export function folder() {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), "dial-page-"));
+  process.on("exit", () => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** Serves a project; `port` keeps its address over a restart. */
+export async function serve(project, port = 0) {
+  const child = spawn(dial, ["serve", project, "--quiet", "--json", ...(port ? ["--port", String(port)] : [])], { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  const link = await new Promise((resolve, reject) => {
+    child.stdout.on("data", (bytes) => {
+      text += bytes;
+      try { resolve(JSON.parse(text).link); } catch { /* There is more to come. */ }
+    });
+    child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
+  });
+  const url = new URL(link);
+  const { token } = JSON.parse(fs.readFileSync(path.join(project, "server.json"), "utf8"));
+  const ask = async (method, where, body) => {
+    const answer = await fetch(`${url.origin}/api/v1/${where}`, { method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: body && JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${where}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const stop = (signal) => new Promise((resolve) => { child.removeAllListeners("exit"); child.on("exit", resolve); child.kill(signal); });
+  process.on("exit", () => child.kill("SIGKILL"));
+  return { link, port: Number(url.port), origin: url.origin, get: (where) => ask("GET", where), post: (where, body) => ask("POST", where, body), kill: () => stop("SIGKILL"), stop: () => stop("SIGTERM") };
+}
+
+process.setMaxListeners(50);
+let browser;
+
+/** A window that is signed in. Errors of the page and dialogs that a script opens are collected. */
+export async function open(server, options = {}) {
+  browser ??= await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+  const page = await context.newPage();
+  page.trouble = [];
+  watch(page);
+  await page.goto(server.link);
+  await page.waitForSelector("#tabs a");
+  return page;
+}
+
+export function watch(page) {
+  page.trouble ??= [];
+  page.on("pageerror", (error) => page.trouble.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { page.trouble.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+}
+
+/** Waits until something holds. */
+export async function until(what, holds, patience = 20000) {
+  const end = Date.now() + patience;
+  for (;;) {
+    const found = await holds();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+export function equal(found, wanted, what) {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)];
+  if (a !== b) throw new Error(`${what}: ${a} is not ${b}`);
+}
+
+export function hold(condition, what) {
+  if (!condition) throw new Error(what);
+}
+
+const tests = [];
+export const test = (name, work) => tests.push([name, work]);
+
+/** Runs all tests, one after another. */
+export async function main() {
+  const only = process.argv[3];
+  const chosen = tests.filter(([name]) => !only || name.includes(only));
+  let failed = 0;
+  for (const [name, work] of chosen) {
+    try {
+      await work();
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED  ${name}\n${error.stack}`);
+    }
+  }
+  await browser?.close();
+  console.log(`test result: ${chosen.length - failed} passed; ${failed} failed`);
+  process.exit(failed ? 1 : 0);
+}
