@@ -50,6 +50,7 @@ function show(name) {
 function drawTabs() {
   fill(at("tabs"), names().map((name) => make("a", { href: `#${name}`, aria: name === current ? { current: "page" } : {} }, T.views[name],
     name === "review" && shared.project.parked > 0 && make("span", { class: "badge" }, shared.project.parked))));
+  at("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function route() {
