@@ -29,7 +29,7 @@ export function sceneView() {
   /** @type {import("../beliefs.js").Beliefs|null} */
   let beliefs = null;
   let overlay = "classes";
-  let opacity = 0.6;
+  let opacity = 0.75;
   /** @type {number[]|null} Bands for red, green, blue; none for principal components. */
   let bands = null;
   let shown = false;
@@ -99,6 +99,7 @@ export function sceneView() {
       });
     }
     context.putImageData(data, 0, 0);
+    frame.classList.toggle("overlaid", overlay !== "none" && beliefs !== null);
   };
 
   const drawMark = () => {
@@ -125,7 +126,7 @@ export function sceneView() {
     const card = await api.get("item", { row }).catch(() => null);
     if (!card || own !== turnOf) return;
     const marks = (bands ?? []).map((at, i) => ({ at, colour: ["#d55e00", "#009e73", "#0072b2"][i] }));
-    fill(spectrum, make("p", { class: "soft small" }, `${T.pixel(card.show.row ?? 0, card.show.column ?? 0)}`), curve(card.show.values ?? [], { x: card.show.wavelengths, unit: card.show.unit, height: 180, marks }));
+    fill(spectrum, make("p", { class: "soft small" }, `${T.pixel(card.show.row ?? 0, card.show.column ?? 0)}`), curve(card.show.values ?? [], { x: card.show.wavelengths, unit: card.show.unit, height: 300, marks }));
   };
 
   canvas.addEventListener("pointermove", hover);
