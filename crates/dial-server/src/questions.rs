@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use dial::seed::hash;
 use dial::{Items, NodeId};
-use dial_store::{Lease, Log, Wanted};
+use dial_store::{Lease, Log, Project, Wanted};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -19,6 +19,9 @@ pub const LEASE: u64 = 600_000;
 
 /// Items of the random order that are offered at once.
 const OFFERED: usize = 200;
+
+/// The name under which open audits are kept.
+const AUDITS: &str = "audits";
 
 /// An item for somebody.
 pub struct Given {
@@ -41,12 +44,33 @@ pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Resu
         let Some(lease) = project.lease(&Wanted { items: &wish.items, annotator, now, length: LEASE })? else { break };
         taken.insert(lease.item.clone());
         let audit = wish.audit.as_ref() == Some(&lease.item);
+        if audit {
+            remember(app, &mut project, &lease);
+        }
         given.push(Given { lease, audit });
     }
     let now = app.clock.now();
     let people = project.leases()?.into_iter().filter(|lease| lease.is_live(now, LEASE)).map(|lease| lease.annotator);
     app.thinker.expect(people.collect::<HashSet<String>>().len() + count.saturating_sub(1));
     Ok(given)
+}
+
+/// Keeps in mind, also after a restart, that an item was given to somebody as drawn at random.
+fn remember(app: &App, project: &mut Project, lease: &Lease) {
+    let mut audits = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if audits.insert((lease.item.clone(), lease.annotator.clone())) {
+        // Where this fails a restart forgets it, and the answer counts as any other.
+        let _ = project.keep(AUDITS, &serde_json::to_vec(&*audits).unwrap_or_default());
+    }
+}
+
+/// What was remembered before, without what is answered by now.
+pub fn remembered(project: &mut Project) -> HashSet<(String, String)> {
+    let kept = project.kept(AUDITS).ok().flatten().unwrap_or_default();
+    let mut audits: HashSet<(String, String)> = serde_json::from_slice(&kept).unwrap_or_default();
+    let labels = project.log().labels();
+    audits.retain(|(item, annotator)| labels.labels_of(item).all(|(who, _)| who != annotator));
+    audits
 }
 
 struct Wishes {

@@ -251,7 +251,7 @@ impl Mind {
         self.version = version;
         let Some(session) = &self.session else { return Ok(()) };
         let count = people.clamp(1, AHEAD);
-        let questions = match session.ask(count) {
+        let questions = match session.ask_under(count, control) {
             Ok(ask) => ask.questions,
             Err(Error::NothingToAsk) => Vec::new(),
             Err(error) => return Err(error),

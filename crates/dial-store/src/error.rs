@@ -60,6 +60,19 @@ pub enum Error {
         /// Who has it, since when.
         holder: String,
     },
+    /// An import that would leave no room for labels.
+    #[error(
+        "{place}: {free} MiB are free and this takes up to {needed}, but 256 MiB are kept for labels. Nothing was imported. \
+         Free some space."
+    )]
+    Reserve {
+        /// The project.
+        place: String,
+        /// Free space, in MiB.
+        free: u64,
+        /// What it may take, in MiB.
+        needed: u64,
+    },
     /// A library with a known fault.
     #[error(
         "SQLite {0} has the WAL-reset corruption bug; 3.51.3 or newer is required. Nothing was changed. Use a newer dial."
@@ -153,7 +166,7 @@ impl Error {
     /// The stable code, listed in `docs/errors.md`.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::Full(_) => "S3",
+            Error::Full(_) | Error::Reserve { .. } => "S3",
             Error::Disk { .. } => "S4",
             Error::Place { .. } => "S5",
             Error::FileSystem { .. } => "S6",
@@ -178,7 +191,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Full(_) | Error::Disk { .. } | Error::Place { .. } | Error::FileSystem { .. } => ErrorKind::Storage,
-            Error::OldSqlite(_) | Error::Damaged { .. } | Error::Newer { .. } => ErrorKind::Storage,
+            Error::Reserve { .. } | Error::OldSqlite(_) | Error::Damaged { .. } | Error::Newer { .. } => {
+                ErrorKind::Storage
+            }
             Error::Held { .. } | Error::Restore(_) | Error::Moved | Error::KeyReused(_) => ErrorKind::Conflict,
             Error::Contradiction { .. } | Error::ClassGone { .. } | Error::Undo(_) => ErrorKind::Conflict,
             Error::Submission(_) => ErrorKind::Usage,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::export::Mark;
 use crate::labels_file::{Given, Item, Named, Said, read_labels, source};
+use crate::place::check_room;
 use crate::project::Project;
 use crate::record::Remark;
 use crate::submit::{Decision, Submission};
@@ -20,6 +21,8 @@ use crate::submit::{Decision, Submission};
 /// Decisions of one submission, and of one transaction, at most.
 const AT_ONCE: usize = 1_000;
 const TRANSACTION: usize = 20_000;
+/// Bytes that a label takes in the database and its log, at most, unless names are long.
+const RECORD: u64 = 2_000;
 /// So many ids and names are listed in a message.
 const LISTED: usize = 20;
 
@@ -93,6 +96,9 @@ impl Project {
         let plan = Plan::new(self, source, &given, &classes, how)?;
         let group = self.log().new_group();
         let mut submissions = plan.submissions(source, &added, key);
+        if let Some(folder) = self.folder() {
+            check_room(&folder.0, RECORD * (plan.labels + plan.marks) as u64)?;
+        }
         let stored = !submissions.is_empty();
         while !submissions.is_empty() {
             let mut size = 0;

@@ -135,8 +135,9 @@ impl Log {
 
     /// The records after a place, each with its link.
     pub fn chained(&self, after: u64) -> Vec<(Record, Chain)> {
-        let both = self.records.iter().cloned().zip(self.links.iter().copied());
-        both.skip(after as usize).collect()
+        // Cut before cloning: skipping a zip would clone what it skips.
+        let (records, links) = (&self.records[after as usize..], &self.links[after as usize..]);
+        records.iter().cloned().zip(links.iter().copied()).collect()
     }
 
     /// The end of the chain.

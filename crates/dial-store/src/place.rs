@@ -124,6 +124,35 @@ pub(crate) fn sync_folder_of(file: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Space that an import leaves to the labels that people will give.
+pub const RESERVE: u64 = 256 << 20;
+
+/// Refuses what would take so many bytes where the reserve is then touched (S3). Where the free space is not known, all is
+/// allowed: the disk itself refuses what does not fit.
+pub(crate) fn check_room(folder: &Path, bytes: u64) -> Result<()> {
+    enough(folder, free_space(folder), bytes)
+}
+
+fn enough(folder: &Path, free: Option<u64>, bytes: u64) -> Result<()> {
+    match free {
+        Some(free) if free < RESERVE.saturating_add(bytes) => {
+            Err(Error::Reserve { place: folder.display().to_string(), free: free >> 20, needed: (bytes >> 20) + 1 })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    found.f_bavail.checked_mul(found.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
 /// File systems on which SQLite's locks or its log do not hold what they promise.
 const UNSAFE: [&str; 14] = [
     "9p",
@@ -218,6 +247,16 @@ mod tests {
             assert_eq!(kind(path).as_deref(), expected, "{path}");
         }
         assert_eq!(unsafe_place(Path::new("/x"), "nonsense\n"), None);
+    }
+
+    #[test]
+    fn an_import_leaves_room_for_labels() {
+        let here = Path::new("p.dial");
+        assert!(enough(here, None, u64::MAX).is_ok() && enough(here, Some(RESERVE + 10), 10).is_ok());
+        let refused = enough(here, Some(RESERVE + 9), 10).unwrap_err();
+        assert_eq!((refused.code(), refused.kind()), ("S3", dial::ErrorKind::Storage));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(cfg!(not(unix)) || free_space(folder.path()).is_some_and(|free| free > 0));
     }
 
     #[test]

@@ -128,6 +128,31 @@ fn random_questions_measure_the_accuracy() {
 }
 
 #[test]
+fn a_question_drawn_at_random_is_one_after_a_restart_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("p.dial");
+    make(&project, &Wish { audit: 0.5, ..Wish::default() });
+    let server = serve(&project, None);
+    let mut item = String::new();
+    for step in 0..40 {
+        let asked = server.post("/api/v1/next", &json!({})).ok()["items"][0].clone();
+        item = asked["id"].as_str().unwrap().to_string();
+        if asked["audit"] == true {
+            break;
+        }
+        server.label(&format!("k{step}"), "", &item, (step % 2) as u16).ok();
+    }
+    server.stop();
+    let server = serve(&project, None);
+    for (key, row) in [("a", "0"), ("b", "119")] {
+        server.label(key, "", row, u16::from(key == "b")).ok();
+    }
+    let version = server.label("audit", "", &item, 0).ok()["version"].as_u64().unwrap();
+    server.wait_for_model(version);
+    assert_eq!(server.get("/api/v1/estimates").ok()["audit"][1], 1);
+}
+
+#[test]
 fn before_there_are_two_classes_labels_wait_for_nobody() {
     let (_folder, server) = new(&Wish { classes: vec![], ..Wish::default() });
     let project = server.get("/api/v1/project").ok();
