@@ -63,8 +63,11 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
         _ => "is saved",
     };
     let late = if receipt.late { " The item had a label of somebody else already; both are kept." } else { "" };
-    let undo = format!("dial undo {} --group {}", args.project.typed(), receipt.group);
-    output.result(&format!("{what} {state} (group {}; {undo}).{late}\n", receipt.group), &json!(receipt));
+    let undo = match receipt.group {
+        Some(group) => format!(" (group {group}; dial undo {} --group {group})", args.project.typed()),
+        None => String::new(),
+    };
+    output.result(&format!("{what} {state}{undo}.{late}\n"), &json!(receipt));
     Ok(())
 }
 

@@ -135,6 +135,19 @@ pub enum Error {
         /// The place of the new one in the log.
         parked: u64,
     },
+    /// An answer among many that contradicts one of the same annotator.
+    #[error(
+        "item {item:?} of the answers cannot be taken: {first} stands, {second} came. Nothing was changed. Leave it out, or \
+         send all with replace."
+    )]
+    Batch {
+        /// The item.
+        item: String,
+        /// The label that stands.
+        first: String,
+        /// The label that came.
+        second: String,
+    },
     /// An answer that names a class that is no more.
     #[error(
         "class {class} is not in the schema any more. The answer for item {item:?} is kept aside as decision {parked}. \
@@ -178,7 +191,7 @@ impl Error {
             Error::Moved => "C1",
             Error::KeyReused(_) => "W2",
             Error::Submission(_) => "U1",
-            Error::Contradiction { .. } => "C3",
+            Error::Contradiction { .. } | Error::Batch { .. } => "C3",
             Error::ClassGone { .. } => "C6",
             Error::Undo(_) => "C5",
             Error::Import(_) => "I12",
@@ -195,7 +208,9 @@ impl Error {
                 ErrorKind::Storage
             }
             Error::Held { .. } | Error::Restore(_) | Error::Moved | Error::KeyReused(_) => ErrorKind::Conflict,
-            Error::Contradiction { .. } | Error::ClassGone { .. } | Error::Undo(_) => ErrorKind::Conflict,
+            Error::Contradiction { .. } | Error::Batch { .. } | Error::ClassGone { .. } | Error::Undo(_) => {
+                ErrorKind::Conflict
+            }
             Error::Submission(_) => ErrorKind::Usage,
             Error::Import(_) => ErrorKind::Input,
             Error::Core(error) => error.kind(),

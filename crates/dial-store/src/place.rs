@@ -172,7 +172,17 @@ const UNSAFE: [&str; 14] = [
 ];
 
 /// Folders that another program copies behind our back.
-const SYNCED: [&str; 6] = ["OneDrive", "Dropbox", "Google Drive", "GoogleDrive", "Mobile Documents", "Nextcloud"];
+const SYNCED: [&str; 9] = [
+    "OneDrive",
+    "Dropbox",
+    "Google Drive",
+    "GoogleDrive",
+    "Mobile Documents",
+    "iCloud Drive",
+    "iCloudDrive",
+    "Nextcloud",
+    "pCloudDrive",
+];
 
 /// Refuses a folder on which a database may be corrupted silently.
 pub fn check_file_system(folder: &Path) -> Result<()> {
@@ -188,7 +198,10 @@ pub fn check_file_system(folder: &Path) -> Result<()> {
 fn unsafe_place(path: &Path, mounts: &str) -> Option<String> {
     let synced = path.iter().filter_map(|part| part.to_str());
     for part in synced {
-        if let Some(name) = SYNCED.iter().find(|name| part == **name || part.starts_with(&format!("{name} "))) {
+        if let Some(name) = SYNCED.iter().find(|name| {
+            // OneDrive - Uni, OneDrive-Personal, GoogleDrive-me@example.org
+            part.strip_prefix(**name).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
+        }) {
             return Some(format!("in a folder that {name} synchronises"));
         }
     }
@@ -203,7 +216,7 @@ fn unsafe_place(path: &Path, mounts: &str) -> Option<String> {
         }
     }
     let (_, kind) = found?;
-    let network = UNSAFE.contains(&kind) || (kind.starts_with("fuse.") && kind != "fuse.ext2");
+    let network = UNSAFE.contains(&kind) || kind == "fuse" || (kind.starts_with("fuse.") && kind != "fuse.ext2");
     network.then(|| format!("on {kind}"))
 }
 
@@ -241,6 +254,9 @@ mod tests {
             ("/layers/p.dial", None),
             ("/home/ann/Dropbox/p.dial", Some("in a folder that Dropbox synchronises")),
             ("/home/ann/OneDrive - Uni/p.dial", Some("in a folder that OneDrive synchronises")),
+            ("/home/ann/OneDrive-Personal/p.dial", Some("in a folder that OneDrive synchronises")),
+            ("/Users/ann/GoogleDrive-ann@example.org/p.dial", Some("in a folder that GoogleDrive synchronises")),
+            ("/Users/ann/iCloud Drive/p.dial", Some("in a folder that iCloud Drive synchronises")),
             ("/home/ann/Dropboxes/p.dial", None),
         ];
         for (path, expected) in cases {
