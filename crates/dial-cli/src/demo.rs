@@ -49,7 +49,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     ];
     let bench = || built.workbench(prepare::metric(&pool, &plan.graph), plan.asking.eigenpairs);
     let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
-    let session = label(&setting, &truth, args, plan.asking.reading.unwrap_or_default())?;
+    let session = label(&setting, &truth, args, plan.asking.belief.reading.unwrap_or_default())?;
     let files = write(&pool, &truth, &runs, &session, args)?;
     say(&pool, &truth, &runs, &session, &files, started, output);
     Ok(())

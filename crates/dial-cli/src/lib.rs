@@ -6,6 +6,7 @@
 mod arena;
 pub mod args;
 mod ask;
+mod asking_args;
 mod belief;
 mod bench;
 mod client;

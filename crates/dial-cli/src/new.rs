@@ -6,14 +6,14 @@ use clap::Args;
 use dial::doubt::TAU_PER_DEGREE;
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Kernel, Options, Policy, Precision, Prior, Reading, Score, Sharpness, Tau, ZeroVectors};
+use dial::{Kernel, Options, Policy, Precision, Reading, Score, Tau, ZeroVectors};
 use dial_data::Pool;
 use dial_store::{
     Decision, ENDING, Folder, Given, Import, Imported, Item, Journal, Material, Project, Recipe, Said, random_id,
 };
 use serde_json::json;
 
-use crate::args::{GraphArgs, Neighbourhood, PoolArgs, ZeroRows, positive};
+use crate::args::{BeliefArgs, GraphArgs, Neighbourhood, PoolArgs, ZeroRows, positive};
 use crate::failure::Failure;
 use crate::memory::Work;
 use crate::output::{Output, count};
@@ -62,24 +62,15 @@ pub struct Asking {
     /// max, proportional or uniform
     #[arg(long, value_name = "NAME", default_value = "max")]
     pub policy: Policy,
-    /// Sharpness of the proportional policy: auto, a number (0 to inf) or schedule:L0,P
-    #[arg(long, value_name = "L", default_value = "auto", allow_hyphen_values = true)]
-    pub lambda: Sharpness,
-    /// Prior strength: auto, calibrated, calibrated-raw or a number
-    #[arg(long, value_name = "P", default_value = "auto", allow_hyphen_values = true)]
-    pub prior: Prior,
-    /// How classes are read from the field: plain or even [default: even when asking by auto, else plain]
-    #[arg(long, value_name = "NAME")]
-    pub reading: Option<Reading>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub belief: BeliefArgs,
     /// Regularisation: a number, or e.g. 0.1xdegree [default: 0.03xdegree when asking by auto, else 0.1]
     #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
     pub tau: Option<Tau>,
     /// faithful, or certified: local solves with a proven bound, for large pools
     #[arg(long, value_name = "NAME", default_value = "faithful")]
     pub precision: Precision,
-    /// Overestimate of the number of clusters [default: max(20, 2K)]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    pub expected_clusters: Option<usize>,
     /// Seed of everything random
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
@@ -194,7 +185,7 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     if let Some(graph) = &material.setting.graph {
         prepare::graph_notes(graph, material.pool.matrix.features()?, output);
     }
-    let options = Options { expected_clusters: args.asking.expected_clusters, ..material.options.clone() };
+    let options = Options { expected_clusters: args.asking.belief.expected_clusters, ..material.options.clone() };
     let settings = material.setting.settle(&options, classes.len().max(2), &control)?;
     let mut first: Vec<Decision> = classes.into_iter().map(|name| Decision::AddClass { name }).collect();
     first.push(Decision::Change(settings));
@@ -261,9 +252,9 @@ fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Rec
         precision: asking.precision,
         acquisition: method,
         policy: asking.policy,
-        sharpness: asking.lambda,
-        prior: asking.prior,
-        belief: asking.reading.unwrap_or(reading),
+        sharpness: asking.belief.lambda,
+        prior: asking.belief.prior,
+        belief: asking.belief.reading.unwrap_or(reading),
         seed: asking.seed,
         overlap: asking.overlap,
         audit: asking.audit,

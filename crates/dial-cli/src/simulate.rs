@@ -142,7 +142,7 @@ pub fn settled(typed: &Simulate) -> Simulate {
         args.graph.kernel.get_or_insert(kernel);
     }
     args.kernel.tau.get_or_insert(tau);
-    args.asking.reading.get_or_insert(reading);
+    args.asking.belief.reading.get_or_insert(reading);
     args
 }
 
@@ -223,7 +223,7 @@ fn run_method<'a>(
 ) -> Result<Vec<Run>, Failure> {
     let control = output.control();
     let options = options(setting, bench, asking, (method, policy), &control)?;
-    let prior = match (asking.prior, policy) {
+    let prior = match (asking.belief.prior, policy) {
         (Prior::Constant(strength), _) => Some(strength),
         (Prior::Auto, _) if options.acquisition.prior().is_some() => options.acquisition.prior(),
         (Prior::Auto, Policy::Max | Policy::Uniform) => Some(1.0),
@@ -279,10 +279,10 @@ fn options<'a>(
             method => bench().acquisition(method, &setting.kernel, control)?,
         },
         policy,
-        sharpness: asking.lambda,
-        prior: asking.prior,
-        reading: asking.reading.unwrap_or_default(),
-        expected_clusters: asking.expected_clusters,
+        sharpness: asking.belief.lambda,
+        prior: asking.belief.prior,
+        reading: asking.belief.reading.unwrap_or_default(),
+        expected_clusters: asking.belief.expected_clusters,
         seed: asking.seed,
         ..Options::default()
     })

@@ -48,6 +48,9 @@ type Typed = (String, Vec<String>);
 pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
     let typed = typed(&args.labels)?;
     let mut access = args.project.access_to_change(output)?;
+    if args.add_classes && matches!(access, Access::Server(_)) {
+        add_classes(&mut access, &typed, &args.sender)?;
+    }
     let decisions = decisions(&access, &typed, args.add_classes)?;
     let receipt = access.send(args.sender.submission(decisions, args.replace)?)?;
     let what = match typed.as_slice() {
@@ -60,8 +63,11 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
         _ => "is saved",
     };
     let late = if receipt.late { " The item had a label of somebody else already; both are kept." } else { "" };
-    let undo = format!("dial undo {} --group {}", args.project.typed(), receipt.group);
-    output.result(&format!("{what} {state} (group {}; {undo}).{late}\n", receipt.group), &json!(receipt));
+    let undo = match receipt.group {
+        Some(group) => format!(" (group {group}; dial undo {} --group {group})", args.project.typed()),
+        None => String::new(),
+    };
+    output.result(&format!("{what} {state}{undo}.{late}\n"), &json!(receipt));
     Ok(())
 }
 
@@ -136,13 +142,31 @@ fn decisions(access: &Access, typed: &[Typed], add_classes: bool) -> Result<Vec<
     Ok(decisions)
 }
 
+/// Others may add classes to a project that a server has, so ids are not known before: the new classes go first, on their own.
+fn add_classes(access: &mut Access, typed: &[Typed], sender: &Sender) -> Result<(), Failure> {
+    let known = access.classes()?;
+    let mut new: Vec<String> = Vec::new();
+    for (_, words) in typed {
+        for (name, _) in words.iter().map(|word| share(word, &known, words.len())) {
+            if !new.contains(&name) && known.iter().all(|(_, other)| *other != name) {
+                new.push(name);
+            }
+        }
+    }
+    if new.is_empty() {
+        return Ok(());
+    }
+    let mut classes = sender.submission(new.into_iter().map(|name| Decision::AddClass { name }).collect(), false)?;
+    classes.key += "-classes";
+    access.send(classes).map(drop)
+}
+
 /// The id that the next class will get, so many others being added before it.
 fn next_class(access: &Access, before: usize) -> Result<ClassId, Failure> {
     match access {
         Access::Own(project) => Ok(ClassId(project.log().labels().new_class().0 + before as u16)),
-        Access::Server(_) => Err(Failure::settings(
-            "--add-classes does not work while a server has the project. Nothing was changed. Add them first: dial class \
-             PROJECT add NAME."
+        Access::Server(_) => Err(Failure::storage(
+            "a class that was just added is gone again: somebody else took it back. No label was saved. Send it again."
                 .into(),
         )),
     }

@@ -49,6 +49,8 @@ pub struct Parts {
     pub clock: Clock,
     /// As in [`App`].
     pub sessions: Sessions,
+    /// As in [`App`].
+    pub audits: HashSet<(String, String)>,
     /// Where it listens.
     pub place: std::net::SocketAddr,
     /// As in [`App`].
@@ -58,10 +60,10 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> App {
-        let Parts { desk, thinker, material, clock, sessions, place, stopping } = parts;
+        let Parts { desk, thinker, material, clock, sessions, audits, place, stopping } = parts;
         let (port, address) = (place.port(), place.to_string());
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
-        let (cookie, audits, order) = (format!("dial-{port}"), Mutex::default(), OnceLock::new());
+        let (cookie, audits, order) = (format!("dial-{port}"), Mutex::new(audits), OnceLock::new());
         App { desk, thinker, material, clock, sessions, address, hosts, cookie, audits, stopping, order }
     }
 

@@ -34,6 +34,7 @@ pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
         beside,
         why: prediction.as_ref().map(|(prediction, view)| dial_store::why(log, prediction, view.classes())),
         belief: prediction.map(|(prediction, view)| belief(&prediction, view, thought.version)),
+        score: thought.questions.iter().find(|question| question.node == node).map(|question| question.score),
         audit: false,
         leased_until: None,
         labels: labels(log, &id),

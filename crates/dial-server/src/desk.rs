@@ -24,6 +24,9 @@ const WAITING: usize = 1024;
 /// Submissions that share a transaction.
 const TOGETHER: usize = 64;
 
+/// How often it is looked whether the backup of the day is there, in milliseconds.
+const HOUR: u64 = 3_600_000;
+
 type Answer = dial_store::Result<Receipt>;
 type Job = (Submission, oneshot::Sender<Answer>);
 
@@ -116,18 +119,34 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Takes jobs until nobody can send any more.
 fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told: &dyn Fn(u64)) {
+    let mut look = clock.now() + HOUR;
     while let Ok(first) = jobs.recv() {
         let mut taken = vec![first];
         taken.extend(jobs.try_iter().take(TOGETHER - 1));
         let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) = taken.into_iter().unzip();
-        let mut project = project.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let answers = project.submit(&submissions, clock.now());
-        let version = project.log().version();
-        drop(project);
+        let mut held = project.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let answers = held.submit(&submissions, clock.now());
+        let version = held.log().version();
+        drop(held);
         for (reply, answer) in replies.into_iter().zip(answers) {
             // A sender that has gone away asks again with its key.
             let _ = reply.send(answer);
         }
         told(version);
+        if clock.now() >= look {
+            look = clock.now() + HOUR;
+            back_up(project, clock.now());
+        }
+    }
+}
+
+/// Makes the backup of the day, if it is due. Only the copy holds others up.
+fn back_up(project: &RwLock<Project>, now: u64) {
+    let mut project = project.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let copied = project.copy_if_due(now);
+    drop(project);
+    // A failure does not touch the project; the next hour tries again.
+    if let Ok(Some(copied)) = copied {
+        let _ = copied.finish(now);
     }
 }

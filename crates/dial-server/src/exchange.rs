@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use dial_store::{Estimates, Export, Format, Given, Import, Imported, Manifest, Status};
+use dial_store::{Estimates, Export, Facts, Format, Given, Import, Imported, Manifest, Status};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -22,15 +22,20 @@ type Shared = State<Arc<App>>;
 #[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn status(State(app): Shared) -> Result<Json<Value>, Problem> {
     aside(&app, |app| {
-        let thought = app.thinker.thought();
-        let project = app.desk.project();
-        let mut status = serde_json::to_value(Status::of(&project)).unwrap_or_default();
-        let estimates =
-            thought.view.as_ref().map(|view| Estimates::new(project.log(), view, thought.version, thought.flips));
-        status["estimates"] = serde_json::to_value(estimates).unwrap_or_default();
+        let status = Status::of(&app.desk.project());
+        let mut status = serde_json::to_value(status).unwrap_or_default();
+        status["estimates"] = serde_json::to_value(estimates_now(app)).unwrap_or_default();
         Ok(Json(status))
     })
     .await
+}
+
+/// How the project stands by what the model thought last. Nobody waits meanwhile: the log is read first, and briefly.
+pub fn estimates_now(app: &App) -> Option<Estimates> {
+    let thought = app.thinker.thought();
+    let view = thought.view.as_ref()?;
+    let facts = Facts::of(app.desk.project().log());
+    Some(Estimates::of(facts, view, thought.version, thought.flips))
 }
 
 /// What to export.
@@ -66,7 +71,14 @@ pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<
         let (thought, items) = (app.thinker.thought(), &app.material.setting.items);
         let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
         let view = thought.view.as_deref().filter(|_| !wanted.labels_only);
-        let export = Export::new(app.desk.project().log(), &ids, view);
+        // The log is held for the labels only; what is believed takes longer and needs it no more.
+        let (mut export, places) = {
+            let project = app.desk.project();
+            (Export::labels(project.log(), &ids), view.map(|view| dial_store::places(project.log(), view)))
+        };
+        if let Some((view, places)) = view.zip(places) {
+            export.believe(view, &places);
+        }
         let mut response = export.bytes(format)?.into_response();
         let name = format!("attachment; filename=\"labels.{format}\"");
         let headers = response.headers_mut();
@@ -106,9 +118,20 @@ pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<
     aside(&app, move |app| {
         let Labels { source, given, annotator, skip_unknown, add_classes, key } = labels;
         let how = Import { annotator, skip_unknown, add_classes, ..Import::default() };
-        let imported = app.desk.project_mut().import_given(&source, given, &how, &key, app.clock.now());
+        // Part by part: whoever labels meanwhile gets a turn between two of them.
+        let mut project = app.desk.project_mut();
+        let mut importing = project.plan_import(&source, given, &how, &key)?;
+        let stored = loop {
+            match project.import_some(&mut importing, app.clock.now()) {
+                Ok(true) => drop(project),
+                Ok(false) => break Ok(project.imported(importing)),
+                Err(error) => break Err(error),
+            }
+            std::thread::yield_now();
+            project = app.desk.project_mut();
+        };
         app.desk.told();
-        Ok(Json(imported?))
+        Ok(Json(stored?))
     })
     .await
 }
@@ -117,9 +140,8 @@ pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<
 #[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
     aside(&app, |app| {
-        let mut project = app.desk.project_mut();
         let now = app.clock.now();
-        let Some(folder) = project.folder().map(dial_store::Folder::backups) else {
+        let Some(folder) = app.desk.project().folder().map(dial_store::Folder::backups) else {
             return Err(Problem::not_found("a project in memory has no backups"));
         };
         let made = std::fs::create_dir_all(&folder);
@@ -131,10 +153,12 @@ pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
         made.map_err(failed)?;
         let named = |number: usize| {
             let again = if number == 0 { String::new() } else { format!("-{number}") };
-            folder.join(format!("{}{again}.dialbackup", dial_store::time::compact(now)))
+            folder.join(format!("asked-{}{again}{}", dial_store::time::compact(now), dial_store::BACKUP_ENDING))
         };
         let free = (0..).map(named).find(|file| !file.exists()).unwrap_or_default();
-        Ok(Json(project.backup(&free, now)?))
+        let free = std::path::absolute(&free).unwrap_or(free);
+        let copied = app.desk.project_mut().copy(&free)?;
+        Ok(Json(copied.finish(now)?))
     })
     .await
 }

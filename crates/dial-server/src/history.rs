@@ -65,6 +65,10 @@ fn in_words(log: &dial_store::Log, entry: &Entry) -> (&'static str, Option<Strin
             ("parked", Some(item.clone()), said[1].clone())
         }
         Entry::Parked { .. } => ("parked", None, String::new()),
+        Entry::Known { change, .. } => {
+            let (_, item, text) = in_words(log, &Entry::Change(change.clone()));
+            ("known", item, text)
+        }
         Entry::Settled { parked } => ("settled", None, format!("decision {parked}")),
     }
 }

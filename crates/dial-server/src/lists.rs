@@ -75,9 +75,10 @@ pub struct Believed {
 pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Json<Page<Believed>>, Problem> {
     aside(&app, move |app| {
         let thought = app.thinker.thought();
-        let project = app.desk.project();
-        let (log, version) = (project.log(), project.log().version());
-        let Some(view) = thought.view.as_ref() else { return Ok(Json(Page { version, total: 0, rows: Vec::new() })) };
+        let Some(view) = thought.view.as_ref() else {
+            let version = app.desk.project().log().version();
+            return Ok(Json(Page { version, total: 0, rows: Vec::new() }));
+        };
         let nodes = (0..view.n() as u32).map(NodeId);
         let wanted = |node: &NodeId| {
             which.class.is_none_or(|class| view.class(*node).0 == class)
@@ -93,6 +94,8 @@ pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Jso
             });
         }
         let total = found.len();
+        let project = app.desk.project();
+        let (log, version) = (project.log(), project.log().version());
         let row = |(node, _): (NodeId, f64)| {
             let id = app.material.setting.items.id(node);
             let (belief, labels) =

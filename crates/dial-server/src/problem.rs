@@ -19,6 +19,8 @@ pub struct Problem {
     pub detail: String,
     /// The stable code.
     pub code: &'static str,
+    /// The exit code with which the command fails for the same reason.
+    pub exit: u8,
     /// The place in the log where an answer that could not be taken is kept aside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parked: Option<u64>,
@@ -37,6 +39,7 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             code,
+            exit: exit(status),
             parked: None,
             said: None,
         }
@@ -48,11 +51,23 @@ impl Problem {
     }
 }
 
+/// The exit code of problems of the interface itself.
+fn exit(status: StatusCode) -> u8 {
+    let kind = match status.as_u16() {
+        401 | 403 | 421 => ErrorKind::Permission,
+        404 => ErrorKind::Input,
+        409 => ErrorKind::Conflict,
+        400..=499 => ErrorKind::Usage,
+        _ => ErrorKind::Storage,
+    };
+    kind.exit_code()
+}
+
 impl From<dial_store::Error> for Problem {
     fn from(error: dial_store::Error) -> Problem {
         use dial_store::Error;
         let status = match &error {
-            Error::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            Error::Full(_) | Error::Reserve { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Error::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Error::Core(dial::Error::UnknownItem(_) | dial::Error::UnknownClass(_)) => StatusCode::NOT_FOUND,
             other => match other.kind() {
@@ -62,7 +77,8 @@ impl From<dial_store::Error> for Problem {
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         };
-        let problem = Problem::new(status, error.code(), error.to_string());
+        let problem =
+            Problem { exit: error.kind().exit_code(), ..Problem::new(status, error.code(), error.to_string()) };
         match error {
             Error::Contradiction { parked, first, second, .. } => {
                 Problem { parked: Some(parked), said: Some(Box::new([first, second])), ..problem }

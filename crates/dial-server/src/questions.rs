@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use dial::seed::hash;
 use dial::{Items, NodeId};
-use dial_store::{Lease, Log, Wanted};
+use dial_store::{Lease, Log, Project, Wanted};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -19,6 +19,9 @@ pub const LEASE: u64 = 600_000;
 
 /// Items of the random order that are offered at once.
 const OFFERED: usize = 200;
+
+/// The name under which open audits are kept.
+const AUDITS: &str = "audits";
 
 /// An item for somebody.
 pub struct Given {
@@ -32,62 +35,117 @@ pub struct Given {
 pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Result<Vec<Given>, Problem> {
     let thought = app.thinker.thought();
     let mut project = app.desk.project_mut();
+    let now = app.clock.now();
+    let leases = project.leases()?;
+    let mut wishes = Wishes::new(app, project.log(), annotator, except);
+    wishes.by_the_model(app, project.log(), &thought, &leases, now);
     let mut given: Vec<Given> = Vec::new();
-    let mut taken: HashSet<String> = except.iter().cloned().collect();
     while given.len() < count {
-        let now = app.clock.now();
-        let leases = project.leases()?;
-        let wish = wishes(app, project.log(), &thought, annotator, &leases, &taken, now);
-        let Some(lease) = project.lease(&Wanted { items: &wish.items, annotator, now, length: LEASE })? else { break };
-        taken.insert(lease.item.clone());
-        let audit = wish.audit.as_ref() == Some(&lease.item);
+        let found = project.lease(&Wanted { items: &wishes.items, annotator, now, length: LEASE })?;
+        let Some(lease) = found else {
+            // What the model wants is on other desks, or there is none.
+            if !wishes.at_random(app, project.log()) {
+                break;
+            }
+            continue;
+        };
+        wishes.items.retain(|(item, _)| *item != lease.item);
+        let audit = wishes.audit.as_ref() == Some(&lease.item);
+        if audit {
+            remember(app, &mut project, &lease);
+        }
         given.push(Given { lease, audit });
     }
-    let now = app.clock.now();
-    let people = project.leases()?.into_iter().filter(|lease| lease.is_live(now, LEASE)).map(|lease| lease.annotator);
-    app.thinker.expect(people.collect::<HashSet<String>>().len() + count.saturating_sub(1));
+    let mut people: HashSet<&str> =
+        leases.iter().filter(|lease| lease.is_live(now, LEASE)).map(|lease| lease.annotator.as_str()).collect();
+    people.insert(annotator);
+    app.thinker.expect(people.len() + count.saturating_sub(1));
     Ok(given)
 }
 
-struct Wishes {
-    items: Vec<(String, usize)>,
-    audit: Option<String>,
+/// Keeps in mind, also after a restart, that an item was given to somebody as drawn at random.
+fn remember(app: &App, project: &mut Project, lease: &Lease) {
+    let mut audits = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if audits.insert((lease.item.clone(), lease.annotator.clone())) {
+        // Where this fails a restart forgets it, and the answer counts as any other.
+        let _ = project.keep(AUDITS, &serde_json::to_vec(&*audits).unwrap_or_default());
+    }
+}
+
+/// What was remembered before, without what is answered by now.
+pub fn remembered(project: &mut Project) -> HashSet<(String, String)> {
+    let kept = project.kept(AUDITS).ok().flatten().unwrap_or_default();
+    let mut audits: HashSet<(String, String)> = serde_json::from_slice(&kept).unwrap_or_default();
+    let labels = project.log().labels();
+    audits.retain(|(item, annotator)| labels.labels_of(item).all(|(who, _)| who != annotator));
+    audits
 }
 
 /// What may be given to somebody, the best first.
-fn wishes(
-    app: &App,
-    log: &Log,
-    thought: &Thought,
-    annotator: &str,
-    leases: &[Lease],
-    taken: &HashSet<String>,
-    now: u64,
-) -> Wishes {
-    let items = &app.material.setting.items;
-    let overlap = app.material.recipe.overlap.max(1);
-    let labels = log.labels();
-    let mut seen: HashSet<String> = taken.clone();
-    let mut wished: Vec<(String, usize)> = Vec::new();
-    let mut wish = |item: &str| {
-        let (skipped, excluded) = labels.marks_of(item);
-        let mine = labels.labels_of(item).any(|(who, _)| who == annotator);
-        let room = overlap.saturating_sub(labels.labels_of(item).count());
-        if !skipped && !excluded && !mine && room > 0 && seen.insert(item.to_string()) {
-            wished.push((item.to_string(), room));
-        }
-    };
-    let mine = leases.iter().filter(|lease| lease.annotator == annotator && lease.is_live(now, LEASE));
-    mine.for_each(|lease| wish(&lease.item));
-    let audit = audit_item(app, log, items);
-    audit.iter().for_each(|item| wish(item));
-    if overlap > 1 {
-        labels.labelled().for_each(&mut wish);
+struct Wishes<'a> {
+    annotator: &'a str,
+    overlap: usize,
+    items: Vec<(String, usize)>,
+    seen: HashSet<String>,
+    audit: Option<String>,
+    random: bool,
+}
+
+impl<'a> Wishes<'a> {
+    fn new(app: &App, log: &Log, annotator: &'a str, except: &[String]) -> Wishes<'a> {
+        let (overlap, seen) = (app.material.recipe.overlap.max(1), except.iter().cloned().collect());
+        let audit = audit_item(app, log, &app.material.setting.items);
+        Wishes { annotator, overlap, items: Vec::new(), seen, audit, random: false }
     }
-    foreseen(log, thought).iter().for_each(|item| wish(item));
-    thought.questions.iter().for_each(|question| wish(&question.item));
-    random_order(app, log, items).for_each(|item| wish(&item));
-    Wishes { items: wished, audit }
+
+    /// Wishes for an item, if there is room for this person's answer.
+    fn wish(&mut self, log: &Log, item: &str) {
+        let labels = log.labels();
+        let (skipped, excluded) = labels.marks_of(item);
+        let mine = labels.labels_of(item).any(|(who, _)| who == self.annotator);
+        // Answers that came late took nobody's place.
+        let in_time = |who: &str| log.record_of(item, who).is_none_or(|record| !record.remark.late);
+        let room = self.overlap.saturating_sub(labels.labels_of(item).filter(|(who, _)| in_time(who)).count());
+        if !skipped && !excluded && !mine && room > 0 && self.seen.insert(item.to_string()) {
+            self.items.push((item.to_string(), room));
+        }
+    }
+
+    fn by_the_model(&mut self, app: &App, log: &Log, thought: &Thought, leases: &[Lease], now: u64) {
+        let annotator = self.annotator;
+        let mine = leases.iter().filter(|lease| lease.annotator == annotator && lease.is_live(now, LEASE));
+        mine.for_each(|lease| self.wish(log, &lease.item));
+        self.audit.clone().iter().for_each(|item| self.wish(log, item));
+        if self.overlap > 1 {
+            let wanting = log.labels().labelled().filter(|item| askable(app, &app.material.setting.items, item));
+            for item in wanting {
+                self.wish(log, item);
+                if self.items.len() >= OFFERED {
+                    break;
+                }
+            }
+        }
+        foreseen(log, thought).iter().for_each(|item| self.wish(log, item));
+        thought.questions.iter().for_each(|question| self.wish(log, &question.item));
+    }
+
+    /// Some open items, in an order that is random but the same for everybody. False if that was done before.
+    fn at_random(&mut self, app: &App, log: &Log) -> bool {
+        if std::mem::replace(&mut self.random, true) {
+            return false;
+        }
+        let items = &app.material.setting.items;
+        for &node in app.random_order() {
+            let item = items.id(NodeId(node));
+            if log.labels().labels_of(&item).next().is_none() {
+                self.wish(log, &item);
+            }
+            if self.items.len() >= OFFERED {
+                break;
+            }
+        }
+        true
+    }
 }
 
 /// The question that was foreseen for the answers the model does not know yet.
@@ -115,14 +173,6 @@ fn audit_item(app: &App, log: &Log, items: &Items) -> Option<String> {
     let open = |item: &String| askable(app, items, item) && log.labels().labels_of(item).next().is_none();
     let tries = (0..200u64).map(|again| items.id(NodeId((hash(round, 1 + again) % n.max(1)) as u32)));
     tries.into_iter().find(open)
-}
-
-/// Some open items, in an order that is random but the same for everybody.
-fn random_order<'a>(app: &'a App, log: &'a Log, items: &'a Items) -> impl Iterator<Item = String> + 'a {
-    let closed: HashSet<&str> = log.labels().closed().collect();
-    let order = app.random_order();
-    let open = order.iter().map(|&node| items.id(NodeId(node))).filter(move |item| !closed.contains(item.as_str()));
-    open.take(OFFERED).collect::<Vec<_>>().into_iter()
 }
 
 fn askable(app: &App, items: &Items, item: &str) -> bool {

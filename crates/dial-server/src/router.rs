@@ -88,11 +88,12 @@ struct Launch {
 /// Exchanges a launch code for a cookie and goes to the page, so that the code is in no history.
 async fn launch(State(app): State<Arc<App>>, Asked(Launch { code }): Asked<Launch>) -> Result<Response, Problem> {
     let Some((cookie, kept)) = app.sessions.exchange(&code, app.clock.now())? else {
-        let text = "this link was used before or is too old. Run dial label again for a new one.";
+        let text = "this link was used before. Run dial label again for a new one.";
         return Err(Problem::new(StatusCode::UNAUTHORIZED, "X13", text));
     };
     // Without it a restart signs this browser out, which is no reason to refuse it now.
-    let _ = app.desk.project_mut().keep("sessions", &kept);
+    let keep = move |app: &App| Ok(drop(app.desk.project_mut().keep("sessions", &kept)));
+    paths::aside(&app, keep).await?;
     let mut response = Redirect::to("/").into_response();
     let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", app.cookie);
     if let Ok(value) = HeaderValue::from_str(&value) {

@@ -69,11 +69,18 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             model_version: thought.version,
             model_ready: thought.view.is_some(),
             foreseen: !thought.foreseen.is_empty(),
-            banner: thought.trouble.as_ref().map(|trouble| format!("Labels are safe; predictions are old. {trouble}")),
+            banner: banner(project.trouble(), thought.trouble.as_deref()),
             parked: log.parked().count(),
         }))
     })
     .await
+}
+
+/// What people must know: first what keeps labels from being stored, then what is wrong with the model.
+fn banner(storage: Option<&str>, model: Option<&str>) -> Option<String> {
+    let storage =
+        storage.map(|trouble| format!("Labels cannot be saved just now; they stay in the browser. {trouble}"));
+    storage.or_else(|| model.map(|trouble| format!("Labels are safe; predictions are old. {trouble}")))
 }
 
 /// Live labels by class and by annotator.
@@ -108,8 +115,6 @@ pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Q
             (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
             if given.audit {
                 card.why = Some("Drawn at random, to measure the accuracy.".into());
-                let pair = (given.lease.item, wish.annotator.clone());
-                app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(pair);
             }
             items.push(card);
         }
@@ -126,26 +131,31 @@ pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result
         Some(dial_store::Decision::Change(Change::Label { item, .. })) => Some(item.clone()),
         _ => None,
     };
-    let (of, who) = (item.clone(), sent.annotator.clone());
+    let single = decisions.len() == 1;
+    let (of, who) = (item.clone().filter(|_| single), sent.annotator.clone());
     let remark = aside(&app, move |app| remark(app, of.as_deref(), &who)).await?;
     let Decisions { key, annotator, replace, .. } = Decisions { decisions: Vec::new(), ..sent };
     let receipt = app.desk.submit(Submission { key, annotator: annotator.clone(), decisions, replace, remark }).await?;
-    let project = app.desk.project();
-    let others = item.iter().flat_map(|item| project.log().labels().labels_of(item));
-    let also_by = others.map(|(who, _)| who.to_string()).filter(|who| *who != annotator).collect();
-    Ok(Json(Stored::new(&receipt, project.log().version(), also_by)))
+    aside(&app, move |app| {
+        let project = app.desk.project();
+        let others = item.iter().flat_map(|item| project.log().labels().labels_of(item));
+        let also_by = others.map(|(who, _)| who.to_string()).filter(|who| *who != annotator).collect();
+        Ok(Json(Stored::new(&receipt, project.log().version(), also_by)))
+    })
+    .await
 }
 
-/// What the model believed before an answer, and whether the item had gone to somebody else by then.
+/// What the model believed before an answer, and whether by then others have all the places there are. Of many answers at
+/// once nothing is said: nobody was asked for them.
 fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Problem> {
     let now = app.clock.now();
     let leases = match item {
         Some(_) => app.desk.project_mut().leases()?,
         None => Vec::new(),
     };
-    let mut live =
-        leases.iter().filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE)).peekable();
-    let late = live.peek().is_some() && live.all(|lease| lease.annotator != annotator);
+    let live = leases.iter().filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE));
+    let (mine, others): (Vec<_>, Vec<_>) = live.partition(|lease| lease.annotator == annotator);
+    let late = mine.is_empty() && others.len() >= app.material.recipe.overlap.max(1);
     let thought = app.thinker.thought();
     let node = item.and_then(|item| app.material.setting.items.node(item).ok());
     let predicted = node.zip(thought.view.as_ref()).map(|(node, view)| view.class(node));
@@ -248,9 +258,13 @@ pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Jso
         let project = app.desk.project();
         let log = project.log();
         let rows = log.records().iter().rev().map(|record| HistoryRow::new(log, record));
+        if part.search.is_empty() {
+            let some = rows.skip(part.offset).take(part.limit.clamp(1, 1000)).collect();
+            return Ok(Json(Page { version: log.version(), total: log.records().len(), rows: some }));
+        }
         let found = |row: &HistoryRow| {
             let texts = [row.item.as_deref().unwrap_or_default(), &row.text, &row.annotator, &row.kind];
-            part.search.is_empty() || texts.iter().any(|text| text.contains(&part.search))
+            texts.iter().any(|text| text.contains(&part.search))
         };
         Ok(page(log.version(), rows.filter(found).collect(), &part))
     })
@@ -260,19 +274,16 @@ pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Jso
 /// Decisions that were kept aside and need attention.
 #[utoipa::path(get, path = "/api/v1/parked", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn parked(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
-    let project = app.desk.project();
-    let log = project.log();
-    Ok(page(log.version(), log.parked().map(|record| HistoryRow::new(log, record)).collect(), &part))
+    aside(&app, move |app| {
+        let project = app.desk.project();
+        let log = project.log();
+        Ok(page(log.version(), log.parked().map(|record| HistoryRow::new(log, record)).collect(), &part))
+    })
+    .await
 }
 
 /// How the project stands: share settled, accuracy with its interval, and whether to stop.
 #[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = serde_json::Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn estimates(State(app): Shared) -> Result<Json<Option<Estimates>>, Problem> {
-    aside(&app, |app| {
-        let thought = app.thinker.thought();
-        let project = app.desk.project();
-        let view = thought.view.as_ref();
-        Ok(Json(view.map(|view| Estimates::new(project.log(), view, thought.version, thought.flips))))
-    })
-    .await
+    aside(&app, |app| Ok(Json(crate::exchange::estimates_now(app)))).await
 }

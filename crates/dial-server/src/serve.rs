@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::app::{App, Parts};
 use crate::desk::Desk;
+use crate::questions::remembered;
 use crate::router::router;
 use crate::sessions::{Sessions, secret};
 use crate::thinker::{Obstacle, Thinker};
@@ -113,6 +114,7 @@ impl Server {
             write_private(&folder.server(), &serde_json::to_vec(&address).unwrap_or_default())?;
         }
         let sessions = Sessions::new(&token, project.kept("sessions")?);
+        let audits = remembered(&mut project);
         let (stop, stopping) = watch::channel(false);
         let (thinker, beginning) = Thinker::new();
         let thinker = Arc::new(thinker);
@@ -129,7 +131,7 @@ impl Server {
         let think = move || pool.install(|| beginning.think(&mine, &shared, obstacle.as_ref()));
         let model = std::thread::Builder::new().name("model".into()).spawn(think).expect("a thread can be started");
         thinker.wake();
-        let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, place, stopping }));
+        let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, audits, place, stopping }));
         Ok(Server { app, listener, folder, stop, model, address })
     }
 

@@ -228,30 +228,29 @@ impl Mind {
         obstacle: Option<&Obstacle>,
         publish: &dyn Fn(Thought),
     ) -> dial::Result<()> {
+        if self.session.is_none() {
+            self.version = 0;
+        }
         let (events, version) = news(project, self.version);
         if let Some(obstacle) = obstacle {
             obstacle(version);
         }
         match &mut self.session {
             Some(session) => session.extend(events, control)?,
-            None => {
-                self.version = 0;
-                let all = news(project, 0);
-                match material.session(all.0, control) {
-                    Ok(session) => self.session = Some(session),
-                    Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
-                        publish(nothing(version));
-                        return Ok(());
-                    }
-                    Err(dial_store::Error::Core(error)) => return Err(error),
-                    Err(other) => return Err(Error::Conflict(other.to_string())),
+            None => match material.session(events, control) {
+                Ok(session) => self.session = Some(session),
+                Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
+                    publish(nothing(version));
+                    return Ok(());
                 }
-            }
+                Err(dial_store::Error::Core(error)) => return Err(error),
+                Err(other) => return Err(Error::Conflict(other.to_string())),
+            },
         }
         self.version = version;
         let Some(session) = &self.session else { return Ok(()) };
         let count = people.clamp(1, AHEAD);
-        let questions = match session.ask(count) {
+        let questions = match session.ask_under(count, control) {
             Ok(ask) => ask.questions,
             Err(Error::NothingToAsk) => Vec::new(),
             Err(error) => return Err(error),

@@ -142,8 +142,8 @@ pub struct Decisions {
 pub struct Stored {
     /// The place of its first record in the log.
     pub seq: u64,
-    /// The group to undo it by.
-    pub group: u64,
+    /// The group to undo it by; none where nothing was stored that could be undone.
+    pub group: Option<u64>,
     /// The key was known: this is the first answer again.
     pub repeated: bool,
     /// The same had been said before: nothing was stored.
@@ -212,6 +212,8 @@ pub struct Card {
     pub belief: Option<Belief>,
     /// Why it is asked, in words.
     pub why: Option<String>,
+    /// How telling its label would be, where the model has asked for it.
+    pub score: Option<f64>,
     /// Drawn at random, to measure accuracy.
     pub audit: bool,
     /// Until when it is leased: milliseconds since 1970.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::log::Log;
-use crate::place::{Folder, Lock};
+use crate::place::{Folder, Lock, sync_folder_of};
 use crate::project::Project;
 use crate::record::Chain;
 use crate::sqlite::{Journal, Sqlite};
@@ -54,6 +54,46 @@ pub struct Restored {
     pub aside: Option<PathBuf>,
 }
 
+/// A copy that was not looked at yet. Without [`Copied::finish`] it is no backup, and goes away.
+#[derive(Debug)]
+pub struct Copied {
+    part: PathBuf,
+    to: PathBuf,
+    project: String,
+    events: u64,
+    chain: Chain,
+    /// Backups that may go once this one is there.
+    old: Vec<PathBuf>,
+}
+
+impl Copied {
+    /// Checks the copy, and gives it its name.
+    ///
+    /// # Errors
+    /// A copy that is not whole (S9), or what the disk fails with.
+    pub fn finish(self, now: u64) -> Result<Manifest> {
+        let (project, log) = read_copy(&self.part)?;
+        if project != self.project || (log.version(), log.head()) != (self.events, self.chain) {
+            let (place, what) = (self.part.display().to_string(), "the copy is not what was copied".into());
+            return Err(Error::Damaged { place, what, readable: log.version(), total: self.events.to_string() });
+        }
+        File::open(&self.part).and_then(|file| file.sync_all()).map_err(|error| Error::io(&self.part, &error))?;
+        fs::rename(&self.part, &self.to).map_err(|error| Error::io(&self.to, &error))?;
+        sync_folder_of(&self.to)?;
+        // One too many does no harm.
+        self.old.iter().for_each(|old| drop(fs::remove_file(old)));
+        let (file, project, events) = (self.to.clone(), self.project.clone(), self.events);
+        Ok(Manifest { file, project, events, chain: hexadecimal(&self.chain), time: now })
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // What could not be finished is no backup; what was has another name by now.
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
 impl Project {
     /// Copies everything to a new file while the project is in use, and checks the copy.
     ///
@@ -66,38 +106,22 @@ impl Project {
                 to.display()
             )));
         }
-        let part = beside(to, "part");
-        let made = self.copy_checked(&part).and_then(|events| {
-            fs::rename(&part, to).map_err(|error| Error::io(to, &error))?;
-            sync_folder(to)?;
-            Ok(events)
-        });
-        if made.is_err() {
-            // What could not be finished is no backup.
-            let _ = fs::remove_file(&part);
-        }
-        let (events, chain) = made?;
-        Ok(Manifest {
-            file: to.to_path_buf(),
-            project: self.id().into(),
-            events,
-            chain: hexadecimal(&chain),
-            time: now,
-        })
+        self.copy(to)?.finish(now)
     }
 
-    fn copy_checked(&mut self, part: &Path) -> Result<(u64, Chain)> {
+    /// The first half of a backup: the copy. The other half needs no project, and takes longer.
+    ///
+    /// # Errors
+    /// As [`Project::backup`].
+    pub fn copy(&mut self, to: &Path) -> Result<Copied> {
+        let part = beside(to, "part");
         // Of an earlier attempt of this process.
-        let _ = fs::remove_file(part);
-        self.store().copy_to(part)?;
-        let (project, log) = read_copy(part)?;
-        let (events, chain) = (self.log().version(), self.log().head());
-        if project != self.id() || (log.version(), log.head()) != (events, chain) {
-            let (place, what) = (part.display().to_string(), "the copy is not what was copied".into());
-            return Err(Error::Damaged { place, what, readable: log.version(), total: events.to_string() });
-        }
-        File::open(part).and_then(|file| file.sync_all()).map_err(|error| Error::io(part, &error))?;
-        Ok((events, chain))
+        let _ = fs::remove_file(&part);
+        let (project, events, chain) = (self.id().to_string(), self.log().version(), self.log().head());
+        let (to, old) = (to.to_path_buf(), Vec::new());
+        let copied = Copied { part, to, project, events, chain, old };
+        self.store().copy_to(&copied.part)?;
+        Ok(copied)
     }
 
     /// Makes today's backup in the folder of the project, if there is none of the last 24 hours, and lets the oldest of
@@ -106,22 +130,27 @@ impl Project {
     /// # Errors
     /// As [`Project::backup`]; the project itself is untouched.
     pub fn backup_if_due(&mut self, now: u64) -> Result<Option<Manifest>> {
+        self.copy_if_due(now)?.map(|copied| copied.finish(now)).transpose()
+    }
+
+    /// The first half of that, as [`Project::copy`].
+    ///
+    /// # Errors
+    /// As [`Project::backup`]; the project itself is untouched.
+    pub fn copy_if_due(&mut self, now: u64) -> Result<Option<Copied>> {
         let Some(folder) = self.folder().map(Folder::backups) else { return Ok(None) };
         // Names are times, so that their order is that of the backups. What a wrong clock named later than now counts
         // for nothing and is left alone.
-        let past = |names: Vec<String>| names.into_iter().filter(|name| *name <= named(now)).collect::<Vec<_>>();
+        let mut past = automatic(&folder);
+        past.retain(|name| *name <= named(now));
         let day_ago = named(now.saturating_sub(DAY));
-        if past(automatic(&folder)).iter().any(|name| *name > day_ago) {
+        if past.iter().any(|name| *name > day_ago) {
             return Ok(None);
         }
         fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, &error))?;
-        let manifest = self.backup(&folder.join(named(now)), now)?;
-        let names = past(automatic(&folder));
-        for name in names.iter().take(names.len().saturating_sub(KEPT)) {
-            // One too many does no harm.
-            let _ = fs::remove_file(folder.join(name));
-        }
-        Ok(Some(manifest))
+        let mut copied = self.copy(&folder.join(named(now)))?;
+        copied.old = past.iter().take((past.len() + 1).saturating_sub(KEPT)).map(|name| folder.join(name)).collect();
+        Ok(Some(copied))
     }
 }
 
@@ -154,7 +183,7 @@ fn copy_back(backup: &Path, part: &Path, now: u64) -> Result<Manifest> {
     fs::copy(backup, &database).map_err(|error| Error::io(&database, &error))?;
     let (project, log) = read_copy(&database).map_err(|error| error.named(backup))?;
     File::open(&database).and_then(|file| file.sync_all()).map_err(|error| Error::io(&database, &error))?;
-    sync_folder(&database)?;
+    sync_folder_of(&database)?;
     let (events, chain) = (log.version(), hexadecimal(&log.head()));
     Ok(Manifest { file: backup.to_path_buf(), project, events, chain, time: now })
 }
@@ -170,7 +199,7 @@ fn take_place(
     let named = |from: &Path, to: &Path| fs::rename(from, to).map_err(|error| Error::io(to, &error));
     if !folder.exists() {
         named(part, folder)?;
-        return sync_folder(folder).map(|()| None);
+        return sync_folder_of(folder).map(|()| None);
     }
     let old = Folder(folder.to_path_buf());
     let refuse = |why: String| Err(Error::Restore(format!("{}: {why}", folder.display())));
@@ -195,7 +224,7 @@ fn take_place(
         named(&aside, folder)?;
         return Err(error);
     }
-    sync_folder(folder).map(|()| Some(aside))
+    sync_folder_of(folder).map(|()| Some(aside))
 }
 
 /// `NAME.replaced-TIME.dial`, a name that is free.
@@ -247,14 +276,6 @@ fn automatic(folder: &Path) -> Vec<String> {
 fn beside(path: &Path, what: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.{what}", std::process::id()))
-}
-
-fn sync_folder(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match cfg!(unix) {
-        true => File::open(folder).and_then(|file| file.sync_all()).map_err(|error| Error::io(folder, &error)),
-        false => Ok(()),
-    }
 }
 
 fn hexadecimal(chain: &Chain) -> String {

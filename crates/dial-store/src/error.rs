@@ -60,6 +60,19 @@ pub enum Error {
         /// Who has it, since when.
         holder: String,
     },
+    /// An import that would leave no room for labels.
+    #[error(
+        "{place}: {free} MiB are free and this takes up to {needed}, but 256 MiB are kept for labels. Nothing was imported. \
+         Free some space."
+    )]
+    Reserve {
+        /// The project.
+        place: String,
+        /// Free space, in MiB.
+        free: u64,
+        /// What it may take, in MiB.
+        needed: u64,
+    },
     /// A library with a known fault.
     #[error(
         "SQLite {0} has the WAL-reset corruption bug; 3.51.3 or newer is required. Nothing was changed. Use a newer dial."
@@ -122,6 +135,19 @@ pub enum Error {
         /// The place of the new one in the log.
         parked: u64,
     },
+    /// An answer among many that contradicts one of the same annotator.
+    #[error(
+        "item {item:?} of the answers cannot be taken: {first} stands, {second} came. Nothing was changed. Leave it out, or \
+         send all with replace."
+    )]
+    Batch {
+        /// The item.
+        item: String,
+        /// The label that stands.
+        first: String,
+        /// The label that came.
+        second: String,
+    },
     /// An answer that names a class that is no more.
     #[error(
         "class {class} is not in the schema any more. The answer for item {item:?} is kept aside as decision {parked}. \
@@ -153,7 +179,7 @@ impl Error {
     /// The stable code, listed in `docs/errors.md`.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::Full(_) => "S3",
+            Error::Full(_) | Error::Reserve { .. } => "S3",
             Error::Disk { .. } => "S4",
             Error::Place { .. } => "S5",
             Error::FileSystem { .. } => "S6",
@@ -165,7 +191,7 @@ impl Error {
             Error::Moved => "C1",
             Error::KeyReused(_) => "W2",
             Error::Submission(_) => "U1",
-            Error::Contradiction { .. } => "C3",
+            Error::Contradiction { .. } | Error::Batch { .. } => "C3",
             Error::ClassGone { .. } => "C6",
             Error::Undo(_) => "C5",
             Error::Import(_) => "I12",
@@ -178,9 +204,13 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Full(_) | Error::Disk { .. } | Error::Place { .. } | Error::FileSystem { .. } => ErrorKind::Storage,
-            Error::OldSqlite(_) | Error::Damaged { .. } | Error::Newer { .. } => ErrorKind::Storage,
+            Error::Reserve { .. } | Error::OldSqlite(_) | Error::Damaged { .. } | Error::Newer { .. } => {
+                ErrorKind::Storage
+            }
             Error::Held { .. } | Error::Restore(_) | Error::Moved | Error::KeyReused(_) => ErrorKind::Conflict,
-            Error::Contradiction { .. } | Error::ClassGone { .. } | Error::Undo(_) => ErrorKind::Conflict,
+            Error::Contradiction { .. } | Error::Batch { .. } | Error::ClassGone { .. } | Error::Undo(_) => {
+                ErrorKind::Conflict
+            }
             Error::Submission(_) => ErrorKind::Usage,
             Error::Import(_) => ErrorKind::Input,
             Error::Core(error) => error.kind(),

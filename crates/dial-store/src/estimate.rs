@@ -72,10 +72,15 @@ pub enum Verdict {
 impl Estimates {
     /// How a project stands, by a belief that was made from `version` of its log.
     pub fn new(log: &Log, view: &View<'_>, version: u64, flips: Option<f64>) -> Estimates {
+        Estimates::of(Facts::of(log), view, version, flips)
+    }
+
+    /// The same from what the log says, for a caller that cannot hold it.
+    pub fn of(facts: Facts, view: &View<'_>, version: u64, flips: Option<f64>) -> Estimates {
         let classes = view.classes().len();
-        let told: BTreeSet<ClassId> = log.labels().contributions().iter().map(|term| term.class).collect();
+        let Facts { classes: told, audit } = facts;
         let classes_met = view.classes().iter().filter(|class| told.contains(class)).count();
-        let (settled, accuracy, audit) = (view.settled(SETTLED), view.accuracy(), audit(log));
+        let (settled, accuracy) = (view.settled(SETTLED), view.accuracy());
         let labelled = view.labelled().len();
         let mut estimates = Estimates {
             version,
@@ -116,7 +121,10 @@ impl Estimates {
             }
             None => reasons.push("There are too few labels to estimate the accuracy.".into()),
         }
-        reasons.push(format!("{} of the items are settled.", percent(self.settled)));
+        // While a class is missing, everything counts for the others.
+        if missing == 0 {
+            reasons.push(format!("{} of the items are settled.", percent(self.settled)));
+        }
         if let Some(flips) = self.flips {
             reasons.push(format!("The last ten labels changed the class of {:.1} % of the items.", 100.0 * flips));
         }
@@ -138,10 +146,34 @@ impl Estimates {
     }
 }
 
-/// The share of random questions whose answer was foretold, with its interval.
+/// What the log says to the estimates; taken out of it, so that nobody has to wait for the rest.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The classes that have a label.
+    classes: BTreeSet<ClassId>,
+    /// The accuracy as measured on items drawn at random, and on how many.
+    audit: Option<(Accuracy, usize)>,
+}
+
+impl Facts {
+    /// What a log says.
+    pub fn of(log: &Log) -> Facts {
+        let labels = log.labels().labelled().flat_map(|item| log.labels().labels_of(item));
+        let classes = labels.flat_map(|(_, classes)| classes).map(|(class, _)| log.resolved(*class)).collect();
+        Facts { classes, audit: audit(log) }
+    }
+}
+
+/// The share of random questions whose answer was foretold, with its interval. Only the first answer of a person for an item
+/// counts: what was believed before a later one knew the first.
 fn audit(log: &Log) -> Option<(Accuracy, usize)> {
     let (mut right, mut all) = (0usize, 0usize);
+    let mut seen = BTreeSet::new();
     for record in log.records().iter().filter(|record| record.remark.audit) {
+        let Some(Change::Label { item, .. }) = record.change() else { continue };
+        if !seen.insert((item, &record.annotator)) {
+            continue;
+        }
         if let Some((predicted, told)) = judged(log, record) {
             all += 1;
             right += usize::from(predicted == told);
@@ -150,13 +182,12 @@ fn audit(log: &Log) -> Option<(Accuracy, usize)> {
     (all > 0).then(|| (wilson(right, all), all))
 }
 
-/// The class believed before an answer that still stands, and the class told.
+/// The class believed before an answer, and the class that this person calls the item now.
 fn judged(log: &Log, record: &Record) -> Option<(ClassId, ClassId)> {
     let predicted = record.remark.predicted?;
-    let Some(Change::Label { item, classes }) = record.change() else { return None };
-    let stands = log.label_of(item, &record.annotator) == Some(classes.as_slice());
-    match classes.as_slice() {
-        [(told, _)] if stands => Some((predicted, *told)),
+    let Some(Change::Label { item, .. }) = record.change() else { return None };
+    match log.label_of(item, &record.annotator)? {
+        [(told, _)] => Some((log.resolved(predicted), log.resolved(*told))),
         _ => None,
     }
 }

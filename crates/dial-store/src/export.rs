@@ -93,13 +93,18 @@ pub struct Export {
 }
 
 impl Export {
-    /// The rows of all items, in the order of the pool, then those of labelled items that are not in it. Without a view
-    /// there is no belief.
+    /// The rows of all items, with what a view believes about them, if there is one.
     ///
     /// # Panics
-    /// If the view is of another number of items.
+    /// If the view is of other items.
     pub fn new(log: &Log, ids: &[String], view: Option<&View<'_>>) -> Export {
-        view.iter().for_each(|view| assert_eq!(view.n(), ids.len(), "a view of these items"));
+        let mut export = Export::labels(log, ids);
+        view.iter().for_each(|view| export.believe(view, &places(log, view)));
+        export
+    }
+
+    /// The rows of all items, in the order of the pool, then those of labelled items that are not in it; without belief.
+    pub fn labels(log: &Log, ids: &[String]) -> Export {
         let mut told: HashMap<&str, Vec<Told>> = HashMap::new();
         let mut order = Vec::new();
         for (rank, label) in (1..).zip(log.live_labels()) {
@@ -116,7 +121,7 @@ impl Export {
             id: id.into(),
             labels: told.get(id).cloned().unwrap_or_default(),
             mark: if node.is_some() { mark(log, id) } else { Some(Mark::Gone) },
-            belief: view.zip(node).map(|(view, node)| belief(view, node)),
+            belief: None,
         };
         let there = (0..).map(NodeId).zip(ids).map(|(node, id)| row(id, Some(node)));
         let gone = order.iter().filter(|id| !known.contains(*id)).map(|id| row(id, None));
@@ -124,6 +129,26 @@ impl Export {
         let classes = log.labels().classes().into_iter().map(|class| log.class_name(class).to_string()).collect();
         Export { classes, rows }
     }
+
+    /// With what a view believes. The view may be of an earlier log: `places` says where its classes are now ([`places`]).
+    ///
+    /// # Panics
+    /// If the view is of other items.
+    pub fn believe(&mut self, view: &View<'_>, places: &[Option<usize>]) {
+        let there = self.rows.iter().filter(|row| row.mark != Some(Mark::Gone)).count();
+        assert_eq!((view.n(), view.classes().len()), (there, places.len()), "a view of these items");
+        let count = self.classes.len();
+        for (node, row) in (0..).map(NodeId).zip(&mut self.rows[..there]) {
+            row.belief = Some(belief(view, node, places, count));
+        }
+    }
+}
+
+/// Where the classes of a view are among the live classes of a log: those that were merged are where they went, those whose
+/// addition was undone are nowhere.
+pub fn places(log: &Log, view: &View<'_>) -> Vec<Option<usize>> {
+    let live = log.labels().classes();
+    view.classes().iter().map(|class| live.iter().position(|other| *other == log.resolved(*class))).collect()
 }
 
 fn mark(log: &Log, id: &str) -> Option<Mark> {
@@ -134,11 +159,18 @@ fn mark(log: &Log, id: &str) -> Option<Mark> {
     }
 }
 
-fn belief(view: &View<'_>, node: NodeId) -> Belief {
+fn belief(view: &View<'_>, node: NodeId, places: &[Option<usize>], count: usize) -> Belief {
     let prediction = view.prediction(node);
+    let mut probabilities = vec![0.0; count];
+    for (place, probability) in places.iter().zip(&prediction.probabilities) {
+        place.iter().for_each(|&place| probabilities[place] += probability);
+    }
+    let believed = view.classes().iter().position(|class| *class == prediction.class);
+    let first = |a: usize, b: usize| if probabilities[b] > probabilities[a] { b } else { a };
+    let class = believed.and_then(|class| places[class]).unwrap_or_else(|| (0..count).fold(0, first));
     Belief {
-        class: view.classes().iter().position(|class| *class == prediction.class).unwrap_or(0),
-        probabilities: prediction.probabilities,
+        class,
+        probabilities,
         variance: prediction.variance,
         evidence: prediction.evidence,
         reached: prediction.reached,

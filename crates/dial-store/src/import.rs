@@ -9,17 +9,21 @@ use std::path::Path;
 
 use dial::{Change, ClassId};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::export::Mark;
 use crate::labels_file::{Given, Item, Named, Said, read_labels, source};
+use crate::place::check_room;
 use crate::project::Project;
 use crate::record::Remark;
 use crate::submit::{Decision, Submission};
 
 /// Decisions of one submission, and of one transaction, at most.
 const AT_ONCE: usize = 1_000;
-const TRANSACTION: usize = 20_000;
+const TRANSACTION: usize = 5_000;
+/// Bytes that a label takes in the database and its log, at most, unless names are long.
+const RECORD: u64 = 2_000;
 /// So many ids and names are listed in a message.
 const LISTED: usize = 20;
 
@@ -64,12 +68,37 @@ pub struct Contradiction {
     pub labels: Vec<(String, String)>,
 }
 
+impl Imported {
+    /// Counts decisions as known that turned out to be stored before.
+    fn forget(&mut self, decisions: &[Decision]) {
+        let is = |decision: &&Decision, label: bool| match decision {
+            Decision::Change(change) => matches!(change, Change::Label { .. }) == label,
+            _ => false,
+        };
+        let (labels, marks) = (
+            decisions.iter().filter(|one| is(one, true)).count(),
+            decisions.iter().filter(|one| is(one, false)).count(),
+        );
+        (self.labels, self.known, self.marks) = (self.labels - labels, self.known + labels, self.marks - marks);
+    }
+}
+
+/// An import under way.
+#[derive(Debug)]
+pub struct Importing {
+    /// What is left, the next one last.
+    submissions: Vec<Submission>,
+    group: u64,
+    touched: BTreeSet<String>,
+    imported: Imported,
+}
+
 impl Project {
     /// Imports the labels of a file. The key is the sender's, as that of a submission.
     ///
     /// # Errors
     /// A file that cannot be read, items or classes that are not there, labels that cannot be (I12): nothing is imported.
-    /// Where the disk fails half-way through more than 20,000 labels, those before stay, in one group, and the same file
+    /// Where the disk fails half-way through more than 5,000 labels, those before stay, in one group, and the same file
     /// can be imported again.
     pub fn import(&mut self, file: &Path, how: &Import, key: &str, now: u64) -> Result<Imported> {
         let given = read_labels(file, &how.columns)?;
@@ -88,33 +117,60 @@ impl Project {
         key: &str,
         now: u64,
     ) -> Result<Imported> {
+        let mut importing = self.plan_import(source, given, how, key)?;
+        while self.import_some(&mut importing, now)? {}
+        Ok(self.imported(importing))
+    }
+
+    /// Begins an import: everything is checked, nothing is stored yet.
+    ///
+    /// # Errors
+    /// As [`Project::import`].
+    pub fn plan_import(&mut self, source: &str, given: Vec<Given>, how: &Import, key: &str) -> Result<Importing> {
         let (given, unknown) = self.with_items(source, given, how)?;
         let (classes, added) = self.with_classes(source, &given, how)?;
         let plan = Plan::new(self, source, &given, &classes, how)?;
-        let group = self.log().new_group();
         let mut submissions = plan.submissions(source, &added, key);
-        let stored = !submissions.is_empty();
-        while !submissions.is_empty() {
-            let mut size = 0;
-            let within = |one: &Submission| {
-                size += one.decisions.len();
-                size <= TRANSACTION
-            };
-            let count = submissions.iter().map(within).take_while(|within| *within).count().max(1);
-            let rest = submissions.split_off(count);
-            self.submit_together(&submissions, group, now)?;
-            submissions = rest;
+        submissions.reverse();
+        if let Some(folder) = self.folder() {
+            check_room(&folder.0, RECORD * (plan.labels + plan.marks) as u64)?;
         }
-        let contradictions = self.contradictions(&plan.touched);
-        Ok(Imported {
-            labels: plan.labels,
-            known: plan.known,
-            marks: plan.marks,
-            classes: added,
-            unknown,
-            contradictions,
-            group: stored.then_some(group),
-        })
+        // What an earlier attempt under this key has stored is undone together with the rest.
+        let group = self.log().group_of_import(key).unwrap_or_else(|| self.log().new_group());
+        let Plan { touched, labels, known, marks, .. } = plan;
+        let (done, contradictions) = (None, Vec::new());
+        let imported = Imported { labels, known, marks, classes: added, unknown, contradictions, group: done };
+        Ok(Importing { submissions, group, touched, imported })
+    }
+
+    /// Stores the next part of an import, so that others get their turn between parts. Whether there is more.
+    ///
+    /// # Errors
+    /// What storing may fail with; the parts before stay.
+    pub fn import_some(&mut self, importing: &mut Importing, now: u64) -> Result<bool> {
+        let mut size = 0;
+        let mut part = Vec::new();
+        while let Some(next) =
+            importing.submissions.pop_if(|next| size == 0 || size + next.decisions.len() <= TRANSACTION)
+        {
+            size += next.decisions.len();
+            part.push(next);
+        }
+        let receipts = self.submit_together(&part, importing.group, now)?;
+        for (receipt, submission) in receipts.iter().zip(&part) {
+            match receipt.repeated {
+                // Sent before under this key: it is not stored again, whatever became of it since.
+                true => importing.imported.forget(&submission.decisions),
+                false => importing.imported.group = Some(importing.group),
+            }
+        }
+        Ok(!importing.submissions.is_empty())
+    }
+
+    /// What became of an import that is over.
+    pub fn imported(&self, importing: Importing) -> Imported {
+        let contradictions = self.contradictions(&importing.touched);
+        Imported { contradictions, ..importing.imported }
     }
 
     /// Finds the items that are meant.
@@ -312,17 +368,22 @@ impl Plan {
                     last.decisions.push(decision);
                 }
                 _ => {
-                    let key = match submissions.len() {
-                        0 => key.to_string(),
-                        number => format!("{key}/{number}"),
-                    };
                     let remark = Remark { source: Some(source.into()), ..Remark::default() };
+                    let key = String::new();
                     submissions.push(Submission { key, annotator, decisions: vec![decision], replace: false, remark });
                 }
             }
         }
+        // Keys come from the content, so that an import that was killed half-way can be repeated: what is left is other
+        // content then.
+        submissions.iter_mut().for_each(|one| one.key = format!("{key}/{}", digest(one)));
         submissions
     }
+}
+
+fn digest(submission: &Submission) -> String {
+    let content = serde_json::to_vec(&(&submission.annotator, &submission.decisions)).unwrap_or_default();
+    Sha256::digest(content)[..12].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `ann`, `ann (labels.csv)`, `ann (labels.csv, 2)`, ...

@@ -4,6 +4,7 @@
 //! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
 
 mod backup;
+mod checks;
 mod connection;
 mod error;
 mod estimate;
@@ -26,12 +27,12 @@ mod store;
 mod submit;
 pub mod time;
 
-pub use backup::{BACKUP_ENDING, Manifest, Restored, restore};
+pub use backup::{BACKUP_ENDING, Copied, Manifest, Restored, restore};
 pub use error::{Error, Result};
-pub use estimate::{Advice, Estimates, SETTLED, TARGET, Verdict};
-pub use export::{Belief, Export, Mark, Row, Told};
+pub use estimate::{Advice, Estimates, Facts, SETTLED, TARGET, Verdict};
+pub use export::{Belief, Export, Mark, Row, Told, places};
 pub use export_file::Format;
-pub use import::{Contradiction, Import, Imported};
+pub use import::{Contradiction, Import, Imported, Importing};
 pub use labels_file::{Given, Item, Named, Said, read_labels, source};
 pub use log::{Live, Log};
 pub use material::Material;

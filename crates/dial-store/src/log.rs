@@ -24,6 +24,8 @@ pub struct Log {
     parked: BTreeMap<u64, Record>,
     /// The first record of every submission and how many there are.
     keys: HashMap<String, (usize, usize)>,
+    /// The place of the record of every event of the core.
+    places: Vec<u64>,
     /// The key of the latest submission.
     latest: Option<String>,
     /// One more than the largest group of any record.
@@ -56,6 +58,7 @@ impl Log {
             recipe: None,
             parked: BTreeMap::new(),
             keys: HashMap::new(),
+            places: Vec::new(),
             latest: None,
             next_group: 0,
         }
@@ -92,12 +95,18 @@ impl Log {
     /// Keeps the books of everything but the labels.
     fn note(&mut self, record: Record) {
         self.links.push(next_link(&self.head(), &record.body()));
+        self.book(record);
+    }
+
+    /// The same without the chain.
+    fn book(&mut self, record: Record) {
         match &record.entry {
             Entry::Look(look) => drop(self.looks.insert(look.class, look.clone())),
             Entry::Recipe(recipe) => self.recipe = Some((**recipe).clone()),
             Entry::Parked { .. } => drop(self.parked.insert(record.seq, record.clone())),
             Entry::Settled { parked } => drop(self.parked.remove(parked)),
-            Entry::Change(_) => {}
+            Entry::Change(_) => self.places.push(record.seq),
+            Entry::Known { .. } => {}
         }
         self.next_group = self.next_group.max(record.group + 1);
         match &record.key {
@@ -114,13 +123,16 @@ impl Log {
         self.records.push(record);
     }
 
-    /// Takes back the records after a place: for a caller that could not store them.
+    /// Takes back the records after a place: for a caller that could not store them. The chain up to there stands.
     pub fn cut(&mut self, to: u64) {
-        let mut log = Log { start: self.start, ..Log::new("") };
-        let records: Vec<Record> = std::mem::take(&mut self.records).into_iter().take(to as usize).collect();
-        log.labels = Labels::replay(records.iter().filter_map(Record::event)).expect("a prefix of a log is a log");
-        records.into_iter().for_each(|record| log.note(record));
-        *self = log;
+        let mut links = std::mem::take(&mut self.links);
+        links.truncate(to as usize);
+        let mut records = std::mem::take(&mut self.records);
+        records.truncate(to as usize);
+        let mut log = Log { start: self.start, labels: std::mem::take(&mut self.labels), ..Log::new("") };
+        log.labels.cut(records.iter().filter(|record| record.change().is_some()).count());
+        records.into_iter().for_each(|record| log.book(record));
+        *self = Log { links, ..log };
     }
 
     /// The records.
@@ -135,8 +147,9 @@ impl Log {
 
     /// The records after a place, each with its link.
     pub fn chained(&self, after: u64) -> Vec<(Record, Chain)> {
-        let both = self.records.iter().cloned().zip(self.links.iter().copied());
-        both.skip(after as usize).collect()
+        // Cut before cloning: skipping a zip would clone what it skips.
+        let (records, links) = (&self.records[after as usize..], &self.links[after as usize..]);
+        records.iter().cloned().zip(links.iter().copied()).collect()
     }
 
     /// The end of the chain.
@@ -198,7 +211,7 @@ impl Log {
     }
 
     /// The class that stands for a class after merges.
-    fn resolved(&self, class: ClassId) -> ClassId {
+    pub fn resolved(&self, class: ClassId) -> ClassId {
         match self.labels.schema().get(class.index()).map(|class| class.fate) {
             Some(Fate::Merged(into)) => self.resolved(into),
             _ => class,
@@ -248,9 +261,23 @@ impl Log {
         in_words(&named)
     }
 
-    /// The live label that an annotator gave an item, with its place in the log.
+    /// The live label that an annotator gave an item.
     pub fn label_of(&self, item: &str, annotator: &str) -> Option<&[(ClassId, f64)]> {
         self.labels.labels_of(item).find(|(who, _)| *who == annotator).map(|(_, classes)| classes)
+    }
+
+    /// The record of the live label that an annotator gave an item.
+    pub fn record_of(&self, item: &str, annotator: &str) -> Option<&Record> {
+        let place = *self.places.get(self.labels.place_of(item, annotator)?)?;
+        self.records.get(place as usize - 1)
+    }
+
+    /// The group that an earlier part of an import under this key is in, if it still stands.
+    pub fn group_of_import(&self, key: &str) -> Option<u64> {
+        let part =
+            |record: &&Record| record.key.as_ref().and_then(|own| own.strip_prefix(key)?.strip_prefix('/')).is_some();
+        let group = self.records.iter().rev().find(part)?.group;
+        self.labels.is_live(group).then_some(group)
     }
 }
 

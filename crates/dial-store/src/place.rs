@@ -124,6 +124,35 @@ pub(crate) fn sync_folder_of(file: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Space that an import leaves to the labels that people will give.
+pub const RESERVE: u64 = 256 << 20;
+
+/// Refuses what would take so many bytes where the reserve is then touched (S3). Where the free space is not known, all is
+/// allowed: the disk itself refuses what does not fit.
+pub(crate) fn check_room(folder: &Path, bytes: u64) -> Result<()> {
+    enough(folder, free_space(folder), bytes)
+}
+
+fn enough(folder: &Path, free: Option<u64>, bytes: u64) -> Result<()> {
+    match free {
+        Some(free) if free < RESERVE.saturating_add(bytes) => {
+            Err(Error::Reserve { place: folder.display().to_string(), free: free >> 20, needed: (bytes >> 20) + 1 })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    found.f_bavail.checked_mul(found.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
 /// File systems on which SQLite's locks or its log do not hold what they promise.
 const UNSAFE: [&str; 14] = [
     "9p",
@@ -143,7 +172,17 @@ const UNSAFE: [&str; 14] = [
 ];
 
 /// Folders that another program copies behind our back.
-const SYNCED: [&str; 6] = ["OneDrive", "Dropbox", "Google Drive", "GoogleDrive", "Mobile Documents", "Nextcloud"];
+const SYNCED: [&str; 9] = [
+    "OneDrive",
+    "Dropbox",
+    "Google Drive",
+    "GoogleDrive",
+    "Mobile Documents",
+    "iCloud Drive",
+    "iCloudDrive",
+    "Nextcloud",
+    "pCloudDrive",
+];
 
 /// Refuses a folder on which a database may be corrupted silently.
 pub fn check_file_system(folder: &Path) -> Result<()> {
@@ -159,7 +198,10 @@ pub fn check_file_system(folder: &Path) -> Result<()> {
 fn unsafe_place(path: &Path, mounts: &str) -> Option<String> {
     let synced = path.iter().filter_map(|part| part.to_str());
     for part in synced {
-        if let Some(name) = SYNCED.iter().find(|name| part == **name || part.starts_with(&format!("{name} "))) {
+        if let Some(name) = SYNCED.iter().find(|name| {
+            // OneDrive - Uni, OneDrive-Personal, GoogleDrive-me@example.org
+            part.strip_prefix(**name).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
+        }) {
             return Some(format!("in a folder that {name} synchronises"));
         }
     }
@@ -174,7 +216,7 @@ fn unsafe_place(path: &Path, mounts: &str) -> Option<String> {
         }
     }
     let (_, kind) = found?;
-    let network = UNSAFE.contains(&kind) || (kind.starts_with("fuse.") && kind != "fuse.ext2");
+    let network = UNSAFE.contains(&kind) || kind == "fuse" || (kind.starts_with("fuse.") && kind != "fuse.ext2");
     network.then(|| format!("on {kind}"))
 }
 
@@ -212,12 +254,25 @@ mod tests {
             ("/layers/p.dial", None),
             ("/home/ann/Dropbox/p.dial", Some("in a folder that Dropbox synchronises")),
             ("/home/ann/OneDrive - Uni/p.dial", Some("in a folder that OneDrive synchronises")),
+            ("/home/ann/OneDrive-Personal/p.dial", Some("in a folder that OneDrive synchronises")),
+            ("/Users/ann/GoogleDrive-ann@example.org/p.dial", Some("in a folder that GoogleDrive synchronises")),
+            ("/Users/ann/iCloud Drive/p.dial", Some("in a folder that iCloud Drive synchronises")),
             ("/home/ann/Dropboxes/p.dial", None),
         ];
         for (path, expected) in cases {
             assert_eq!(kind(path).as_deref(), expected, "{path}");
         }
         assert_eq!(unsafe_place(Path::new("/x"), "nonsense\n"), None);
+    }
+
+    #[test]
+    fn an_import_leaves_room_for_labels() {
+        let here = Path::new("p.dial");
+        assert!(enough(here, None, u64::MAX).is_ok() && enough(here, Some(RESERVE + 10), 10).is_ok());
+        let refused = enough(here, Some(RESERVE + 9), 10).unwrap_err();
+        assert_eq!((refused.code(), refused.kind()), ("S3", dial::ErrorKind::Storage));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(cfg!(not(unix)) || free_space(folder.path()).is_some_and(|free| free > 0));
     }
 
     #[test]

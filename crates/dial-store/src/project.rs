@@ -32,6 +32,8 @@ pub struct Project {
     log: Log,
     items: Items,
     lock: Option<Lock>,
+    /// What went wrong when the store was to be opened again.
+    trouble: Option<String>,
 }
 
 /// The ids of the items.
@@ -97,7 +99,7 @@ impl Project {
         let log = read_log(&mut *store)?;
         let items = read_items(&mut *store, &log)?;
         let project = store.project().to_string();
-        Ok(Project { folder, store: Mutex::new(store), project, log, items, lock })
+        Ok(Project { folder, store: Mutex::new(store), project, log, items, lock, trouble: None })
     }
 
     /// Where it lies.
@@ -130,6 +132,7 @@ impl Project {
     /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
     /// failing disk is the answer to all that were to be stored.
     pub fn submit(&mut self, submissions: &[Submission], now: u64) -> Vec<Result<Receipt>> {
+        self.mend();
         let start = self.log.version();
         let (log, items) = (&mut self.log, &self.items);
         let answers: Vec<Result<Receipt>> =
@@ -146,18 +149,21 @@ impl Project {
     }
 
     /// Takes submissions in one transaction and one group: all of them, or none.
-    pub(crate) fn submit_together(&mut self, submissions: &[Submission], group: u64, now: u64) -> Result<()> {
+    pub(crate) fn submit_together(&mut self, submissions: &[Submission], group: u64, now: u64) -> Result<Vec<Receipt>> {
+        self.mend();
         let start = self.log.version();
         let (log, items) = (&mut self.log, &self.items);
-        let mut each = submissions.iter();
-        if let Err(error) = each.try_for_each(|one| submit_in(log, one, &|item| items.has(item), now, group).map(drop))
-        {
-            self.log.cut(start);
-            return Err(error);
-        }
+        let each = submissions.iter().map(|one| submit_in(log, one, &|item| items.has(item), now, group));
+        let receipts = match each.collect::<Result<Vec<Receipt>>>() {
+            Ok(receipts) => receipts,
+            Err(error) => {
+                self.log.cut(start);
+                return Err(error);
+            }
+        };
         match self.store_from(start) {
-            Ok(()) => Ok(()),
-            Err(error) => self.after_failure(error, start, submissions).into_iter().try_for_each(|one| one.map(drop)),
+            Ok(()) => Ok(receipts),
+            Err(error) => self.after_failure(error, start, submissions).into_iter().collect(),
         }
     }
 
@@ -202,6 +208,24 @@ impl Project {
 
     /// After a failure of the disk: opens the store again and reads everything again.
     pub fn recover(&mut self) -> Result<()> {
+        let recovered = self.read_again();
+        self.trouble = recovered.as_ref().err().map(Error::to_string);
+        recovered
+    }
+
+    /// What keeps labels from being stored, as far as it is known.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    /// Where opening the store again has failed before, tries once more: the disk may be well by now.
+    fn mend(&mut self) {
+        if self.trouble.is_some() {
+            let _ = self.recover();
+        }
+    }
+
+    fn read_again(&mut self) -> Result<()> {
         self.store().reopen()?;
         let log = read_log(self.store())?;
         // What was acknowledged must be there.
@@ -225,6 +249,7 @@ impl Project {
 
     /// Leases an item to somebody.
     pub fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
+        self.mend();
         let leased = self.store().lease(wanted);
         self.recovered(leased)
     }
@@ -240,7 +265,9 @@ impl Project {
 
     /// All leases.
     pub fn leases(&mut self) -> Result<Vec<Lease>> {
-        self.store().leases()
+        self.mend();
+        let leases = self.store().leases();
+        self.recovered(leases)
     }
 
     /// Takes another pool, or the same one embedded again: its recipe and its ids.

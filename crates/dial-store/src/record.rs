@@ -57,6 +57,13 @@ pub enum Entry {
         /// Names as they were: the label that stood, the label that came.
         said: [String; 2],
     },
+    /// What was said before was said again: stored so that its key is known.
+    Known {
+        /// The place of the record that said it first; 0 if there is none to name.
+        of: u64,
+        /// What was said.
+        change: Change,
+    },
     /// A parked answer was dealt with.
     Settled {
         /// Its place in the log.

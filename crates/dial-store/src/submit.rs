@@ -5,16 +5,14 @@
 //! contradicts one of the same person (C3) or names a class that is no more (C6), is human work all the same: it is kept
 //! aside in the log, and the sender is told.
 
-use dial::{Change, ClassId, Event};
+use dial::{Change, ClassId};
 use serde::{Deserialize, Serialize};
 
+use crate::checks::{batch_error, check_batch, check_name, check_names, checked_look};
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::recipe::Recipe;
 use crate::record::{Entry, Look, Record, Remark};
-
-/// The longest key, name of an annotator, and name of a class, in characters.
-const LONGEST: usize = 200;
 
 /// What somebody sends.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,8 +60,8 @@ pub enum Decision {
 pub struct Receipt {
     /// The place of its first record; of the record that said the same before, if nothing was stored.
     pub seq: u64,
-    /// The group to undo it by.
-    pub group: u64,
+    /// The group to undo it by; none where nothing was stored that could be undone.
+    pub group: Option<u64>,
     /// The key was known: this is the first answer again.
     pub repeated: bool,
     /// The same annotator had said the same before: nothing was stored.
@@ -96,6 +94,7 @@ pub(crate) fn submit_in(
     if let Some(before) = log.submission(&submission.key) {
         return repeat(log, before, submission);
     }
+    check_batch(log, submission, exists)?;
     let start = log.version();
     let stored = store(log, submission, exists, now, group);
     if stored.as_ref().is_err_and(|error| !matches!(error, Error::Contradiction { .. } | Error::ClassGone { .. }))
@@ -113,8 +112,10 @@ fn store(
     now: u64,
     group: u64,
 ) -> Result<Receipt> {
-    let mut receipt = Receipt { seq: log.version() + 1, group, repeated: false, known: false, late: false };
+    let mut receipt =
+        Receipt { seq: log.version() + 1, group: Some(group), repeated: false, known: false, late: false };
     let mut key = Some(submission.key.clone());
+    let mut known: Option<(u64, Change)> = None;
     for decision in &submission.decisions {
         let change = match decision {
             Decision::Change(change) => Some(change.clone()),
@@ -129,10 +130,10 @@ fn store(
         let (entry, late) = match (decision, change) {
             (_, Some(change)) => match judge(log, submission, &change, exists)? {
                 Judged::Take { late } => (Entry::Change(change), late),
-                Judged::Known(seq) if submission.decisions.len() == 1 => {
-                    return Ok(Receipt { seq, group: log.records()[seq as usize - 1].group, known: true, ..receipt });
+                Judged::Known(seq) => {
+                    known.get_or_insert((seq, change));
+                    continue;
                 }
-                Judged::Known(_) => continue,
                 Judged::Park(code, said) => {
                     return park(log, submission, change, (code, said), group, now);
                 }
@@ -150,25 +151,66 @@ fn store(
             _ => unreachable!("every other decision is a change"),
         };
         receipt.late |= late;
-        let remark = Remark { late, ..submission.remark.clone() };
-        let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
-        log.append(Record { seq, key: key.take(), time: now, annotator, group, entry, remark })?;
+        let settled = settled_by(log, submission, &entry);
+        append(log, submission, key.take(), group, entry, late, now)?;
+        for parked in settled {
+            append(log, submission, None, group, Entry::Settled { parked }, false, now)?;
+        }
     }
-    match key {
-        // Everything was known: nothing was stored under the key.
-        Some(_) => Ok(Receipt { known: true, seq: log.version(), ..receipt }),
-        None => Ok(receipt),
+    match (key, known) {
+        // Everything was known: that is stored under the key, so that it has the same answer for ever.
+        (Some(key), Some((of, change))) => {
+            append(log, submission, Some(key), group, Entry::Known { of, change }, false, now)?;
+            Ok(known_receipt(log, of, log.version()))
+        }
+        _ => Ok(receipt),
     }
 }
 
-enum Judged {
+fn append(
+    log: &mut Log,
+    submission: &Submission,
+    key: Option<String>,
+    group: u64,
+    entry: Entry,
+    late: bool,
+    now: u64,
+) -> Result<()> {
+    let remark = Remark { late, ..submission.remark.clone() };
+    let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
+    log.append(Record { seq, key, time: now, annotator, group, entry, remark })
+}
+
+/// The answer to something that was said before, by the record of then and the record of now.
+fn known_receipt(log: &Log, of: u64, now: u64) -> Receipt {
+    let first = of.checked_sub(1).and_then(|place| log.records().get(place as usize));
+    let (seq, group) = first.map_or((now, None), |first| (first.seq, Some(first.group)));
+    Receipt { seq, group, repeated: false, known: true, late: false }
+}
+
+/// Parked answers that an answer settles: the same person decides about the same item.
+fn settled_by(log: &Log, submission: &Submission, entry: &Entry) -> Vec<u64> {
+    let Entry::Change(Change::Label { item, .. }) = entry else { return Vec::new() };
+    let same = |record: &&Record| {
+        record.annotator == submission.annotator
+            && matches!(&record.entry, Entry::Parked { change: Change::Label { item: other, .. }, .. } if other == item)
+    };
+    log.parked().filter(same).map(|record| record.seq).collect()
+}
+
+pub(crate) enum Judged {
     Take { late: bool },
     Known(u64),
     Park(&'static str, [String; 2]),
 }
 
 /// Whether a change can be taken as it is.
-fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&str) -> bool) -> Result<Judged> {
+pub(crate) fn judge(
+    log: &Log,
+    submission: &Submission,
+    change: &Change,
+    exists: &dyn Fn(&str) -> bool,
+) -> Result<Judged> {
     if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } = change
         && !exists(item)
     {
@@ -187,18 +229,17 @@ fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&s
                 return Ok(Judged::Park("C6", [log.label_in_words(&[(*gone, 1.0)]), log.label_in_words(classes)]));
             }
             match log.label_of(item, &submission.annotator) {
-                Some(before) if before == classes => Ok(Judged::Known(place_of(log, item, &submission.annotator))),
+                Some(before) if before == classes => {
+                    Ok(Judged::Known(log.record_of(item, &submission.annotator).map_or(0, |record| record.seq)))
+                }
                 Some(before) if !submission.replace => {
                     // What could not be taken in any case is a mistake of the sender too.
-                    let (annotator, change) = (submission.annotator.clone(), change.clone());
-                    log.labels().clone().append(Event { group: log.new_group(), annotator, change })?;
+                    log.labels().check_label(item, classes)?;
                     Ok(Judged::Park("C3", [log.label_in_words(before), log.label_in_words(classes)]))
                 }
                 _ => {
                     // Answers that came late took nobody's place.
-                    let place = |who: &str| (place_of(log, item, who) as usize).checked_sub(1);
-                    let record = |who: &str| place(who).and_then(|place| log.records().get(place));
-                    let in_time = |who: &str| record(who).is_none_or(|record| !record.remark.late);
+                    let in_time = |who: &str| log.record_of(item, who).is_none_or(|record| !record.remark.late);
                     let others = log.labels().labels_of(item).map(|(who, _)| who);
                     let others = others.filter(|who| *who != submission.annotator && in_time(who)).count();
                     let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
@@ -206,6 +247,8 @@ fn judge(log: &Log, submission: &Submission, change: &Change, exists: &dyn Fn(&s
                 }
             }
         }
+        Change::Skip { item } if log.labels().marks_of(item).0 => Ok(Judged::Known(0)),
+        Change::Exclude { item } if log.labels().marks_of(item).1 => Ok(Judged::Known(0)),
         Change::RenameClass { name, .. } => check_name("the class", name).map(|()| Judged::Take { late: false }),
         Change::Undo { group } | Change::Redo { group } => {
             let others = |record: &&Record| record.group == *group && record.annotator != submission.annotator;
@@ -231,10 +274,8 @@ fn park(
     now: u64,
 ) -> Result<Receipt> {
     if submission.decisions.len() > 1 {
-        // Many at once are nobody's single answer: the sender has them all and is told why.
-        let text =
-            format!("one of the answers cannot be taken: {} stands, {} came. Nothing was changed.", said[0], said[1]);
-        return Err(Error::Submission(format!("{text} Leave it out, or send it with replace.")));
+        let item = if let Change::Label { item, .. } = &change { item.as_str() } else { "" };
+        return Err(batch_error(item, &said));
     }
     let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
     let entry = Entry::Parked { change, code: code.into(), said };
@@ -272,7 +313,7 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => name == again,
         (Entry::Change(Change::Undo { .. }), Decision::UndoLast) => true,
         (Entry::Change(Change::Redo { .. }), Decision::RedoLast) => true,
-        (Entry::Change(change), Decision::Change(again)) => change == again,
+        (Entry::Change(change) | Entry::Known { change, .. }, Decision::Change(again)) => change == again,
         (Entry::Parked { change, .. }, Decision::Change(again)) => change == again,
         (Entry::Look(look), Decision::Look(again)) => look == again,
         (Entry::Settled { parked }, Decision::Settle { parked: again }) => parked == again,
@@ -280,12 +321,15 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         _ => false,
     };
     // A label that was known already left no record; whatever else has none was not sent then.
+    let settles = submission.decisions.iter().any(|decision| matches!(decision, Decision::Settle { .. }));
     let earlier = &log.records()[..first.seq as usize - 1 + before.len()];
     let known = |decision: &Decision| {
         matches!(decision, Decision::Change(change @ Change::Label { .. })
             if earlier.iter().any(|record| record.annotator == first.annotator && record.change() == Some(change)))
     };
-    let mut left = before.iter().peekable();
+    // Parked answers that were settled on the way were not sent.
+    let sent = |record: &&Record| !matches!(record.entry, Entry::Settled { .. }) || settles;
+    let mut left = before.iter().filter(sent).peekable();
     let all = submission
         .decisions
         .iter()
@@ -296,8 +340,11 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
     if matches!(first.entry, Entry::Parked { .. }) {
         return Err(parked_error(first));
     }
+    if let Entry::Known { of, .. } = first.entry {
+        return Ok(Receipt { repeated: true, ..known_receipt(log, of, first.seq) });
+    }
     let late = before.iter().any(|record| record.remark.late);
-    Ok(Receipt { seq: first.seq, group: first.group, repeated: true, known: false, late })
+    Ok(Receipt { seq: first.seq, group: Some(first.group), repeated: true, known: false, late })
 }
 
 fn next_class(log: &Log) -> Result<ClassId> {
@@ -327,65 +374,4 @@ fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
         }
     }
     Err(Error::Undo("there is nothing to bring back. Nothing was changed. Undo something first.".into()))
-}
-
-/// The place of the live label that an annotator gave an item.
-fn place_of(log: &Log, item: &str, annotator: &str) -> u64 {
-    // From the end: of the undos and redos of a group the last one counts.
-    let mut undone = std::collections::HashMap::new();
-    let mine = |record: &&Record| {
-        match record.change() {
-            Some(Change::Undo { group }) => drop(undone.entry(*group).or_insert(true)),
-            Some(Change::Redo { group }) => drop(undone.entry(*group).or_insert(false)),
-            _ => {}
-        }
-        record.annotator == annotator
-            && undone.get(&record.group) != Some(&true)
-            && matches!(record.change(), Some(Change::Label { item: other, .. }) if other == item)
-    };
-    log.records().iter().rev().find(mine).map_or(0, |record| record.seq)
-}
-
-fn checked_look(log: &Log, look: &Look) -> Result<Look> {
-    if look.class.index() >= log.labels().schema().len() {
-        return Err(dial::Error::UnknownClass(look.class.0.to_string()).into());
-    }
-    let digits = look
-        .colour
-        .strip_prefix('#')
-        .filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
-    if digits.is_none() {
-        return Err(Error::Submission(format!("{:?} is no colour. Give one as #rrggbb.", look.colour)));
-    }
-    if look.key.chars().count() > 1 || look.key.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Error::Submission(format!("{:?} is no key. Give one character, or none.", look.key)));
-    }
-    Ok(look.clone())
-}
-
-fn check_names(submission: &Submission) -> Result<()> {
-    if submission.key.is_empty() {
-        return Err(Error::Submission("a submission needs a key of its own. Send one.".into()));
-    }
-    if submission.decisions.is_empty() {
-        return Err(Error::Submission("a submission needs a decision. Send one.".into()));
-    }
-    check_text("the key", &submission.key)?;
-    check_text("the name of the annotator", &submission.annotator)
-}
-
-fn check_name(what: &str, name: &str) -> Result<()> {
-    if name.trim().is_empty() || name.trim() != name {
-        return Err(Error::Submission(format!("{what} {name:?} needs a name without blanks around it. Give one.")));
-    }
-    check_text(what, name)
-}
-
-fn check_text(what: &str, text: &str) -> Result<()> {
-    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
-        return Err(Error::Submission(format!(
-            "{what} must be at most {LONGEST} characters, none of them a control character."
-        )));
-    }
-    Ok(())
 }

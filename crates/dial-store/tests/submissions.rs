@@ -77,7 +77,7 @@ fn every_group_is_of_one_submission() {
     sorted.dedup();
     assert_eq!((groups.len(), sorted.len()), (5, 5), "{groups:?}");
     // A colour is not undone, and nobody's label with it.
-    assert!(project.submit_one(submission("k5", "bob", undo(looked.group)), 10).is_err());
+    assert!(project.submit_one(submission("k5", "bob", undo(looked.group.unwrap())), 10).is_err());
     assert_eq!(project.log().labels().labels_of("2").count(), 1);
 }
 
@@ -90,7 +90,7 @@ fn undo_is_not_refused_because_somebody_else_did_something_in_between() {
     project.submit_one(submission("k3", "ann", Decision::UndoLast), 10).unwrap();
     assert_eq!(project.log().labels().labels_of("2").count(), 0);
     // The work of another is undone only on purpose (fault C5).
-    let group = project.submit_one(label("k4", "ann", "2", 0), 10).unwrap().group;
+    let group = project.submit_one(label("k4", "ann", "2", 0), 10).unwrap().group.unwrap();
     let refused = project.submit_one(submission("k5", "bob", undo(group)), 10).unwrap_err();
     assert_eq!(refused.code(), "C5", "{refused}");
     let meant = Submission { replace: true, ..submission("k6", "bob", undo(group)) };
@@ -110,6 +110,59 @@ fn what_is_known_is_answered_with_the_label_that_stands() {
     }
     let known = project.submit_one(label("k6", "ann", "1", 0), 10).unwrap();
     assert_eq!((known.seq, known.group, known.known), (first.seq, first.group, true));
+}
+
+/// A copy of such an answer that was long on its way must not bring back what was undone since.
+#[test]
+fn what_is_known_is_known_by_its_key_for_ever() {
+    let mut project = project();
+    project.submit_one(label("k1", "ann", "7", 0), 10).unwrap();
+    let known = project.submit_one(label("k2", "ann", "7", 0), 10).unwrap();
+    let all_known = many("k3", &[("7", 0)]);
+    project.submit_one(all_known.clone(), 10).unwrap();
+    project.submit_one(submission("k4", "ann", Decision::UndoLast), 10).unwrap();
+    for again in [label("k2", "ann", "7", 0), all_known] {
+        let again = project.submit_one(again, 20).unwrap();
+        assert_eq!((again.known, again.repeated, again.seq), (true, true, known.seq));
+    }
+    assert_eq!(project.log().labels().labels_of("7").count(), 0, "the undo stands");
+    assert_eq!(project.submit_one(label("k2", "ann", "8", 0), 30), Err(Error::KeyReused("k2".into())));
+    // A skip that is said twice is undone by one undo.
+    let skip = |key| submission(key, "ann", Decision::Change(Change::Skip { item: "5".into() }));
+    project.submit_one(skip("s1"), 40).unwrap();
+    let second = project.submit_one(skip("s2"), 40).unwrap();
+    assert_eq!((second.known, second.group), (true, None));
+    project.submit_one(submission("s3", "ann", Decision::UndoLast), 50).unwrap();
+    assert_eq!(project.log().labels().marks_of("5"), (false, false));
+}
+
+#[test]
+fn an_answer_among_many_that_contradicts_is_named() {
+    let mut project = project();
+    project.submit_one(label("k1", "ann", "3", 0), 10).unwrap();
+    let version = project.log().version();
+    let refused = project.submit_one(many("k2", &[("1", 0), ("3", 1), ("2", 0)]), 20).unwrap_err();
+    assert_eq!((refused.code(), refused.to_string().contains("\"3\"")), ("C3", true), "{refused}");
+    let unknown = project.submit_one(many("k3", &[("1", 0), ("99", 1)]), 20).unwrap_err();
+    assert_eq!(unknown.code(), "I12");
+    assert_eq!(project.log().version(), version, "nothing was stored");
+    // Twice in one submission: found while it is appended, and all of it is taken back.
+    let twice = project.submit_one(many("k4", &[("1", 0), ("1", 1)]), 20).unwrap_err();
+    assert_eq!((twice.code(), project.log().version()), ("C3", version));
+    project.submit_one(many("k5", &[("1", 0), ("2", 1)]), 30).unwrap();
+}
+
+#[test]
+fn whoever_decides_again_settles_what_was_kept_aside() {
+    let mut project = project();
+    project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
+    project.submit_one(label("k2", "ann", "1", 1), 10).unwrap_err();
+    project.submit_one(label("k3", "bob", "1", 2), 10).unwrap();
+    assert_eq!(project.log().parked().count(), 1, "another person's answer settles nothing");
+    let again = Submission { replace: true, ..label("k4", "ann", "1", 1) };
+    let first = project.submit_one(again.clone(), 20).unwrap();
+    assert_eq!(project.log().parked().count(), 0);
+    assert_eq!(project.submit_one(again, 30).map(|again| (again.seq, again.repeated)), Ok((first.seq, true)));
 }
 
 #[test]

@@ -15,6 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::control::Control;
 use crate::error::Result;
 use crate::field::{DirichletField, Term, variance};
 use crate::ids::NodeId;
@@ -37,12 +38,19 @@ pub struct Situation<'a> {
     pub seed: u64,
     /// Number of nodes labelled so far.
     pub round: u64,
+    /// Stops what takes long; see [`Situation::control`].
+    pub control: Option<&'a Control>,
 }
 
 impl<'a> Situation<'a> {
     /// A field before any question.
     pub fn at_start(field: &'a DirichletField, seed: u64) -> Situation<'a> {
-        Situation { field, labelled: &[], order: &[], labels: &[], seed, round: 0 }
+        Situation { field, labelled: &[], order: &[], labels: &[], seed, round: 0, control: None }
+    }
+
+    /// What solves must obey.
+    pub fn control(&self) -> Control {
+        self.control.cloned().unwrap_or_default()
     }
 }
 

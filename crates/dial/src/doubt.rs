@@ -97,7 +97,7 @@ impl Acquisition for Doubt<'_> {
     /// As if the answer were the class believed in, or one of its own where nothing was heard yet: a last plane, which all
     /// such answers of a batch share, so that there is no border between them.
     fn suppose(&self, now: &Situation<'_>, field: &mut DirichletField, node: NodeId) -> Result<()> {
-        let column = self.kernel.columns(&[node], &Control::new())?.remove(0);
+        let column = self.kernel.columns(&[node], &now.control())?.remove(0);
         let weights = balance::weights(field, balance::HALF);
         let heard = |class: usize| weights[class] * field.plane(class)[node.index()];
         let believed = (0..field.n_classes()).max_by(|&a, &b| heard(a).total_cmp(&heard(b)).then(b.cmp(&a)));
@@ -119,7 +119,7 @@ impl Acquisition for Doubt<'_> {
                 count => doubt(weigh(alpha, &weights, prior, &mut vec![0.0; count])),
             }
         });
-        let coverage = spread(&*self.kernel, out, &Control::new())?;
+        let coverage = spread(&*self.kernel, out, &now.control())?;
         for (score, (coverage, peak)) in out.iter_mut().zip(coverage.iter().zip(&*self.peaks)) {
             *score *= (coverage / peak).max(0.0).sqrt();
         }

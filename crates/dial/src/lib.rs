@@ -83,6 +83,7 @@ pub mod reader;
 pub mod density;
 pub mod prior;
 pub mod events;
+mod standing;
 pub mod labels;
 mod summed;
 mod merged;

@@ -232,7 +232,7 @@ impl Acquisition for ScoreOf<'_> {
             out.fill(0.0);
             return Ok(());
         }
-        let scores = self.model.scores(now.labels, &Control::new())?;
+        let scores = self.model.scores(now.labels, &now.control())?;
         scores.map(out, |scores| self.score.of_classes(scores).expect("checked when it was made"));
         Ok(())
     }

@@ -179,18 +179,17 @@ impl FullOptimal {
         FullOptimal { inverse: Inverse::new(graph), start, criterion, states: States::default() }
     }
 
-    fn add(&self, state: &mut State, label: NodeId) -> Result<()> {
-        let (n, control) = (self.start.n(), Control::new());
-        let mut unit = vec![0.0; n];
+    fn add(&self, state: &mut State, label: NodeId, control: &Control) -> Result<()> {
+        let mut unit = vec![0.0; self.start.n()];
         unit[label.index()] = 1.0;
-        let mut u = self.inverse.times(&unit, &control)?;
+        let mut u = self.inverse.times(&unit, control)?;
         for known in &state.u {
             subtract(&mut u, known[label.index()], known);
         }
         let scale = 1.0 / (NOISE + u[label.index()]).sqrt();
         u.iter_mut().for_each(|u| *u *= scale);
         if self.criterion == Criterion::Vopt {
-            let mut turned = self.inverse.times(&u, &control)?;
+            let mut turned = self.inverse.times(&u, control)?;
             for known in &state.u {
                 subtract(&mut turned, product(known, &u), known);
             }
@@ -211,7 +210,7 @@ impl Acquisition for FullOptimal {
         let fresh = || (0, State { u: Vec::new(), moments: Moments::clone(&self.start) });
         let (applied, mut state) = self.states.take(now.order).unwrap_or_else(fresh);
         for &label in &now.order[applied..] {
-            self.add(&mut state, label)?;
+            self.add(&mut state, label, &now.control())?;
         }
         state.moments.scores(self.criterion, out);
         self.states.put(now.order, state);

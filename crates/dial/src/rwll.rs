@@ -21,7 +21,6 @@
 use std::sync::Arc;
 
 use crate::acquire::{Acquisition, Score, Situation};
-use crate::control::Control;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph_models::{Given, Solver};
@@ -61,7 +60,7 @@ impl Acquisition for ReweightedNorm {
             out.fill(0.0);
             return Ok(());
         }
-        let (given, control) = (Given::new(now.labels), Control::new());
+        let (given, control) = (Given::new(now.labels), now.control());
         let weights = self.solver.reweighting(&given, &control)?;
         let planes = match damping(self.first, now.labelled.len(), now.labels.len()) {
             0.0 => self.solver.harmonic(&given, &weights, &control)?,

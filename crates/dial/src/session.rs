@@ -110,6 +110,14 @@ impl<'a> Session<'a> {
     /// # Errors
     /// Nothing left to ask (N11), a score that is not a number (N6), or what the acquisition fails with.
     pub fn ask(&self, count: usize) -> Result<Ask> {
+        self.ask_under(count, &Control::new())
+    }
+
+    /// As [`Session::ask`], where the solves of the acquisition can be cancelled.
+    ///
+    /// # Errors
+    /// As [`Session::ask`], and [`Error::Cancelled`].
+    pub fn ask_under(&self, count: usize, control: &Control) -> Result<Ask> {
         if count == 0 {
             return Err(Error::BadSetting { name: "batch", want: "at least 1", got: "0".into() });
         }
@@ -123,20 +131,20 @@ impl<'a> Session<'a> {
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
         let asked = match count > 1 && self.options.acquisition.supposes() {
-            true => self.ask_supposing(count, &mut scratch),
-            false => self.ask_with(count, &mut scratch),
+            true => self.ask_supposing(count, &mut scratch, control),
+            false => self.ask_with(count, &mut scratch, control),
         };
         *self.scratch.lock().expect("no holder panics") = scratch;
         asked
     }
 
     /// A batch chosen one by one, each as if those before it had been answered.
-    fn ask_supposing(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
+    fn ask_supposing(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
         let (mut field, mut random, mut questions) = (self.field().clone(), self.random(), Vec::<Question>::new());
         let Scratch { scores, candidates, weights } = scratch;
         while questions.len() < count {
             scores.resize(field.n(), 0.0);
-            self.options.acquisition.scores(&Situation { field: &field, ..self.situation() }, scores)?;
+            self.options.acquisition.scores(&Situation { field: &field, ..self.situation(control) }, scores)?;
             self.list_candidates(scores, candidates)?;
             candidates.retain(|(node, _)| questions.iter().all(|question| question.node != *node));
             if candidates.is_empty() && !questions.is_empty() {
@@ -145,7 +153,7 @@ impl<'a> Session<'a> {
             let chosen = self.chooser().choose_batch(candidates, 1, |_, _| false, &mut random, weights)?.nodes[0];
             questions.push(self.question(chosen, scores[chosen.index()]));
             if questions.len() < count {
-                self.options.acquisition.suppose(&self.situation(), &mut field, chosen)?;
+                self.options.acquisition.suppose(&self.situation(control), &mut field, chosen)?;
             }
         }
         Ok(Ask { questions, crowded: 0 })
@@ -161,7 +169,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn ask_with(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
+    fn ask_with(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
         let Scratch { scores, candidates, weights } = scratch;
         match &self.leaders {
             Some(leaders) => {
@@ -170,7 +178,7 @@ impl<'a> Session<'a> {
             }
             None => {
                 scores.resize(self.field().n(), 0.0);
-                self.options.acquisition.scores(&self.situation(), scores)?;
+                self.options.acquisition.scores(&self.situation(control), scores)?;
             }
         }
         self.list_candidates(scores, candidates)?;
@@ -212,7 +220,7 @@ impl<'a> Session<'a> {
         let mut answers = Vec::new();
         for class in self.classes().to_vec() {
             self.tell(item, class, control)?;
-            let asked = self.ask(1);
+            let asked = self.ask_under(1, control);
             self.labels.cut(self.labels.events().len() - 1);
             // What the session was before it can be again.
             self.follow(&Control::new())?;
@@ -337,15 +345,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn situation(&self) -> Situation<'_> {
-        Situation {
-            field: self.field(),
-            labelled: &self.labelled,
-            order: &self.order,
-            labels: self.evidence.terms(),
-            seed: self.options.seed,
-            round: self.round(),
-        }
+    fn situation<'s>(&'s self, control: &'s Control) -> Situation<'s> {
+        let (field, labels, seed, round) = (self.field(), self.evidence.terms(), self.options.seed, self.round());
+        Situation { field, labelled: &self.labelled, order: &self.order, labels, seed, round, control: Some(control) }
     }
 
     fn chooser(&self) -> Chooser {

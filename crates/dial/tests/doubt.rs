@@ -138,6 +138,19 @@ fn a_batch_goes_to_a_cluster_each_and_begins_with_the_single_question() {
 }
 
 #[test]
+fn a_question_can_be_cancelled_and_asked_again() {
+    let (mut session, n) = session(&[40, 30, 20], Options::default());
+    session.tell("0", ClassId(0), &Control::new()).unwrap();
+    for count in [1, 4] {
+        let cancelled = Control::new();
+        cancelled.cancel();
+        assert!(matches!(session.ask_under(count, &cancelled), Err(Error::Cancelled)));
+        assert_eq!(session.ask_under(count, &Control::new()).unwrap(), session.ask(count).unwrap());
+        session.tell(&(n - count).to_string(), ClassId(2), &Control::new()).unwrap();
+    }
+}
+
+#[test]
 fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
     let sizes = [60, 50, 40];
     let classes: Vec<usize> = sizes.iter().enumerate().flat_map(|(class, size)| vec![class; *size]).collect();

@@ -38,6 +38,40 @@ fn a_model_that_breaks_loses_no_label_and_comes_back() {
 }
 
 #[test]
+fn an_export_names_classes_rightly_while_the_model_is_behind() {
+    // The model stops before it has seen any change of the schema.
+    let held = Arc::new(AtomicU64::new(u64::MAX));
+    let gate = Arc::clone(&held);
+    let wait = move |version| {
+        while version >= gate.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let (_folder, server) = new(&Wish { classes: vec!["a", "b", "c"], obstacle: obstacle(wait), ..Wish::default() });
+    let mut version = 0;
+    for row in 0..30 {
+        version = server.label(&format!("k{row}"), "", &(4 * row).to_string(), [0, 2][usize::from(row >= 15)]).ok()["version"].as_u64().unwrap();
+    }
+    server.wait_for_model(version);
+    let predicted = |class: &str| {
+        let text = String::from_utf8(server.get("/api/v1/export?format=jsonl").body).unwrap();
+        let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        rows.filter(|row| row["predicted"] == class).count()
+    };
+    let before = (predicted("a"), predicted("c"));
+    assert!(before.0 > 15 && before.1 > 15, "{before:?}");
+    held.store(version + 1, Ordering::SeqCst);
+    let decide = |key: &str, deed: serde_json::Value| {
+        server.post("/api/v1/decisions", &json!({"key": key, "decisions": [deed]})).ok();
+    };
+    decide("new", json!({"kind": "add-class", "name": "d"}));
+    assert_eq!((predicted("a"), predicted("c"), predicted("d")), (before.0, before.1, 0));
+    decide("merge", json!({"kind": "merge-class", "from": 0, "into": 1}));
+    assert_eq!((predicted("b"), predicted("c"), predicted("d")), (before.0, before.1, 0));
+    held.store(u64::MAX, Ordering::SeqCst);
+}
+
+#[test]
 fn a_slow_model_holds_nobody_up() {
     let wish = Wish {
         obstacle: obstacle(|version| {
@@ -125,6 +159,31 @@ fn random_questions_measure_the_accuracy() {
     assert_eq!(audit[1].as_u64(), Some(audits));
     let (low, high) = (audit[0]["low"].as_f64().unwrap(), audit[0]["high"].as_f64().unwrap());
     assert!(low < high && high <= 1.0, "{audit}");
+}
+
+#[test]
+fn a_question_drawn_at_random_is_one_after_a_restart_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("p.dial");
+    make(&project, &Wish { audit: 0.5, ..Wish::default() });
+    let server = serve(&project, None);
+    let mut item = String::new();
+    for step in 0..40 {
+        let asked = server.post("/api/v1/next", &json!({})).ok()["items"][0].clone();
+        item = asked["id"].as_str().unwrap().to_string();
+        if asked["audit"] == true {
+            break;
+        }
+        server.label(&format!("k{step}"), "", &item, (step % 2) as u16).ok();
+    }
+    server.stop();
+    let server = serve(&project, None);
+    for (key, row) in [("a", "0"), ("b", "119")] {
+        server.label(key, "", row, u16::from(key == "b")).ok();
+    }
+    let version = server.label("audit", "", &item, 0).ok()["version"].as_u64().unwrap();
+    server.wait_for_model(version);
+    assert_eq!(server.get("/api/v1/estimates").ok()["audit"][1], 1);
 }
 
 #[test]

@@ -274,10 +274,11 @@ fn a_faulty_network_stores_every_key_once() {
     assert_eq!(history["total"].as_u64().unwrap(), 4 * (count / 4), "stored events are distinct keys");
 }
 
-/// A client behind a bad line: of ten deliveries one is lost on the way, one loses its answer, one comes twice, and what was
-/// sent before may come again later. It repeats until it has heard. Returns how often it sent.
+/// A client behind a bad line: of ten deliveries one is lost on the way, one loses its answer, one comes twice, one is delayed
+/// so that later ones overtake it, and what was sent before may come again later. It repeats until it has heard. Returns how
+/// often it sent.
 fn flaky(server: &crate::common::Running, client: u64, count: u64) -> u64 {
-    let (mut sent, mut before) = (0, Vec::<Value>::new());
+    let (mut sent, mut before, mut delayed) = (0, Vec::<Value>::new(), Vec::<Value>::new());
     for step in 0..count {
         // Two people label the same items in turn with alternating classes: every submission is a new event.
         let (item, class) = ((step * 4 + client) % 1000, (step / 250 % 2) as u16);
@@ -293,6 +294,10 @@ fn flaky(server: &crate::common::Running, client: u64, count: u64) -> u64 {
                 drop_answer(server, &body); // Arrives, and nobody hears.
                 continue;
             }
+            if draw == 4 && attempt == 0 {
+                delayed.push(body.clone());
+                break; // Comes after the next ones.
+            }
             if draw == 2 {
                 server.post("/api/v1/decisions", &body); // Comes twice.
                 sent += 1;
@@ -306,6 +311,11 @@ fn flaky(server: &crate::common::Running, client: u64, count: u64) -> u64 {
             break;
         }
         before.push(body);
+        if delayed.len() > 2 || step + 1 == count {
+            for late in delayed.drain(..).rev() {
+                assert_eq!(server.post("/api/v1/decisions", &late).status, 200);
+            }
+        }
     }
     sent
 }

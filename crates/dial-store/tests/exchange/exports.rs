@@ -21,11 +21,11 @@ fn eventful(folder: &std::path::Path) -> (Project, dial_store::Material) {
     tell(&mut project, "ann", vec![label("=1+1", &[(0, 1.0)])]);
     tell(&mut project, " blank ", vec![label("two\nlines", &[(3, 1.0)])]);
     let undone = tell(&mut project, "bob", vec![label("NA", &[(0, 1.0)])]);
-    tell(&mut project, "bob", vec![Decision::Change(Change::Undo { group: undone.group })]);
+    tell(&mut project, "bob", vec![Decision::Change(Change::Undo { group: undone.group.unwrap() })]);
     let back = tell(&mut project, "bob", vec![label("-5", &[(3, 0.25), (0, 0.75)])]);
     tell(&mut project, "bob", vec![label("NaN", &[(1, 1.0)])]);
-    tell(&mut project, "bob", vec![Decision::Change(Change::Undo { group: back.group })]);
-    tell(&mut project, "bob", vec![Decision::Change(Change::Redo { group: back.group })]);
+    tell(&mut project, "bob", vec![Decision::Change(Change::Undo { group: back.group.unwrap() })]);
+    tell(&mut project, "bob", vec![Decision::Change(Change::Redo { group: back.group.unwrap() })]);
     tell(&mut project, "ann", vec![label("[1]", &[(0, 1.0)])]);
     tell(&mut project, "ann", vec![Decision::Change(Change::Exclude { item: "[1]".into() })]);
     tell(&mut project, "ann", vec![Decision::Change(Change::Skip { item: "é ü".into() })]);

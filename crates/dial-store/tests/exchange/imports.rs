@@ -162,3 +162,43 @@ fn many_labels_are_one_group() {
     assert_eq!(project.log().labels().labelled().count(), N);
     assert_eq!(said(&project, "44999"), ["y.csv: 2"]);
 }
+
+#[test]
+fn an_import_is_repeated_under_its_key_only_where_it_was_not_stored() {
+    let place = tempfile::tempdir().unwrap();
+    let (file, folder) = (place.path().join("gold.csv"), place.path().join("p.dial"));
+    std::fs::write(&file, "id,label\nitem 20,a\nitem 21,b\n").unwrap();
+    let (mut project, _) = made(&folder, &["a", "b"]);
+    let first = project.import(&file, &Import::default(), "K", NOW).unwrap();
+    assert_eq!((first.labels, first.known), (2, 0));
+    send(&mut project, "u", "gold.csv", vec![Decision::Change(Change::Undo { group: first.group.unwrap() })]).unwrap();
+    // The same key is the same import, and that is undone: nothing is stored, and nothing else is claimed.
+    let again = project.import(&file, &Import::default(), "K", NOW).unwrap();
+    assert_eq!((again.labels, again.known, again.group), (0, 2, None));
+    assert_eq!(said(&project, "item 20"), [String::new(); 0]);
+    // Another key is another import. Half of it was stored before it was killed, say: the rest goes into its group.
+    std::fs::write(&file, "id,label\nitem 20,a\n").unwrap();
+    let half = project.import(&file, &Import::default(), "L", NOW).unwrap();
+    std::fs::write(&file, "id,label\nitem 20,a\nitem 21,b\n").unwrap();
+    let rest = project.import(&file, &Import::default(), "L", NOW).unwrap();
+    assert_eq!((rest.labels, rest.known, rest.group), (1, 1, half.group));
+}
+
+#[test]
+fn second_opinions_take_as_long_as_first_ones() {
+    // Not timed: with a look at the whole log for each second opinion this would take minutes, and somebody would notice.
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("crowd.csv");
+    let mut project = Project::on(Box::new(Memory::new("p")), None, None).unwrap();
+    let recipe = Recipe { items: 20_000, ..Recipe::new("builtin:moons:20000", Default::default()) };
+    let decisions = vec![
+        Decision::Recipe(Box::new(recipe)),
+        Decision::AddClass { name: "a".into() },
+        Decision::AddClass { name: "b".into() },
+    ];
+    send(&mut project, "new", "", decisions).unwrap();
+    let line = |who: usize| move |item: usize| format!("{item},{},p{who}\n", ["a", "b"][(item + who) % 2]);
+    let text: String = (0..3).flat_map(|who| (0..20_000).map(line(who))).collect();
+    let imported = import(&mut project, &file, &format!("id,label,annotator\n{text}"), &Import::default()).unwrap();
+    assert_eq!((imported.labels, imported.contradictions.len()), (60_000, 20_000));
+}
