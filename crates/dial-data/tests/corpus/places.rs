@@ -109,6 +109,13 @@ pub fn text_cases() -> Vec<Case> {
     long.resize(long.len() + (17 << 20), b'x');
     let text = |name, bytes: Vec<u8>, code, says| Case::new(name, "t.txt", bytes, code, says);
     vec![
+        text("pictures listed outside", b"a.png\nb/c.jpg\n/d.png\n".to_vec(), "I5", "folder of the table (line 3: "),
+        text(
+            "pictures listed, one missing",
+            b"a.png\nb.gif\nc.jpg\n".to_vec(),
+            "I6",
+            "3 bad rows: line 1: there is no",
+        ),
         text("texts none", Vec::new(), "I3", "no rows"),
         text("texts blank", b" \n\r\n\t\n".to_vec(), "I3", "no rows"),
         text("texts in no encoding", b"a caf\x81 today\nand again\n".to_vec(), "I6", "line 1: not valid UTF-8"),
