@@ -95,6 +95,16 @@ pub enum Fault {
     /// Ids that are missing or appear twice.
     #[error("{0} Nothing was imported. Give every row one id of its own.")]
     Ids(String),
+    /// Features in a file of their own that do not fit the items.
+    #[error("{what}. Nothing was imported. {next}")]
+    Unjoined {
+        /// Whether they are joined by id, not by row.
+        by_id: bool,
+        /// What was found.
+        what: String,
+        /// What to do.
+        next: &'static str,
+    },
     /// Labels that do not fit the pool.
     #[error("{0} Nothing was imported. Correct the labels.")]
     Labels(String),
@@ -202,13 +212,13 @@ impl Fault {
         match self {
             Fault::NonFinite { .. } => "I1",
             Fault::Size(_) => "I2",
-            Fault::Shape(_) => "I3",
+            Fault::Shape(_) | Fault::Unjoined { by_id: false, .. } => "I3",
             Fault::Kind(_) => "I4",
             Fault::Format { .. } | Fault::Missing | Fault::Texts { .. } | Fault::Pictures { too_large: false, .. } => {
                 "I5"
             }
             Fault::Rows { .. } | Fault::Words { .. } => "I6",
-            Fault::Ids(_) => "I7",
+            Fault::Ids(_) | Fault::Unjoined { by_id: true, .. } => "I7",
             Fault::Labels(_) => "I12",
             Fault::Bomb(_) | Fault::TooLarge(_) | Fault::Pictures { too_large: true, .. } => "I14",
             Fault::Setting(_) => "U1",

@@ -38,7 +38,7 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
         let next = "Give a file of numbers: npy, npz, csv, Parquet or MATLAB.";
         return Err(Fault::format("holds no features", next).at(place));
     };
-    let (rows, joined) = join(draft, &given, matrix.n).map_err(|fault| fault.at(&place))?;
+    let (rows, joined) = join(draft, &given, matrix.n, options.skip_bad).map_err(|fault| fault.at(&place))?;
     let matrix = if rows.iter().copied().eq(0..matrix.n) { matrix } else { matrix.select_rows(&rows) };
     if draft.show.by_numbers() && draft.original.is_none() {
         draft.original = draft.matrix.take();
@@ -173,19 +173,24 @@ fn said(given: &Draft, joined: &str) -> Vec<String> {
     given.notes.iter().filter(about).cloned().collect()
 }
 
-/// The row of each item, and how they were joined. Items whose row was bad are left out.
-fn join(draft: &mut Draft, given: &Draft, rows: usize) -> std::result::Result<(Vec<usize>, &'static str), Fault> {
+/// The row of each item, and how they were joined. Items whose row was bad are left out, and with `--skip-bad` those
+/// without one.
+fn join(
+    draft: &mut Draft,
+    given: &Draft,
+    rows: usize,
+    skip_bad: bool,
+) -> std::result::Result<(Vec<usize>, &'static str), Fault> {
     match (own_ids(draft), own_ids(given)) {
         (Some(ids), Some(others)) if !unrelated(draft, given) => {
-            Ok((by_id(ids.clone(), others, given.kept.is_some(), draft)?, "id"))
+            Ok((by_id(ids.clone(), others, skip_bad || given.kept.is_some(), draft)?, "id"))
         }
         (Some(ids), Some(others)) if !count_rows(ids) && !count_rows(others) => {
             let first = |list: &[String]| list.first().map_or_else(String::new, |id| format!("{id:?}"));
             let (theirs, ours) = (first(others), first(ids));
-            Err(Fault::Ids(format!(
-                "no id of this file is in the pool: the first is {theirs}, that of the pool {ours}. Rename the ids, or \
-                 remove their column if the rows are in the order of the pool."
-            )))
+            let what = format!("no id of this file is in the pool: the first is {theirs}, that of the pool {ours}");
+            let next = "Rename the ids, or remove their column if the rows are in the order of the pool.";
+            Err(Fault::Unjoined { by_id: true, what, next })
         }
         _ => Ok((by_row(draft, given, rows)?, "row")),
     }
@@ -200,7 +205,9 @@ fn by_row(draft: &mut Draft, given: &Draft, rows: usize) -> std::result::Result<
         _ if here.1 == draft.n => (0..draft.n).collect(),
         _ => {
             let (rows, n) = (here.1, draft.n);
-            return Err(Fault::Shape(format!("{rows} {} of features for {n} items", plural(rows, "row", "rows"))));
+            let what = format!("{rows} {} of features for {n} items", plural(rows, "row", "rows"));
+            let next = "Make features for exactly these items, in their order, or give both files an id in each row.";
+            return Err(Fault::Unjoined { by_id: false, what, next });
         }
     };
     let found: Vec<Option<usize>> = wanted.iter().map(|row| place.get(row).copied()).collect();
@@ -210,16 +217,18 @@ fn by_row(draft: &mut Draft, given: &Draft, rows: usize) -> std::result::Result<
 fn by_id(
     ids: Vec<String>,
     others: &[String],
-    bad_rows: bool,
+    may_lack: bool,
     draft: &mut Draft,
 ) -> std::result::Result<Vec<usize>, Fault> {
     let rows: HashMap<&str, usize> = others.iter().map(String::as_str).zip(0..).collect();
     let found: Vec<Option<usize>> = ids.iter().map(|id| rows.get(id.as_str()).copied()).collect();
     let missing: Vec<&String> = ids.iter().zip(&found).filter(|(_, row)| row.is_none()).map(|(id, _)| id).collect();
-    if !missing.is_empty() && !bad_rows {
+    if !missing.is_empty() && !may_lack {
         let quoted: Vec<String> = missing.iter().take(LISTED).map(|id| format!("{id:?}")).collect();
         let (count, list) = (missing.len(), first_few(&quoted, missing.len(), ", "));
-        return Err(Fault::Ids(format!("no features for {count} {}: {list}.", plural(count, "item", "items"))));
+        let what = format!("no features for {count} {}: {list}", plural(count, "item", "items"));
+        let next = "Make features for every item, or pass --skip-bad to leave out the items without.";
+        return Err(Fault::Unjoined { by_id: true, what, next });
     }
     let spare = others.len() - found.iter().flatten().count();
     if spare > 0 {
@@ -304,7 +313,7 @@ mod tests {
         let none = ReadOptions::default();
         let error = joined("id,u\nx,3\ny,4\n", &none).unwrap_err();
         assert_eq!(error.code(), "I7");
-        assert!(error.to_string().contains("the first is \"x\", that of the pool \"a\". Rename the ids"), "{error}");
+        assert!(error.to_string().contains("that of the pool \"a\". Nothing was imported. Rename the ids"), "{error}");
         let (values, notes) = joined("doc_id,u\nb,4\na,3\n", &none).unwrap();
         assert_eq!(values, [3.0, 4.0]);
         assert!(notes.contains("joined by id") && notes.contains("f.csv: the column doc_id holds the ids"), "{notes}");
@@ -322,7 +331,12 @@ mod tests {
         let (values, notes) = joined("id,u\na,3.5\nb,4.5\n", &bar).unwrap();
         assert_eq!(values, [3.5, 4.5]);
         assert!(notes.contains("f.csv: --delimiter and --decimal do not fit this file"), "{notes}");
+        let lacking = joined("id,u\na,3\nc,5\n", &ReadOptions::default()).unwrap_err();
+        let said =
+            "no features for 1 item: \"b\". Nothing was imported. Make features for every item, or pass --skip-bad";
+        assert!(lacking.code() == "I7" && lacking.to_string().contains(said), "{lacking}");
         let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        assert_eq!(joined("id,u\na,3\nc,5\n", &skip).unwrap().0, [3.0]);
         assert_eq!(joined("id,u\na,3\nb\n", &skip).unwrap().0, [3.0]);
         let (values, notes) = joined("u,v\n3,4\n5\n", &skip).unwrap();
         assert_eq!(values, [3.0, 4.0]);

@@ -3,10 +3,11 @@
 //! It is if it holds a name that was asked for; if it counts 0, 1, 2, ... as pandas does without names; if a word stands
 //! above numbers; or if it holds a name that means something to us, which neither recurs in the row nor below. Words
 //! above words are names if they differ, none recurs below, and one of them is usual above words or stands above texts
-//! that are much longer. Empty names say nothing either way, but a row that begins with them and goes on with names, or
+//! that are much longer, or above paths of pictures. Empty names say nothing either way, but a row that begins with them and goes on with names, or
 //! counts, stands above an index.
 
 use crate::dialect::Dialect;
+use crate::looks;
 use crate::pool::ReadOptions;
 use crate::records::{Record, Records};
 use crate::roles;
@@ -99,7 +100,14 @@ impl Rows<'_> {
         // A single line of words is a header without rows.
         let usual = |at: usize| ABOVE_WORDS.iter().any(|name| self.first[at].eq_ignore_ascii_case(name));
         self.below.is_empty()
-            || columns().all(|at| self.stands_alone(at)) && columns().any(|at| usual(at) || self.above_texts(at))
+            || columns().all(|at| self.stands_alone(at))
+                && columns().any(|at| usual(at) || self.above_texts(at) || self.above_pictures(at))
+    }
+
+    /// Whether the cells below are paths of pictures, and the first is none.
+    fn above_pictures(&self, at: usize) -> bool {
+        let below: Vec<String> = self.below.iter().map(|row| row.field(at).to_string()).collect();
+        !looks::is_picture_path(self.first[at]) && looks::mostly_pictures(&below)
     }
 
     /// Whether the cells below are texts, on average more than 20 letters and three times as long as the first.

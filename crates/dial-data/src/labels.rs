@@ -61,6 +61,13 @@ struct Named {
     place: ids::Place,
 }
 
+/// A file of labels: what it holds, how that is joined where it is a choice, and what is to be said of the file.
+struct Read {
+    labels: Labels,
+    joined: Option<String>,
+    said: Vec<String>,
+}
+
 /// The columns of a file of labels, and how they are joined to the pool.
 struct Choice {
     id: Option<usize>,
@@ -99,8 +106,9 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
         draft.notes.extend(notes);
         return give(draft, RowLabels { names, sides: Some((height, width)) }).map_err(here);
     }
-    let (labels, notes) = read(&place, options)?;
-    draft.notes.extend(notes);
+    let Read { labels, joined, said } = read(&place, options)?;
+    draft.notes.extend(joined);
+    draft.notes.extend(said.into_iter().map(|note| format!("{place}: {note}")));
     match labels {
         Labels::Rows(labels) => give(draft, labels).map_err(here),
         Labels::ById(rows) => {
@@ -135,11 +143,10 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
     Ok(())
 }
 
-/// The labels of a file, and how they are joined where that is a choice.
-fn read(place: &str, options: &ReadOptions) -> Result<(Labels, Vec<String>)> {
+fn read(place: &str, options: &ReadOptions) -> Result<Read> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| -> Error { fault.at(place) };
-    let by_row = |labels: RowLabels| (Labels::Rows(labels), Vec::new());
+    let by_row = |labels: RowLabels| Read { labels: Labels::Rows(labels), joined: None, said: Vec::new() };
     let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(by_row);
     match sniff::format(place, &bytes).map_err(here)? {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
@@ -172,11 +179,12 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabel
     RowLabels::of(chosen.read(place)?).map_err(here)
 }
 
-fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::Result<(Labels, Vec<String>), Fault> {
+fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::Result<Read, Fault> {
     let (bytes, said) = &dialect::decoded(bytes)?;
     let columns = with_own(options, |options| table::columns(bytes, place, options))?;
     let Choice { id, label, note } = Choice::new(&columns.names, &columns.roles)?;
-    let mut rows = label_rows(&columns, bytes, id, label)?;
+    let (mut rows, bad) = label_rows(&columns, bytes, id, label);
+    let bad = bad.refused(options.skip_bad)?;
     let cells = rows.iter_mut().map(|row| std::mem::take(&mut row.label)).collect();
     let cells = truth::class_names(cells, |row| rows.get(row).map_or_else(String::new, |row| row.place.in_words()))?;
     rows.iter_mut().zip(cells).for_each(|(row, cell)| row.label = cell);
@@ -184,7 +192,9 @@ fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::
         Some(_) => Labels::ById(rows),
         None => Labels::Rows(RowLabels { names: rows.into_iter().map(|row| row.label).collect(), sides: None }),
     };
-    Ok((labels, said.clone().into_iter().chain(note).collect()))
+    let header = columns.notes.into_iter().filter(|note| columns.names.len() > 1 || !note.contains("no header"));
+    let said = said.clone().into_iter().chain(header).chain(bad.note()).collect();
+    Ok(Read { labels, joined: note, said })
 }
 
 /// Reads with the names given for the pool's columns, as far as there are such columns here.
@@ -195,6 +205,7 @@ fn with_own<T>(
     let named = |id: bool, label: bool| ReadOptions {
         id_column: options.id_column.clone().filter(|_| id),
         label_column: options.label_column.clone().filter(|_| label),
+        skip_bad: options.skip_bad,
         ..ReadOptions::default()
     };
     for (id, label) in [(true, true), (false, true), (true, false)] {
@@ -204,14 +215,14 @@ fn with_own<T>(
             other => return other,
         }
     }
-    read(&ReadOptions::default())
+    read(&named(false, false))
 }
 
 /// Labels from any other file with named columns.
 fn from_sheet(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> std::result::Result<(Sheet, Roles), Fault>,
-) -> std::result::Result<(Labels, Vec<String>), Fault> {
+) -> std::result::Result<Read, Fault> {
     let (mut sheet, roles) = with_own(options, read)?;
     let Choice { id, label, note } = Choice::new(&sheet.names, &roles)?;
     let mut words = |at: usize| match sheet.columns.get_mut(at) {
@@ -225,25 +236,36 @@ fn from_sheet(
     };
     let labels = truth::class_names(labels, |row| place(row).in_words())?;
     let Some(ids) = ids else {
-        return Ok((Labels::Rows(RowLabels { names: labels, sides: None }), Vec::from_iter(note)));
+        let labels = Labels::Rows(RowLabels { names: in_file(labels, &sheet), sides: None });
+        return Ok(Read { labels, joined: note, said: sheet.notes });
     };
     let rows = ids.iter().zip(labels).enumerate();
     let rows = rows.map(|(row, (id, label))| Named { id: ids::normal(id), label, place: place(row) });
-    Ok((Labels::ById(rows.collect()), Vec::from_iter(note)))
+    Ok(Read { labels: Labels::ById(rows.collect()), joined: note, said: sheet.notes })
 }
 
-fn label_rows(
-    columns: &Columns,
-    bytes: &[u8],
-    id: Option<usize>,
-    label: usize,
-) -> std::result::Result<Vec<Named>, Fault> {
+/// One label for each row of the file; those that were left out have none.
+fn in_file(labels: Vec<String>, sheet: &Sheet) -> Vec<String> {
+    let Some((kept, total)) = &sheet.kept else { return labels };
+    let mut all = vec![String::new(); *total];
+    for (&row, label) in kept.iter().zip(labels) {
+        all.get_mut(row).into_iter().for_each(|slot| slot.clone_from(&label));
+    }
+    all
+}
+
+fn label_rows(columns: &Columns, bytes: &[u8], id: Option<usize>, label: usize) -> (Vec<Named>, BadRows) {
     let mut records = columns.records(bytes);
     let mut record = Record::default();
     let (mut rows, mut bad) = (Vec::new(), BadRows::default());
     while records.next(&mut record) {
         match columns.fault(&record) {
-            Some(fault) => bad.push(|| (record.line, fault)),
+            Some(fault) => {
+                bad.push(|| (record.line, fault));
+                // Where rows are counted, a bad one counts as a row without a label.
+                let place = ids::Place::Line(record.line);
+                rows.extend(id.is_none().then(|| Named { id: String::new(), label: String::new(), place }));
+            }
             None => {
                 let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
                 let place = ids::Place::Line(record.line);
@@ -251,7 +273,7 @@ fn label_rows(
             }
         }
     }
-    bad.refused(false).map(|_| rows)
+    (rows, bad)
 }
 
 /// One label per row of the file; rows that were left out of the pool are left out here too.
@@ -269,13 +291,13 @@ fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>,
 fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::result::Result<Vec<String>, Fault> {
     let own = draft.id_list();
     let mut index: HashMap<&str, Option<(&str, ids::Place)>> = own.iter().map(|id| (id.as_str(), None)).collect();
-    let (mut unknown, mut double) = (Vec::new(), Vec::new());
+    let (mut unknown, mut double, mut again) = (Vec::new(), Vec::new(), 0);
     for Named { id, label, place } in rows {
         let here = || place.in_words();
         match index.get_mut(id.as_str()) {
             None => unknown.push(format!("{id:?} ({})", here())),
             Some(slot @ None) => *slot = Some((label, *place)),
-            Some(Some((first, _))) if *first == label => {}
+            Some(Some((first, _))) if *first == label => again += 1,
             Some(Some((first, at))) => {
                 double.push(format!("{id:?} is {first:?} ({}) and {label:?} ({})", at.in_words(), here()));
             }
@@ -293,6 +315,10 @@ fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::resul
             return Err(Fault::Labels(format!("{text} (--on-unknown skip leaves them out).")));
         }
         draft.notes.push(format!("{text}; their labels were left out"));
+    }
+    if again > 0 {
+        let rows = plural(again, "row repeats", "rows repeat");
+        draft.notes.push(format!("{again} {rows} the label of an id that has the same one already"));
     }
     let label = |id: &String| index.get(id.as_str()).copied().flatten().map(|(label, _)| label.to_string());
     let names: Vec<String> = own.iter().map(|id| label(id).unwrap_or_default()).collect();

@@ -1,4 +1,4 @@
-//! What a column looks like: texts to read, or ids.
+//! What a column looks like: texts to read, paths of pictures, or ids.
 
 use std::collections::HashSet;
 
@@ -6,6 +6,21 @@ use crate::sheet::{Column, is_missing};
 
 /// So many numbers that count up are hardly measured.
 const COUNTED: usize = 10;
+
+/// Endings of picture files.
+const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
+
+/// Whether a text ends like the path of a picture file.
+pub(crate) fn is_picture_path(text: &str) -> bool {
+    let ends = |ending: &str| text.len().checked_sub(ending.len()).and_then(|at| text.get(at..));
+    PICTURES.iter().any(|ending| ends(ending).is_some_and(|end| end.eq_ignore_ascii_case(ending)))
+}
+
+/// Whether more than half of the cells that hold something do so; the others are faults of their rows.
+pub(crate) fn mostly_pictures(cells: &[String]) -> bool {
+    let present = cells.iter().filter(|cell| !is_missing(cell)).count();
+    2 * cells.iter().filter(|cell| is_picture_path(cell)).count() > present
+}
 
 /// Whether numbers look like ids: all whole and different, and named so or counting up.
 pub(crate) fn like_ids(name: &str, values: &[f64]) -> bool {
@@ -55,6 +70,14 @@ mod tests {
         assert!(looks_like_text(&long, 2, 20) && !looks_like_text(&long, 2, 60));
         assert!(!looks_like_text(&words(&["x", "y"]), 2, 0));
         assert!(mostly_text(&long, 2) && !mostly_text(&words(&["one text is here, and long", "", ""]), 3));
+    }
+
+    #[test]
+    fn most_cells_are_paths_of_pictures() {
+        let cells = |cells: &[&str]| cells.iter().map(|cell| cell.to_string()).collect::<Vec<_>>();
+        assert!(mostly_pictures(&cells(&["a.png", "b/c.JPG", "", "odd.gif"])));
+        assert!(!mostly_pictures(&cells(&["a.png", "odd.gif"])) && !mostly_pictures(&cells(&["", "NA"])));
+        assert!(is_picture_path("é.jpeg") && !is_picture_path("png") && !is_picture_path("aéng"));
     }
 
     #[test]

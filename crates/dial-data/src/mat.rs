@@ -2,7 +2,8 @@
 //!
 //! An element is a tag (type, bytes) and data padded to 8 bytes; up to 4 bytes fit into the tag itself. An array is an
 //! element of elements: flags, dimensions, name, values. Values may be stored in a narrower type than the array's.
-//! They run column by column. Text, cells, structures, sparse and complex arrays are passed over.
+//! They run column by column. Text is read where ids are wanted; cells, structures, sparse and complex arrays are passed
+//! over.
 
 use flate2::bufread::ZlibDecoder;
 
@@ -12,6 +13,8 @@ use crate::error::{Fault, size_in_words};
 use crate::inflate;
 use crate::sniff;
 
+/// What an array of letters is called.
+const TEXT: &str = "text";
 const MATRIX: u32 = 14;
 const PACKED: u32 = 15;
 /// How much of a packed array is unpacked to learn its name and shape.
@@ -64,6 +67,25 @@ impl Variable<'_> {
     /// The array in C order.
     pub fn read(&self) -> Result<Array, Fault> {
         let class = self.class.map_err(|what| Fault::Kind(format!("{what} instead of numbers in {}", self.name)))?;
+        self.values(class)
+    }
+
+    /// The rows of an n x m array of text, without the blanks that make them equally long.
+    pub fn text_rows(&self) -> Result<Vec<String>, Fault> {
+        let none = || Fault::Kind(format!("something else than text in {}", self.name));
+        let &[rows, width] = self.shape.as_slice() else { return Err(none()) };
+        if self.class != Err(TEXT) || rows == 0 || width == 0 {
+            return Err(none());
+        }
+        let codes: Vec<u16> = match self.values(Number::U16)?.data {
+            ArrayData::I64(codes) => codes.iter().filter_map(|&code| u16::try_from(code).ok()).collect(),
+            ArrayData::U8(codes) => codes.into_iter().map(u16::from).collect(),
+            _ => return Err(none()),
+        };
+        Ok(codes.chunks(width).map(|row| String::from_utf16_lossy(row).trim().to_string()).collect())
+    }
+
+    fn values(&self, class: Number) -> Result<Array, Fault> {
         if !self.packed {
             return values(self.data, self.big, class);
         }
@@ -152,7 +174,7 @@ fn class(code: u32) -> Result<Number, &'static str> {
     match code {
         1 => Err("cells"),
         2 | 3 => Err("a structure"),
-        4 => Err("text"),
+        4 => Err(TEXT),
         5 => Err("a sparse matrix"),
         6 => Ok(Number::F64),
         7 => Ok(Number::F32),
@@ -181,6 +203,9 @@ fn stored(kind: u32) -> Option<Number> {
         9 => Number::F64,
         12 => Number::I64,
         13 => Number::U64,
+        // UTF-8 and UTF-16.
+        16 => Number::U8,
+        17 => Number::U16,
         _ => return None,
     })
 }

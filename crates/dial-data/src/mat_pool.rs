@@ -1,12 +1,14 @@
 //! A pool from a MATLAB file: n x d features, or an h x w x b cube as a scene of h w pixels (row by row) of b bands.
 //!
-//! The ground truth of a cube is an h x w array of whole numbers, in the same file or in one of its own.
+//! The ground truth of a cube is an h x w array of whole numbers, in the same file or in one of its own. Ids of rows are
+//! the array `ids` or `id`, of whole numbers or of text (a row of letters for each), if it has one for each row.
 
-use crate::array::count;
+use crate::array::{ArrayData, count};
 use crate::cube::Cube;
 use crate::error::{Fault, Result};
 use crate::labels::{self, RowLabels};
 use crate::mat::{self, Variable};
+use crate::npz;
 use crate::pool::{Draft, Kind, ReadOptions};
 
 const LABELS: [&str; 4] = ["labels", "label", "y", "gt"];
@@ -24,7 +26,11 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
         draft.notes.push(format!("labels are the array {}", variable.name));
     }
     let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
-    let free = |v: &&Variable<'_>| v.name != chosen.name && v.class.is_ok() && count(&v.shape) == Some(rows);
+    let id = ["ids", "id"].iter().find_map(|name| variables.iter().find(|variable| variable.name == *name));
+    let id = id.filter(|id| id.name != chosen.name && draft.ids.is_none());
+    draft.ids = draft.ids.or(id.and_then(|id| ids(id, rows)));
+    let used = |v: &Variable<'_>| v.name == chosen.name || id.is_some_and(|id| id.name == v.name);
+    let free = |v: &&Variable<'_>| !used(v) && v.class.is_ok() && count(&v.shape) == Some(rows);
     draft.named_arrays = true;
     draft.could_be_labels = variables.iter().filter(free).map(|variable| variable.name.clone()).collect();
     Ok(draft)
@@ -36,6 +42,20 @@ fn draft(chosen: &Variable<'_>, options: &ReadOptions) -> std::result::Result<Dr
     }
     let (matrix, show) = chosen.read()?.into_features()?;
     Ok(Draft::new(matrix, show))
+}
+
+/// The ids in an array, if it has one for each of n rows.
+fn ids(variable: &Variable<'_>, n: usize) -> Option<Vec<String>> {
+    let ids = match variable.class {
+        Err(_) => variable.text_rows().ok()?,
+        Ok(_) => match variable.read().ok()?.data {
+            ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
+            ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
+            ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => ids.iter().map(f64::to_string).collect(),
+            _ => return None,
+        },
+    };
+    Some(ids).filter(|ids: &Vec<String>| ids.len() == n)
 }
 
 /// The array of features: as asked for, the only cube, or the only array that is no vector.
@@ -76,8 +96,7 @@ fn truth<'v, 'a>(
     let named = others().find(|v| LABELS.contains(&v.name.as_str()));
     let map = || {
         let sides = chosen.shape.get(..2).filter(|_| chosen.shape.len() == 3)?;
-        let ends = |name: &str| ["gt", "truth", "labels", "map"].iter().any(|end| name.to_lowercase().ends_with(end));
-        others().find(|v| v.shape == sides && ends(&v.name))
+        others().find(|v| v.shape == sides && npz::names_truth(&v.name))
     };
     Ok(named.or_else(map))
 }

@@ -1,7 +1,8 @@
 //! NumPy's npz archives: several npy arrays, by name.
 //!
 //! Features are the array `X`, or the only one that can be features; labels are `labels` or `y`, or the array that the
-//! options name; ids are `ids`.
+//! options name, or the ground truth of a scene (`gt`, or an array of its sides whose name ends so); ids are `ids`, or `id`
+//! if it has one value for each row.
 
 use std::path::Path;
 
@@ -60,6 +61,11 @@ impl Stored<'_> {
 /// Arrays of these names hold labels, not features.
 const LABELS: [&str; 6] = ["labels", "label", "y", "gt", "target", "targets"];
 
+/// Whether a name ends as those of ground truths do.
+pub(crate) fn names_truth(name: &str) -> bool {
+    ["gt", "truth", "labels", "map"].iter().any(|end| name.to_lowercase().ends_with(end))
+}
+
 /// The arrays of an archive. Members that are not npy files are passed over.
 pub(crate) fn arrays<'a>(bytes: &'a [u8], place: &str) -> Result<Vec<Stored<'a>>> {
     let members = zip::members(bytes).map_err(|fault| fault.at(place))?;
@@ -80,22 +86,34 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let mut draft = open::guessed_draft(chosen.read(place)?, options).map_err(here)?;
     let array = match &options.label_column {
         Some(name) => Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place))),
-        None => find(&["labels", "y"]).filter(|array| array.name != chosen.name).map(Ok),
+        None => {
+            find(&["labels", "y"]).filter(|array| array.name != chosen.name).or_else(|| map(&arrays, &draft)).map(Ok)
+        }
     };
     if let Some(array) = array.filter(|_| options.labels_file.is_none()).transpose()? {
         attach(&mut draft, array, place)?;
         draft.notes.push(format!("labels are the array {}", array.name));
     }
-    if let Some(array) = find(&["ids"]).filter(|_| !matches!(draft.show, Show::Scene(_))) {
+    let id = find(&["ids"]).or_else(|| find(&["id"]).filter(|array| array.holds(draft.n) && array.name != chosen.name));
+    let id = id.filter(|_| !matches!(draft.show, Show::Scene(_)));
+    if let Some(array) = id {
         draft.ids = Some(ids(array, place, draft.n)?);
     }
+    let used = |array: &Stored<'_>| array.name == "ids" || id.is_some_and(|id| id.name == array.name);
     let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
     let scene = matches!(draft.show, Show::Scene(_));
     let holds = |array: &Stored<'_>| array.holds(rows) || (scene && count(array.shape()) == Some(rows));
-    let free = |array: &&Stored<'_>| array.name != chosen.name && array.name != "ids" && holds(array);
+    let free = |array: &&Stored<'_>| array.name != chosen.name && !used(array) && holds(array);
     draft.could_be_labels = arrays.iter().filter(free).map(|array| array.name.clone()).collect();
     draft.named_arrays = true;
     Ok(draft)
+}
+
+/// The ground truth of a scene, as MATLAB files have it: an array of its sides whose name ends so.
+fn map<'s, 'a>(arrays: &'s [Stored<'a>], draft: &Draft) -> Option<&'s Stored<'a>> {
+    let Show::Scene(scene) = &draft.show else { return None };
+    let sides = |array: &&Stored<'_>| *array.shape() == [scene.height, scene.width];
+    arrays.iter().filter(sides).find(|array| names_truth(&array.name))
 }
 
 /// The array of labels by name.
@@ -159,6 +177,7 @@ fn ids(array: &Stored<'_>, place: &str, n: usize) -> Result<Vec<String>> {
         ArrayData::Text(ids) => ids,
         ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
         ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
+        ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => ids.iter().map(f64::to_string).collect(),
         _ => return Err(here(Fault::Ids("the ids are neither text nor integers.".into()))),
     };
     match ids.len() == n {

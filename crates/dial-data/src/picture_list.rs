@@ -9,32 +9,16 @@ use crate::show::{Images, Show};
 use crate::shown_by;
 
 /// Pictures in files, whose paths are from the folder of the table.
-pub(crate) fn draft(
-    sheet: &Sheet,
-    files: Vec<String>,
-    rest: &mut Vec<(String, Column)>,
-    place: &str,
-) -> Result<Draft, Fault> {
+pub(crate) fn draft(sheet: &Sheet, files: Vec<String>, rest: &mut Vec<(String, Column)>, place: &str) -> Draft {
     let folder = match Path::new(place).parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => ".".into(),
     };
-    let mut outside = Vec::new();
     let roots: Vec<PathBuf> = [std::path::absolute(&folder), folder.canonicalize()].into_iter().flatten().collect();
     let clean: Vec<String> = files.iter().map(|file| from_folder(file.replace('\\', "/"), &roots)).collect();
-    for (row, file) in clean.iter().enumerate().filter(|(_, file)| leaves_folder(file)) {
-        let (line, text) = sheet.bad_row(row, format!("{file:?}"));
-        outside.push(if line == 0 { text } else { format!("line {line}: {text}") });
-    }
-    if !outside.is_empty() {
-        let (count, listed) = (outside.len(), first_few(&outside, outside.len(), "; "));
-        let text = format!("{count} {} outside the folder of the table", plural(count, "picture is", "pictures are"));
-        let next = "Write the paths from the folder of the table, or put the table beside the pictures.";
-        return Err(Fault::format(format!("{text} ({listed})"), next));
-    }
     let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
     draft.beside = shown_by::beside(rest, sheet.rows);
-    Ok(draft)
+    draft
 }
 
 /// An absolute path as one from the folder, whose own path is one of those given; any other as it is.
@@ -63,14 +47,32 @@ fn leaves_folder(file: &str) -> bool {
         })
 }
 
-/// Refuses or leaves out rows whose picture is not there.
+/// Refuses pictures outside the folder of the table.
+fn all_inside(draft: &Draft, images: &Images) -> Result<(), Fault> {
+    let outside = images.files.iter().enumerate().filter(|(_, file)| leaves_folder(file));
+    let outside: Vec<String> = outside.map(|(row, file)| format!("{}: {file:?}", draft.row_in_words(row))).collect();
+    if outside.is_empty() {
+        return Ok(());
+    }
+    let (count, listed) = (outside.len(), first_few(&outside, outside.len(), "; "));
+    let text = format!("{count} {} outside the folder of the table", plural(count, "picture is", "pictures are"));
+    let next = "Write the paths from the folder of the table, put the table beside the pictures, or pass --skip-bad to \
+                leave such rows out.";
+    Err(Fault::format(format!("{text} ({listed})"), next))
+}
+
+/// Refuses or leaves out rows whose picture is not there, or not in the folder of the table.
 pub(crate) fn leave_out_missing(draft: &mut Draft, options: &ReadOptions) -> Result<(), Fault> {
     let Show::Images(images) = &draft.show else { return Ok(()) };
+    if !options.skip_bad {
+        all_inside(draft, images)?;
+    }
     let mut bad = BadRows::default();
     let mut keep = Vec::with_capacity(draft.n);
     for (row, file) in images.files.iter().enumerate() {
         let why = match file.as_str() {
             file if is_missing(file) => "no picture is named".to_string(),
+            file if leaves_folder(file) => format!("{file:?} is outside the folder of the table"),
             file if !images.folder.join(file).is_file() => format!("there is no picture {file:?}"),
             _ => {
                 keep.push(row);

@@ -114,7 +114,10 @@ fn column(names: &[String], asked: &str) -> Result<usize, Fault> {
         let quoted: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
         first_few(&quoted, names.len(), ", ")
     };
-    let missing = || Fault::Setting(format!("there is no column {asked:?}; the columns are {}.", listed()));
+    let missing = || match names {
+        [] => Fault::Setting(format!("there is no column {asked:?}, nor any other.")),
+        _ => Fault::Setting(format!("there is no column {asked:?}; the columns are {}.", listed())),
+    };
     names.iter().position(|name| name == asked).ok_or_else(missing)
 }
 

@@ -148,16 +148,6 @@ pub(crate) struct Sheet {
     pub notes: Vec<String>,
 }
 
-impl Sheet {
-    /// Where a row stands, for messages: its line, or 0 and its number in words.
-    pub fn bad_row(&self, row: usize, why: String) -> (usize, String) {
-        match self.lines.as_ref().and_then(|lines| lines.get(row)) {
-            Some(&line) => (line, why),
-            None => (0, format!("row {row}: {why}")),
-        }
-    }
-}
-
 /// Rows that cannot be read: the first of them and their number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct BadRows {
@@ -244,9 +234,8 @@ mod tests {
     fn bad_rows_by_line_or_number() {
         let mut bad = BadRows::default();
         assert_eq!(bad.note(), None);
-        let text = Sheet { lines: Some(vec![7]), ..Sheet::default() };
-        bad.push(|| text.bad_row(0, "short".into()));
-        bad.push(|| Sheet::default().bad_row(3, "long".into()));
+        bad.push(|| (7, "short".into()));
+        bad.push(|| (0, "row 3: long".into()));
         assert_eq!(bad.note().unwrap(), "left out 2 bad rows: line 7 (short), row 3: long");
         let mut alike = BadRows::default();
         (4..9).for_each(|line| alike.push(|| (line, "short".into())));

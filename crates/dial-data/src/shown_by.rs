@@ -35,8 +35,6 @@ pub(crate) const TEXT_NAMES: [&str; 12] = [
 ];
 pub(crate) const IMAGE_NAMES: [&str; 10] =
     ["image", "path", "file", "filename", "image_path", "img", "file_name", "filepath", "image_file", "picture"];
-/// Endings of picture files.
-const PICTURES: [&str; 3] = [".png", ".jpg", ".jpeg"];
 
 /// Beside texts, lists of fewer numbers are hardly embeddings.
 const SHORTEST: usize = 8;
@@ -92,8 +90,9 @@ pub(crate) fn draft(
     }
     let mut draft = match (image, text, &embeddings) {
         (Some(at), _, _) => {
-            let (_, column) = rest.remove(at);
-            picture_list::draft(sheet, column.into_words(sheet.rows), rest, place)?
+            let (name, column) = rest.remove(at);
+            notes.extend(images_note(&name, sheet, roles));
+            picture_list::draft(sheet, column.into_words(sheet.rows), rest, place)
         }
         (None, Some((at, note)), _) => {
             notes.extend(note);
@@ -171,19 +170,27 @@ pub(crate) fn beside(rest: &mut Vec<(String, Column)>, rows: usize) -> Option<Ta
     Some(Table { names, cells })
 }
 
+/// What is said where pictures are known by their endings alone.
+fn images_note(name: &str, sheet: &Sheet, roles: &Roles) -> Option<String> {
+    let usual = IMAGE_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known));
+    match sheet.names.len() {
+        _ if usual || roles.image.is_some() => None,
+        1 => Some("read as a list of picture files; --as texts takes each line for a text".into()),
+        _ => Some(format!("pictures are the files named in the column {name}")),
+    }
+}
+
 fn image_column(rest: &[(String, Column)], asked: Option<String>) -> Option<usize> {
     if let Some(asked) = asked {
         return rest.iter().position(|(name, _)| *name == asked);
     }
-    let picture = |cell: &String| {
-        let lower = cell.to_ascii_lowercase();
-        PICTURES.iter().any(|ending| lower.ends_with(ending))
-    };
-    let all = |column: &Column| match column {
-        Column::Words(cells) => cells.iter().any(picture) && cells.iter().all(|cell| is_missing(cell) || picture(cell)),
-        _ => false,
-    };
-    IMAGE_NAMES.iter().find_map(|known| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && all(c)))
+    let pictures = |column: &Column| matches!(column, Column::Words(cells) if looks::mostly_pictures(cells));
+    let named = |known: &&str| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && pictures(c));
+    IMAGE_NAMES.iter().find_map(named).or_else(|| {
+        // Beside numbers, and under the name of texts, such words may be anything.
+        let words = rest.iter().all(|(_, column)| matches!(column, Column::Words(_) | Column::Other(_)));
+        rest.iter().position(|(name, column)| words && !names_texts(name) && pictures(column))
+    })
 }
 
 fn text_column(rest: &[(String, Column)], asked: Option<String>, rows: usize) -> Option<(usize, Option<String>)> {

@@ -73,11 +73,11 @@ fn notes(texts: &[String], apart: usize) -> Vec<String> {
          texts apart better"
             .to_string(),
     ];
-    if apart > 0 {
-        notes.push(format!(
-            "{apart} {} no words with another: kept, alike to one another and unlike all others",
-            plural(apart, "text shares", "texts share")
-        ));
+    if apart > 1 && apart == texts.len() {
+        notes.push("no text shares a word with another, so all look alike: give longer texts, or --features".into());
+    } else if apart > 0 {
+        let kept = plural(apart, "kept, unlike all others", "kept, alike to one another and unlike all others");
+        notes.push(format!("{apart} {} no words with another: {kept}", plural(apart, "text shares", "texts share")));
     }
     let long = texts.iter().filter(|text| text.len() > LONGEST).count();
     if long > 0 {
@@ -311,6 +311,7 @@ mod tests {
         assert!(made.notes[1].starts_with("3 texts share no words with another"), "{:?}", made.notes);
         let nothing = super::tests::made(&["", ""]);
         assert_eq!(nothing.matrix.values, Buffer::F32(vec![0.0, 1.0, 0.0, 1.0]));
+        assert!(nothing.notes[1].starts_with("no text shares a word with another"), "{:?}", nothing.notes);
     }
 
     #[test]

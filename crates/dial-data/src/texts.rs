@@ -1,17 +1,24 @@
 //! Texts, one per line: for files of sentences that are no table.
 //!
-//! A line ends with LF, CRLF or CR; blanks around a text are cut off and blank lines are passed over, so items are
-//! numbered from 0 by the lines that hold something.
+//! A line ends with LF, CRLF or CR; blanks around a text are cut off. Items are numbered by their lines, from 0: where
+//! blank lines lie between them, those are passed over with a note, and the others keep their numbers.
 
 use crate::dialect;
 use crate::error::{Fault, LISTED, first_few, plural};
+use crate::looks;
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::records::{LONGEST, NOT_UTF8};
 use crate::roles;
 use crate::sheet::{BadRows, Column, Sheet, is_missing};
 use crate::show::Show;
 
-/// Whether a file of text is to be read this way: as asked for, or because it ends in `.txt` and is no table.
+/// What is said where nobody has asked for texts.
+const GUESSED: &str = "read as one text per line; --as table reads it as a table";
+/// Lines that are looked at to tell paths of pictures from texts.
+const PEEKED: usize = 1000;
+
+/// Whether a file of text is to be read this way: as asked for, or because it ends in `.txt`, is no table, and lists no
+/// pictures.
 pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
     let named = [&options.id_column, &options.label_column, &options.text_column, &options.image_column];
     let columns = named.into_iter().any(Option::is_some) || !options.drop_columns.is_empty();
@@ -20,9 +27,16 @@ pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
         None => {
             let ends = place.to_lowercase().ends_with(".txt");
             let dialect = options.delimiter.is_some() || options.decimal_comma.is_some();
-            ends && !columns && !dialect && dialect::decoded(bytes).is_ok_and(|(text, _)| !dialect::is_table(&text))
+            let texts = |text: &[u8]| !dialect::is_table(text) && !lists_pictures(text);
+            ends && !columns && !dialect && dialect::decoded(bytes).is_ok_and(|(text, _)| texts(&text))
         }
     }
+}
+
+/// Whether most of the first lines are paths of picture files.
+fn lists_pictures(text: &[u8]) -> bool {
+    let lines = lines(text).take(PEEKED).map(|(_, line)| String::from_utf8_lossy(line).trim().to_string());
+    looks::mostly_pictures(&lines.collect::<Vec<_>>())
 }
 
 /// Reads the texts.
@@ -35,35 +49,42 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     }
     let (bytes, note) = &dialect::decoded(bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let (mut texts, mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), Vec::new(), BadRows::default());
+    let (mut texts, mut lines, mut bad, mut total) = (Vec::new(), Vec::new(), BadRows::default(), 0);
     for (line, text) in self::lines(bytes) {
         match checked(text) {
             Ok("") => continue,
             Ok(text) => {
-                kept.push(texts.len() + bad.total);
                 texts.push(text.to_string());
                 lines.push(line);
             }
             Err(why) => bad.push(|| (line, why.into())),
         }
+        total = line;
     }
     let bad = bad.refused(options.skip_bad)?;
-    let total = texts.len() + bad.total;
+    let kept: Vec<usize> = lines.iter().map(|line| line - 1).collect();
+    let blank = total - texts.len() - bad.total;
     let sheet = Sheet {
         names: vec!["text".into()],
         rows: texts.len(),
         columns: vec![Column::Words(texts)],
+        kept: (kept.len() < total).then_some((kept, total)),
         lines: Some(lines),
-        kept: (bad.total > 0).then_some((kept, total)),
-        notes: bad.note().into_iter().chain(note.clone()).collect(),
+        notes: bad.note().into_iter().chain(blank_note(blank)).chain(note.clone()).collect(),
     };
     let own = ReadOptions { text_column: Some("text".into()), skip_bad: options.skip_bad, ..ReadOptions::default() };
     let roles = roles::Roles::new(&sheet.names, false, &own)?;
     let mut draft = roles::draft(sheet, roles, place, &own)?;
     if options.kind.is_none() {
-        draft.notes.push("read as one text per line; --as table reads it as a table".into());
+        draft.notes.push(GUESSED.into());
     }
     Ok(draft)
+}
+
+/// What is said of blank lines between the texts.
+fn blank_note(blank: usize) -> Option<String> {
+    let lines = plural(blank, "blank line", "blank lines");
+    (blank > 0).then(|| format!("passed over {blank} {lines}; ids are the numbers of the lines in the file, from 0"))
 }
 
 /// Says which texts are empty or missing, or leaves them out.
@@ -129,9 +150,12 @@ mod tests {
         let none = ReadOptions::default();
         let draft = read("\u{feff}one, two\r\n\r\n three \rfour".as_bytes(), "a.txt", &none).unwrap();
         assert_eq!(draft.show, Show::Texts(vec!["one, two".into(), "three".into(), "four".into()]));
-        assert_eq!((draft.n, draft.ids, draft.matrix), (3, None, None));
-        assert_eq!(draft.lines.unwrap().0, [1, 3, 4]);
-        assert_eq!(draft.notes, ["read as one text per line; --as table reads it as a table"]);
+        assert_eq!((draft.n, draft.ids.unwrap().join(" "), draft.matrix), (3, "0 2 3".into(), None));
+        assert_eq!((draft.lines.unwrap().0, draft.kept.unwrap()), (vec![1, 3, 4], (vec![0, 2, 3], 4)));
+        let said = ["passed over 1 blank line; ids are the numbers of the lines in the file, from 0", GUESSED];
+        assert_eq!(draft.notes, said);
+        let plain = read(b"one\ntwo\n\n \n", "a.txt", &none).unwrap();
+        assert_eq!((plain.n, plain.ids, plain.kept, plain.notes), (2, None, None, vec![GUESSED.to_string()]));
     }
 
     #[test]
@@ -157,7 +181,7 @@ mod tests {
         assert!(text.starts_with("1 bad row: line 2: not valid UTF-8 (perhaps Latin-1"), "{text}");
         let skip = ReadOptions { skip_bad: true, ..none };
         let draft = read(bytes, "a.txt", &skip).unwrap();
-        assert_eq!((draft.ids.unwrap().join(" "), draft.kept.unwrap()), ("0 2".into(), (vec![0, 2], 3)));
+        assert_eq!((draft.ids.unwrap().join(" "), draft.kept.unwrap()), ("0 3".into(), (vec![0, 3], 4)));
     }
 
     #[test]

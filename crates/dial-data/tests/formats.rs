@@ -34,6 +34,33 @@ fn labels(pool: &Pool) -> Vec<&str> {
     truth.labels.iter().map(|label| label.map_or("", |class| truth.classes[usize::from(class)].as_str())).collect()
 }
 
+/// Ids under either name, as whole numbers of any kind and as text.
+#[test]
+fn ids_in_archives() {
+    let x = || build::npy("'<f8'", "(3, 1)", &build::f64s(&[1.0, 2.0, 4.0]));
+    let npz = |name, ids| build::zip(&[build::stored("X.npy", x()), build::stored(name, ids)]);
+    let floats = || build::npy("'<f8'", "(3,)", &build::f64s(&[7.0, 8.0, 10.0]));
+    let bytes = build::npy("'|S2'", "(3,)", b"a\0bcd\0");
+    let ids = |name: &str, bytes: Vec<u8>| read(name, &bytes).ids.map(|ids| ids.join(" "));
+    assert_eq!(ids("a.npz", npz("ids.npy", floats())), Some("7 8 10".into()));
+    assert_eq!(ids("a.npz", npz("id.npy", floats())), Some("7 8 10".into()));
+    assert_eq!(ids("a.npz", npz("id.npy", bytes)), Some("a bc d".into()));
+    let two = build::npy("'<f8'", "(2,)", &build::f64s(&[7.0, 8.0]));
+    assert_eq!(ids("a.npz", npz("id.npy", two)), None);
+    let doubles = |shape: &[i32], name, values: &[f64]| {
+        build::mat_array(false, 6, shape, name, &build::element(false, 9, &build::f64s(values)))
+    };
+    let x = || doubles(&[3, 1], "X", &[1.0, 2.0, 4.0]);
+    assert_eq!(ids("a.mat", build::mat(&[x(), doubles(&[3, 1], "id", &[7.0, 8.0, 10.0])])), Some("7 8 10".into()));
+    // The letters of a, bc and d run column by column: a b d, then a blank, c and a blank; as UTF-8 and as u16.
+    let text = build::mat_array(false, 4, &[3, 2], "ids", &build::element(false, 16, b"abd c "));
+    assert_eq!(ids("a.mat", build::mat(&[x(), text.clone()])), Some("a bc d".into()));
+    assert_eq!(ids("a.mat", build::mat(&[x(), build::packed(&text)])), Some("a bc d".into()));
+    let wide: Vec<u8> = b"abd c ".iter().flat_map(|&letter| u16::from(letter).to_le_bytes()).collect();
+    let wide = build::mat_array(false, 4, &[3, 2], "id", &build::element(false, 4, &wide));
+    assert_eq!(ids("a.mat", build::mat(&[x(), wide])), Some("a bc d".into()));
+}
+
 #[test]
 fn npz_with_labels_and_ids() {
     let pool = read("pool.npz", &build::good_npz());

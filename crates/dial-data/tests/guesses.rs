@@ -186,3 +186,29 @@ fn three_dimensions_say_what_they_were_taken_for() {
     assert!(error.code() == "I12" && error.to_string().contains("--as scene reads it so"), "{error}");
     assert_eq!(files.open("c.npy", &ReadOptions { kind: Some(Kind::Scene), ..labels }).unwrap().matrix.n, 6);
 }
+
+#[test]
+fn what_a_file_of_labels_leaves_out_is_said() {
+    let files = Files::new(&[
+        ("p.csv", "id,x\na,1\nb,2\nc,4\n"),
+        ("byid.csv", "# by hand\nid,label\na,u\nb\nc,v\nc,v\n"),
+        ("byrow.csv", "label,note,more\nu,x,1\nv\nu,y,2\n"),
+    ]);
+    let labels = |name: &str, skip_bad: bool| {
+        files.open("p.csv", &ReadOptions { labels_file: Some(files.path(name)), skip_bad, ..none() })
+    };
+    assert_eq!(labels("byid.csv", false).unwrap_err().code(), "I6");
+    let pool = labels("byid.csv", true).unwrap();
+    assert_eq!(pool.truth.unwrap().labels, [Some(0), None, Some(1)]);
+    let notes = pool.notes.join("\n");
+    for said in [
+        "byid.csv: passed over 1 line of remarks (#) above the table",
+        "byid.csv: left out 1 bad row: line 4 (1 cell, expected 2)",
+        "1 row repeats the label of an id that has the same one already",
+    ] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
+    // Joined by row, a bad row is a row without a label.
+    let pool = labels("byrow.csv", true).unwrap();
+    assert_eq!(pool.truth.unwrap().labels, [Some(0), None, Some(0)]);
+}

@@ -164,3 +164,40 @@ fn lines_of_text() {
     assert_eq!(pool.show, Show::Texts(vec!["1,2".into(), "3,4".into()]));
     assert_eq!(read("a.txt", b"1 2\n3 4\n").matrix.dim, 2);
 }
+
+#[test]
+fn lists_of_pictures_without_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    ["one.png", "two.jpg", "odd.gif"].iter().for_each(|name| write(name, b""));
+    write("f.csv", b"1,2\n3,4\n5,6\n");
+    let read = |name: &str, bytes: &[u8], skip_bad: bool| {
+        write(name, bytes);
+        let features_file = Some(folder.path().join("f.csv"));
+        let options = ReadOptions { features_file, skip_bad, ..ReadOptions::default() };
+        open(folder.path().join(name).to_str().unwrap(), &options, 0, &dial::Control::new())
+    };
+    let files = |pool: Pool| match pool.show {
+        Show::Images(images) => images.files.join(" "),
+        other => panic!("{other:?}"),
+    };
+    for name in ["list.txt", "list.csv"] {
+        // What is no PNG or JPEG is said when it is decoded.
+        let pool = read(name, b"one.png\ntwo.jpg\nodd.gif\n", false).unwrap();
+        assert!(pool.notes.join("\n").contains("read as a list of picture files; --as texts takes each"), "{pool:?}");
+        assert_eq!(files(pool), "one.png two.jpg odd.gif");
+        let error = read(name, b"photo\none.png\ntwo.jpg\none.png\nnone.gif\n", false).unwrap_err();
+        assert_eq!(error.code(), "I6");
+        assert!(error.to_string().contains("1 bad row: line 5: there is no picture \"none.gif\""), "{error}");
+        let listed = b"one.png\n../out.png\ntwo.jpg\n";
+        let text = read(name, listed, false).unwrap_err().to_string();
+        assert!(text.contains("(line 2: \"../out.png\")") && text.contains("or pass --skip-bad"), "{text}");
+        let pool = read(name, listed, true).unwrap();
+        let said = "left out 1 bad row: line 2 (\"../out.png\" is outside the folder of the table)";
+        assert!(pool.notes.iter().any(|note| note == said), "{:?}", pool.notes);
+        assert_eq!((pool.ids.clone().unwrap().join(" "), pool.matrix.get(1, 0)), ("0 2".into(), 5.0));
+    }
+    // Beside numbers such words may be anything.
+    let table = b"a,b,sketch\n1,2,one.png\n3,4,two.png\n5,6,none.png\n";
+    assert!(!matches!(read("t.csv", table, false).unwrap().show, Show::Images(_)));
+}

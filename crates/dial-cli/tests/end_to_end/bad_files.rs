@@ -97,8 +97,11 @@ const LIMIT_KIB: usize = 256 << 10;
 
 /// Tries all cases, four at a time.
 fn nobody_complains(complaint: impl Fn(&Case) -> Option<String> + Sync) {
-    let cases = corpus::cases();
-    assert!(cases.len() >= 220, "only {} cases", cases.len());
+    let mut cases = corpus::cases();
+    #[cfg(feature = "parquet")]
+    cases.extend(crate::bad_columns::cases());
+    let cases = cases;
+    assert!(cases.len() >= if cfg!(feature = "parquet") { 250 } else { 220 }, "only {} cases", cases.len());
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..4 {

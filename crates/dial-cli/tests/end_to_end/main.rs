@@ -5,6 +5,8 @@
 #[path = "../../../dial-data/tests/corpus/mod.rs"]
 mod corpus;
 mod arena;
+#[cfg(feature = "parquet")]
+mod bad_columns;
 mod bad_files;
 mod bench;
 mod codes;

@@ -10,6 +10,8 @@ use arrow_array::{
     ArrayRef, FixedSizeListArray, Float64Array, ListArray, RecordBatch, StringArray, types::Float64Type,
 };
 
+#[cfg(feature = "parquet")]
+use crate::bad_columns::{arrow_file, arrow_stream, parquet};
 use crate::corpus::build::{element, f64s, gzip, i64s, idx, mat, mat_array, npy, stored, zip};
 use crate::run::Place;
 
@@ -195,9 +197,17 @@ fn scenes() {
         place = place.and(&format!("{interleave}.hdr"), envi_header(interleave));
         place = place.and(&format!("{interleave}.img"), envi_data(interleave));
     }
-    let pools = ["cube.mat", "bsq.hdr", "bsq.img", "bil.hdr", "bip.img"];
+    let cube = || npy("'<f8'", "(6, 10, 4)", &f64s(&all_numbers()));
+    let truth = npy("'|u1'", "(6, 10)", &label_bytes());
+    place = place.and("cube.npy", cube()).and("cube.npz", zip(&[stored("cube.npy", cube())]));
+    let pools = ["cube.mat", "bsq.hdr", "bsq.img", "bil.hdr", "bip.img", "cube.npy --as scene", "cube.npz --as scene"];
     for pool in pools {
         goes_the_whole_way(&place, &format!("{pool} --labels gt.mat"));
+    }
+    // The ground truth may lie in the same archive.
+    for (file, name) in [("both.npz", "gt.npy"), ("named.npz", "field_gt.npy")] {
+        place = place.and(file, zip(&[stored("cube.npy", cube()), stored(name, truth.clone())]));
+        goes_the_whole_way(&place, &format!("{file} --as scene"));
     }
 }
 
@@ -235,8 +245,9 @@ fn records() {
         let eight = [numbers(item), numbers(item)].concat();
         format!("{{\"text\": \"text {item}\", \"v\": {eight:?}, \"label\": \"{}\"}}", name(item))
     };
-    let place = Place::with("lists.jsonl", rows(list)).and("both.jsonl", rows(both));
-    for pool in ["lists.jsonl", "both.jsonl", "lists.jsonl --features both.jsonl"] {
+    let array = format!("[{}]", (0..ITEMS).map(both).collect::<Vec<_>>().join(",\n"));
+    let place = Place::with("lists.jsonl", rows(list)).and("both.jsonl", rows(both)).and("array.json", array);
+    for pool in ["lists.jsonl", "both.jsonl", "array.json", "lists.jsonl --features both.jsonl"] {
         goes_the_whole_way(&place, pool);
     }
     let said = place.line("doctor both.jsonl --k 8").ok();
@@ -253,28 +264,6 @@ fn records() {
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     let labels: ArrayRef = Arc::new(StringArray::from_iter_values((0..ITEMS).map(name)));
     RecordBatch::try_from_iter(columns.into_iter().chain([("label", labels)])).unwrap()
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
-}
-
-/// The file, which is also called Feather.
-#[cfg(feature = "parquet")]
-fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
-}
-
-#[cfg(feature = "parquet")]
-fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
 }
 
 #[cfg(feature = "parquet")]
@@ -335,10 +324,13 @@ fn folders_of_pictures() {
     let jpeg = Place::with("list.csv", {
         let line = |item| format!("pool/{}/{item:02}.jpg,{}", name(item), name(item));
         format!("image,label\n{}", rows(line))
-    });
+    })
+    .and("list.txt", rows(|item| format!("pool/{}/{item:02}.jpg", name(item))))
+    .and("labels.csv", rows(|item| name(item).into()));
     folder(&jpeg, "jpg", |item| encoded(item, image::ImageFormat::Jpeg));
     goes_the_whole_way(&jpeg, "pool --folder-labels");
     goes_the_whole_way(&jpeg, "list.csv");
+    goes_the_whole_way(&jpeg, "list.txt --labels labels.csv");
 }
 
 #[test]

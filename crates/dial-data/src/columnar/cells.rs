@@ -9,7 +9,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, GenericListArray, OffsetSizeTrait};
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::error::first_few;
+use crate::error::{Fault, first_few};
 use crate::matrix::Buffer;
 use crate::sheet::{Column, Numbers};
 
@@ -54,7 +54,10 @@ fn holds(kind: &DataType) -> Holds {
             let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
             Holds::Other(match bytes("bytes") {
                 true => "pictures or sound as bytes, which are not read: save the pictures as files".into(),
-                false => format!("records of {}", first_few(&names, names.len(), ", ")),
+                false => match names.as_slice() {
+                    [] => "empty records".to_string(),
+                    _ => format!("records of {}", first_few(&names, names.len(), ", ")),
+                },
             })
         }
         Map(..) | Union(..) => Holds::Other("nested values".into()),
@@ -97,14 +100,14 @@ impl Filling {
     }
 
     /// Appends an array. Words may take so many bytes more.
-    pub fn add(&mut self, array: &ArrayRef, room: &mut u64) -> Result<(), String> {
+    pub fn add(&mut self, array: &ArrayRef, room: &mut u64) -> Result<(), Fault> {
         match self {
             Filling::Numbers(out) => numbers(array, &mut |value| out.push(value)),
             Filling::Words(out) => {
                 let before = out.len();
                 words(array, out, *room)?;
                 let taken: usize = out.iter().skip(before).map(String::len).sum();
-                *room = room.checked_sub(taken as u64).ok_or(TOO_LONG)?;
+                *room = room.checked_sub(taken as u64).ok_or_else(too_long)?;
                 Ok(())
             }
             Filling::Lists { lengths, values } => lists(array, lengths, values),
@@ -186,7 +189,9 @@ fn of_width(values: Buffer, lengths: &[usize], width: usize, keep: Option<&[usiz
     }
 }
 
-const TOO_LONG: &str = "the words are longer than a file of this size can mean";
+fn too_long() -> Fault {
+    Fault::Bomb("the words are longer than a file of this size can mean".into())
+}
 
 /// The place in its dictionary of each cell.
 fn keys(array: &ArrayRef) -> Vec<Option<usize>> {
@@ -202,7 +207,7 @@ fn each<T: ArrowPrimitiveType>(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>
     array.as_primitive::<T>().iter().for_each(|cell| out(cell.map(&value)));
 }
 
-fn numbers(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>)) -> Result<(), String> {
+fn numbers(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>)) -> Result<(), Fault> {
     use DataType::*;
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         let mut values = Vec::with_capacity(dictionary.values().len());
@@ -228,20 +233,20 @@ fn numbers(array: &ArrayRef, out: &mut dyn FnMut(Option<f64>)) -> Result<(), Str
         Decimal32(_, scale) => each::<Decimal32Type>(array, out, |value| f64::from(value) / power(scale)),
         Decimal64(_, scale) => each::<Decimal64Type>(array, out, |value| value as f64 / power(scale)),
         Decimal128(_, scale) => each::<Decimal128Type>(array, out, |value| value as f64 / power(scale)),
-        other => return Err(format!("{other} is no number")),
+        other => return Err(Fault::Kind(format!("{other}, which is no number"))),
     }
     Ok(())
 }
 
 /// Whole numbers as they are, other values as people write them; nothing where there is none or NaN.
-fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), String> {
+fn words(array: &ArrayRef, out: &mut Vec<String>, mut room: u64) -> Result<(), Fault> {
     use DataType::*;
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         let mut values = Vec::with_capacity(dictionary.values().len());
         words(dictionary.values(), &mut values, room)?;
         for key in keys(array) {
             let word = key.and_then(|key| values.get(key)).cloned().unwrap_or_default();
-            room = room.checked_sub(word.len() as u64).ok_or(TOO_LONG)?;
+            room = room.checked_sub(word.len() as u64).ok_or_else(too_long)?;
             out.push(word);
         }
         return Ok(());
@@ -288,7 +293,7 @@ fn list_at<O: OffsetSizeTrait>(array: &ArrayRef, row: usize, list: &GenericListA
 }
 
 /// A list of one as what it holds, a longer one as JSON writes it.
-fn of_lists(lists: impl Iterator<Item = Option<ArrayRef>>, out: &mut Vec<String>, mut room: u64) -> Result<(), String> {
+fn of_lists(lists: impl Iterator<Item = Option<ArrayRef>>, out: &mut Vec<String>, mut room: u64) -> Result<(), Fault> {
     for list in lists {
         let mut cells = Vec::new();
         list.map_or(Ok(()), |list| words(&list, &mut cells, room))?;
@@ -297,7 +302,7 @@ fn of_lists(lists: impl Iterator<Item = Option<ArrayRef>>, out: &mut Vec<String>
             1 => cells.swap_remove(0),
             _ => serde_json::Value::from(cells).to_string(),
         };
-        room = room.checked_sub(word.len() as u64).ok_or(TOO_LONG)?;
+        room = room.checked_sub(word.len() as u64).ok_or_else(too_long)?;
         out.push(word);
     }
     Ok(())
@@ -315,7 +320,7 @@ fn moments<T: ArrowPrimitiveType<Native = i64>, D: Display>(
     out.extend(array.as_primitive::<T>().iter().map(|cell| shown(cell.and_then(&moment))));
 }
 
-fn lists(array: &ArrayRef, lengths: &mut Vec<usize>, out: &mut Buffer) -> Result<(), String> {
+fn lists(array: &ArrayRef, lengths: &mut Vec<usize>, out: &mut Buffer) -> Result<(), Fault> {
     let (values, ends): (ArrayRef, Vec<(usize, usize)>) = match array.data_type() {
         DataType::FixedSizeList(..) => {
             let list = array.as_fixed_size_list();
@@ -326,7 +331,7 @@ fn lists(array: &ArrayRef, lengths: &mut Vec<usize>, out: &mut Buffer) -> Result
         DataType::LargeList(_) => {
             (array.as_list::<i64>().values().clone(), ends(array.as_list::<i64>().value_offsets()))
         }
-        other => return Err(format!("{other} is no list")),
+        other => return Err(Fault::Kind(format!("{other}, which is no list"))),
     };
     let mut flat = Vec::with_capacity(values.len());
     numbers(&values, &mut |value| flat.push(value.unwrap_or(f64::NAN)))?;

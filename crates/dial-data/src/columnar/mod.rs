@@ -202,7 +202,11 @@ impl Sheets {
         self.affordable((self.rows as u64).saturating_add(batch.num_rows() as u64))?;
         for (&at, array) in self.wanted().iter().zip(batch.columns()) {
             let name = &self.names[at];
-            self.columns[at].add(array, &mut self.room).map_err(|why| Fault::Shape(format!("column {name}: {why}")))?;
+            self.columns[at].add(array, &mut self.room).map_err(|fault| match fault {
+                Fault::Bomb(why) => Fault::Bomb(format!("column {name}: {why}")),
+                Fault::Kind(what) => Fault::Kind(format!("in the column {name} {what}")),
+                other => other,
+            })?;
         }
         self.rows += batch.num_rows();
         Ok(())

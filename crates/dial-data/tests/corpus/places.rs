@@ -109,6 +109,13 @@ pub fn text_cases() -> Vec<Case> {
     long.resize(long.len() + (17 << 20), b'x');
     let text = |name, bytes: Vec<u8>, code, says| Case::new(name, "t.txt", bytes, code, says);
     vec![
+        text("pictures listed outside", b"a.png\nb/c.jpg\n/d.png\n".to_vec(), "I5", "folder of the table (line 3: "),
+        text(
+            "pictures listed, one missing",
+            b"a.png\nb.gif\nc.jpg\n".to_vec(),
+            "I6",
+            "3 bad rows: line 1: there is no",
+        ),
         text("texts none", Vec::new(), "I3", "no rows"),
         text("texts blank", b" \n\r\n\t\n".to_vec(), "I3", "no rows"),
         text("texts in no encoding", b"a caf\x81 today\nand again\n".to_vec(), "I6", "line 1: not valid UTF-8"),
@@ -138,6 +145,13 @@ fn features(name: &'static str, file: &'static str, bytes: Vec<u8>, code: &'stat
 pub fn feature_cases() -> Vec<Case> {
     let three = npy("'<f8'", "(3, 1)", &f64s(&[1.0, 2.0, 3.0]));
     vec![
+        features(
+            "features too few",
+            "x.npy",
+            npy("'<f8'", "(1, 1)", &f64s(&[1.0])),
+            "I3",
+            "x.npy: 1 row of features for 2 items. Nothing was imported. Make features for exactly these items",
+        ),
         features("features too many", "x.npy", three, "I3", "x.npy: 3 rows of features for 2 items"),
         features("features for others", "x.csv", b"id,v\na,1\nc,2\n".to_vec(), "I7", "no features for 1 item: \"b\""),
         features("features of words", "x.csv", b"id,text\na,x\nb,y\n".to_vec(), "I6", "x.csv: "),
