@@ -60,6 +60,7 @@ mod order;
 pub mod compact;
 pub mod assemble;
 mod sound;
+pub mod layout;
 pub mod laplacian;
 pub mod solve;
 mod peaks;
