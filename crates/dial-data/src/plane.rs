@@ -6,7 +6,7 @@
 //! A V                   every row, less the same means, in these directions
 //! ```
 //!
-//! All rows are used while there are few numbers; else some 12,000,000 of them, in rows drawn at random.
+//! All rows are used while there are few numbers; else some 4,000,000 of them, in rows drawn at random.
 
 use dial::Control;
 use dial::seed::{Purpose, Random};
@@ -17,7 +17,7 @@ use crate::error::{Error, Fault, Result};
 use crate::matrix::{Buffer, Matrix};
 
 /// So many numbers are looked at to find the directions.
-const NUMBERS: usize = 12_000_000;
+const NUMBERS: usize = 4_000_000;
 
 /// At least so many rows are.
 const ROWS: usize = 2000;

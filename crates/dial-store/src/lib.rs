@@ -28,7 +28,7 @@ pub mod time;
 
 pub use backup::{BACKUP_ENDING, Manifest, Restored, restore};
 pub use error::{Error, Result};
-pub use estimate::{Advice, Estimates, SETTLED, TARGET, Verdict};
+pub use estimate::{Advice, Bin, Estimates, SETTLED, TARGET, Verdict, calibration};
 pub use export::{Belief, Export, Mark, Row, Told};
 pub use export_file::Format;
 pub use import::{Contradiction, Import, Imported};

@@ -198,7 +198,7 @@ impl Log {
     }
 
     /// The class that stands for a class after merges.
-    fn resolved(&self, class: ClassId) -> ClassId {
+    pub fn resolved(&self, class: ClassId) -> ClassId {
         match self.labels.schema().get(class.index()).map(|class| class.fate) {
             Some(Fate::Merged(into)) => self.resolved(into),
             _ => class,

@@ -5,3 +5,4 @@ mod labelling;
 mod model;
 mod security;
 mod together;
+mod views;
