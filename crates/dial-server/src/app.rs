@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use dial::seed::hash;
+use dial_data::Matrix;
 use dial_store::Material;
 use dial_store::time::Clock;
 use tokio::sync::watch;
 
+use crate::cartographer::Cartographer;
 use crate::desk::Desk;
 use crate::sessions::Sessions;
 use crate::thinker::Thinker;
@@ -18,6 +20,8 @@ pub struct App {
     pub desk: Desk,
     /// Follows the log.
     pub thinker: Arc<Thinker>,
+    /// Makes the map.
+    pub cartographer: Cartographer,
     /// The pool and how it is asked.
     pub material: Arc<Material>,
     /// The time.
@@ -34,6 +38,8 @@ pub struct App {
     pub audits: Mutex<HashSet<(String, String)>>,
     /// Turns true when the server stops.
     pub stopping: watch::Receiver<bool>,
+    /// The components of the features that a scene is coloured by, once they were wanted.
+    pub colours: OnceLock<Matrix>,
     order: OnceLock<Vec<u32>>,
 }
 
@@ -43,6 +49,8 @@ pub struct Parts {
     pub desk: Desk,
     /// As in [`App`].
     pub thinker: Arc<Thinker>,
+    /// As in [`App`].
+    pub cartographer: Cartographer,
     /// As in [`App`].
     pub material: Arc<Material>,
     /// As in [`App`].
@@ -60,11 +68,26 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> App {
-        let Parts { desk, thinker, material, clock, sessions, audits, place, stopping } = parts;
+        let Parts { desk, thinker, cartographer, material, clock, sessions, audits, place, stopping } = parts;
         let (port, address) = (place.port(), place.to_string());
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
-        let (cookie, audits, order) = (format!("dial-{port}"), Mutex::new(audits), OnceLock::new());
-        App { desk, thinker, material, clock, sessions, address, hosts, cookie, audits, stopping, order }
+        let (cookie, audits) = (format!("dial-{port}"), Mutex::new(audits));
+        let (colours, order) = (OnceLock::new(), OnceLock::new());
+        App {
+            desk,
+            thinker,
+            cartographer,
+            material,
+            clock,
+            sessions,
+            address,
+            hosts,
+            cookie,
+            audits,
+            stopping,
+            colours,
+            order,
+        }
     }
 
     /// The nodes that may be asked, in an order that is random but always the same.

@@ -6,13 +6,16 @@ use dial_store::Log;
 
 use crate::app::App;
 use crate::thinker::Thought;
-use crate::wire::{Belief, Card, LabelOf, Near, Probability, Share, Shown};
+use crate::wire::{Belief, Card, Effect, LabelOf, Near, Probability, Share, Shown};
 
 /// Labelled items that are shown beside an item.
 const NEAREST: usize = 5;
 
 /// The longest text that goes with a card; the whole text is shown by its own page.
 const LONGEST: usize = 100_000;
+
+/// The longest text that goes with an item of a list.
+pub const SHORT: usize = 400;
 
 /// The card of an item.
 pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
@@ -30,7 +33,7 @@ pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
     let prediction = thought.view.as_ref().map(|view| (view.prediction(node), &**view));
     Card {
         row: node.0,
-        show: shown(app, node, &id),
+        show: shown(app, node, &id, LONGEST),
         beside,
         why: prediction.as_ref().map(|(prediction, view)| dial_store::why(log, prediction, view.classes())),
         belief: prediction.map(|(prediction, view)| belief(&prediction, view, thought.version)),
@@ -39,8 +42,17 @@ pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
         leased_until: None,
         labels: labels(log, &id),
         nearest: thought.view.as_ref().map_or(Vec::new(), |view| nearest(app, log, view, node)),
+        changes: changes(thought, &id),
         id,
     }
+}
+
+/// What each answer for an item would change, by class.
+fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
+    let of = thought.changed.iter().filter(|((item, _), _)| item == id);
+    let mut changes: Vec<Effect> = of.map(|((_, class), &items)| Effect { class: class.0, items }).collect();
+    changes.sort_by_key(|effect| effect.class);
+    changes
 }
 
 /// The live labels of an item.
@@ -68,7 +80,8 @@ pub fn belief(prediction: &Prediction, view: &View<'_>, version: u64) -> Belief 
     }
 }
 
-fn shown(app: &App, node: NodeId, id: &str) -> Shown {
+/// How an item is shown, texts cut to so many characters.
+pub fn shown(app: &App, node: NodeId, id: &str, longest: usize) -> Shown {
     let pool = &app.material.pool;
     let numbers = || {
         let value = |column: usize| pool.shown().get(node.index(), column);
@@ -77,7 +90,7 @@ fn shown(app: &App, node: NodeId, id: &str) -> Shown {
     match &pool.show {
         Show::Texts(texts) => {
             let text = &texts[node.index()];
-            let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(end, _)| end);
+            let end = text.char_indices().nth(longest).map_or(text.len(), |(end, _)| end);
             Shown::Text { text: text[..end].into() }
         }
         Show::Picture(_) | Show::Images(_) => Shown::Picture { url: format!("/api/v1/media?id={}", encoded(id)) },

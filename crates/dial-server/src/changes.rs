@@ -1,4 +1,4 @@
-//! Changes as they happen, as server-sent events: new versions of the log and of the model.
+//! Changes as they happen, as server-sent events: new versions of the log, of the model and of the map.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,28 +10,41 @@ use futures_util::stream::{self, Stream};
 
 use crate::app::App;
 
-/// Sends `log` with the version of the log, and `model` with the version the model has followed to, whenever one changes.
+/// Sends `log` with the version of the log, `model` with the version the model has followed to, and `map` with what the map is
+/// made from, whenever one changes.
 #[utoipa::path(get, path = "/api/v1/changes", responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub async fn changes(State(app): State<Arc<App>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let (mut log, mut model, stopping) = (app.desk.version(), app.thinker.published(), app.stopping.clone());
     log.mark_changed();
     model.mark_changed();
-    let events = stream::unfold((app, log, model), move |(app, mut log, mut model)| {
+    let mut map = app.cartographer.published();
+    map.mark_changed();
+    let events = stream::unfold((app, log, model, map), move |(app, mut log, mut model, mut map)| {
         let mut stopping = stopping.clone();
         async move {
             let event = tokio::select! {
                 biased;
                 _ = stopping.wait_for(|stop| *stop) => return None,
-                changed = log.changed() => changed.ok().map(|()| ("log", *log.borrow_and_update()))?,
+                changed = log.changed() => {
+                    changed.ok()?;
+                    version("log", *log.borrow_and_update())
+                }
                 changed = model.changed() => {
                     changed.ok()?;
-                    let thought = app.thinker.thought();
-                    ("model", thought.version)
+                    version("model", app.thinker.thought().version)
                 }
+                // Once it is done there is nobody left to send.
+                Ok(()) = map.changed() => match app.cartographer.map() {
+                    Some(map) => Event::default().event("map").data(format!("{{\"layout\":\"{}\"}}", map.layout.word())),
+                    None => Event::default().comment("no map yet"),
+                },
             };
-            let event = Event::default().event(event.0).data(format!("{{\"version\":{}}}", event.1));
-            Some((Ok(event), (app, log, model)))
+            Some((Ok(event), (app, log, model, map)))
         }
     });
     Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
+}
+
+fn version(name: &str, version: u64) -> Event {
+    Event::default().event(name).data(format!("{{\"version\":{version}}}"))
 }

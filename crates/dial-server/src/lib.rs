@@ -3,12 +3,14 @@
 //! ```text
 //! browser, scripts -> guard -> routes -> desk (append, sync, acknowledge)      the label path: never waits for the model
 //!                                  '--> thinker (last good state, its version)  the model follows on threads of its own
+//!                                  '--> cartographer (the map of the moment)    one thread
 //! ```
 //!
 //! No mathematics lives here: the project is `dial-store`, the method is `dial`.
 
 mod app;
 mod cards;
+mod cartographer;
 mod changes;
 pub mod describe;
 mod desk;
@@ -20,12 +22,15 @@ mod lists;
 mod media;
 mod page;
 mod problem;
+mod progress;
 mod questions;
 mod router;
 mod routes;
+mod scene;
 mod serve;
 mod sessions;
 mod thinker;
+mod views;
 mod wire;
 
 pub use router::document;

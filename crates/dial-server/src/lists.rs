@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use dial::NodeId;
+use dial::{NodeId, View};
+use dial_data::Show;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -13,7 +15,7 @@ use crate::cards;
 use crate::input::Asked;
 use crate::problem::Problem;
 use crate::routes::{Page, Part, aside};
-use crate::wire::{Belief, LabelOf};
+use crate::wire::{Belief, LabelOf, Shown};
 
 type Shared = State<Arc<App>>;
 
@@ -38,6 +40,9 @@ pub struct Which {
     /// Only items without a label.
     #[serde(default)]
     pub open: bool,
+    /// Only items whose id or text contains this, in large or small letters.
+    #[serde(default)]
+    pub search: String,
 }
 
 fn hundred() -> usize {
@@ -64,6 +69,8 @@ pub struct Believed {
     pub id: String,
     /// Its row in the pool.
     pub row: u32,
+    /// How to show it; texts are cut to 400 characters.
+    pub show: Shown,
     /// What is believed.
     pub belief: Belief,
     /// The labels it has.
@@ -75,37 +82,51 @@ pub struct Believed {
 pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Json<Page<Believed>>, Problem> {
     aside(&app, move |app| {
         let thought = app.thinker.thought();
-        let Some(view) = thought.view.as_ref() else {
-            let version = app.desk.project().log().version();
-            return Ok(Json(Page { version, total: 0, rows: Vec::new() }));
-        };
-        let nodes = (0..view.n() as u32).map(NodeId);
-        let wanted = |node: &NodeId| {
-            which.class.is_none_or(|class| view.class(*node).0 == class)
-                && !(which.open && view.labelled().binary_search(node).is_ok())
-        };
-        let mut found: Vec<(NodeId, f64)> = nodes.filter(wanted).map(|node| (node, 0.0)).collect();
-        if which.order != Order::Row {
-            let surest = |node: NodeId| view.prediction(node).probabilities.into_iter().fold(0.0, f64::max);
-            found.iter_mut().for_each(|(node, sure)| *sure = surest(*node));
-            found.sort_by(|a, b| match which.order {
-                Order::Doubtful => a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)),
-                _ => b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)),
-            });
-        }
+        let version = app.desk.project().log().version();
+        let Some(view) = thought.view.as_ref() else { return Ok(Json(Page { version, total: 0, rows: Vec::new() })) };
+        let found = found(app, view, &which);
         let total = found.len();
-        let project = app.desk.project();
-        let (log, version) = (project.log(), project.log().version());
-        let row = |(node, _): (NodeId, f64)| {
+        let shown = found.into_iter().skip(which.offset).take(which.limit.clamp(1, 1000)).map(|node| {
             let id = app.material.setting.items.id(node);
-            let (belief, labels) =
-                (cards::belief(&view.prediction(node), view, thought.version), cards::labels(log, &id));
-            Believed { id, row: node.0, belief, labels }
-        };
-        let rows = found.into_iter().skip(which.offset).take(which.limit.clamp(1, 1000)).map(row).collect();
-        Ok(Json(Page { version, total, rows }))
+            let show = cards::shown(app, node, &id, cards::SHORT);
+            let belief = cards::belief(&view.prediction(node), view, thought.version);
+            Believed { id, row: node.0, show, belief, labels: Vec::new() }
+        });
+        let mut rows: Vec<Believed> = shown.collect();
+        // Only now, so that nobody waits for the search.
+        let project = app.desk.project();
+        rows.iter_mut().for_each(|row| row.labels = cards::labels(project.log(), &row.id));
+        Ok(Json(Page { version: project.log().version(), total, rows }))
     })
     .await
+}
+
+/// The items that are wanted, in the order that is wanted.
+fn found(app: &App, view: &View<'_>, which: &Which) -> Vec<NodeId> {
+    let wanted = |node: &NodeId| {
+        which.class.is_none_or(|class| view.class(*node).0 == class)
+            && !(which.open && view.labelled().binary_search(node).is_ok())
+            && contains(app, *node, &which.search)
+    };
+    let nodes: Vec<NodeId> = (0..view.n() as u32).into_par_iter().map(NodeId).filter(wanted).collect();
+    if which.order == Order::Row {
+        return nodes;
+    }
+    let mut sure: Vec<(NodeId, f64)> = nodes.into_par_iter().map(|node| (node, view.surest(node))).collect();
+    sure.par_sort_by(|a, b| match which.order {
+        Order::Doubtful => a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)),
+        _ => b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)),
+    });
+    sure.into_iter().map(|(node, _)| node).collect()
+}
+
+/// Whether the id or the text of an item contains this.
+fn contains(app: &App, node: NodeId, search: &str) -> bool {
+    let search = search.to_lowercase();
+    let within = |text: &str| text.to_lowercase().contains(&search);
+    search.is_empty()
+        || within(&app.material.setting.items.id(node))
+        || matches!(&app.material.pool.show, Show::Texts(texts) if within(&texts[node.index()]))
 }
 
 /// A label that the others contradict.

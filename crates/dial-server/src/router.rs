@@ -18,7 +18,7 @@ use crate::guard::guard;
 use crate::input::Asked;
 use crate::problem::Problem;
 use crate::sessions::Caller;
-use crate::{changes, exchange, lists, routes as paths};
+use crate::{changes, exchange, lists, routes as paths, scene, views};
 
 /// The largest body, in bytes.
 const LARGEST_BODY: usize = 2_000_000;
@@ -46,6 +46,14 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(lists::suspects))
         .routes(routes!(lists::disagreements))
         .routes(routes!(changes::changes))
+        .routes(routes!(views::ids))
+        .routes(routes!(views::map))
+        .routes(routes!(views::beliefs))
+        .routes(routes!(views::progress))
+        .routes(routes!(views::calibration))
+        .routes(routes!(scene::info))
+        .routes(routes!(scene::pixels))
+        .routes(routes!(scene::image))
         .routes(routes!(exchange::status))
         .routes(routes!(exchange::export))
         .merge(OpenApiRouter::new().routes(routes!(exchange::import)).layer(DefaultBodyLimit::max(LARGEST_IMPORT)))

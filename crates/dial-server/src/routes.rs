@@ -18,6 +18,7 @@ use crate::input::{Asked, Input};
 use crate::media;
 use crate::problem::Problem;
 use crate::questions;
+use crate::views;
 use crate::wire::{Card, ClassInfo, Decisions, Next, ProjectInfo, Questions, Stored};
 
 type Shared = State<Arc<App>>;
@@ -164,20 +165,29 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
     Ok(Remark { late, audit, predicted, version: predicted.map(|_| thought.version), ..Remark::default() })
 }
 
-/// An item by its id.
+/// An item by its id or by its row: one of both.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ById {
     /// The id.
-    pub id: String,
+    pub id: Option<String>,
+    /// The row in the pool.
+    pub row: Option<u32>,
 }
 
 /// An item with all that is known about it.
 #[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
     aside(&app, move |app| {
-        let node = node(app, &by.id)?;
+        let node = match (&by.id, by.row) {
+            (Some(id), None) => node(app, id)?,
+            (None, Some(row)) => views::node_of(app, row)?,
+            _ => {
+                let text = "name the item by its id or by its row, one of both.";
+                return Err(Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+            }
+        };
         Ok(Json(cards::card(app, app.desk.project().log(), &app.thinker.thought(), node)))
     })
     .await

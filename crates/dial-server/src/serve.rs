@@ -1,7 +1,7 @@
 //! Running a server: start, listen on the loopback, stop in order.
 //!
 //! On a signal no more connections are taken; what is under way may finish within five seconds; the model is stopped in the
-//! middle of a solve; the database is closed, which brings its log into it; the file with the token is removed.
+//! middle of a solve, and so is the map; the database is closed, which brings its log into it; the file with the token is removed.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -19,7 +19,9 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use crate::app::{App, Parts};
+use crate::cartographer::Cartographer;
 use crate::desk::Desk;
+use crate::progress::Progress;
 use crate::questions::remembered;
 use crate::router::router;
 use crate::sessions::{Sessions, secret};
@@ -116,7 +118,7 @@ impl Server {
         let sessions = Sessions::new(&token, project.kept("sessions")?);
         let audits = remembered(&mut project);
         let (stop, stopping) = watch::channel(false);
-        let (thinker, beginning) = Thinker::new();
+        let (thinker, beginning) = Thinker::new(Progress::of(&mut project));
         let thinker = Arc::new(thinker);
         let told = Arc::clone(&thinker);
         let desk = Desk::open(project, clock, move || told.wake());
@@ -131,7 +133,9 @@ impl Server {
         let think = move || pool.install(|| beginning.think(&mine, &shared, obstacle.as_ref()));
         let model = std::thread::Builder::new().name("model".into()).spawn(think).expect("a thread can be started");
         thinker.wake();
-        let app = Arc::new(App::new(Parts { desk, thinker, material, clock, sessions, audits, place, stopping }));
+        let cartographer = Cartographer::start(Arc::clone(&material), desk.shared());
+        let parts = Parts { desk, thinker, cartographer, material, clock, sessions, audits, place, stopping };
+        let app = Arc::new(App::new(parts));
         Ok(Server { app, listener, folder, stop, model, address })
     }
 
@@ -159,6 +163,7 @@ impl Server {
         let listener = self.listener.try_clone().map_err(failed)?;
         runtime.block_on(accept(listener, Arc::clone(&self.app), self.stop.clone(), end)).map_err(failed)?;
         self.app.thinker.stop();
+        self.app.cartographer.stop();
         runtime.shutdown_timeout(DRAIN);
         // The model gives up at the next step of its solve; whether it broke does not matter any more.
         let _ = self.model.join();

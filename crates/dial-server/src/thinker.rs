@@ -1,8 +1,8 @@
 //! The model, on a thread of its own: it follows the log, and its last good state can always be read.
 //!
 //! ```text
-//! new events -> session follows -> questions and belief published, with their version
-//!            -> ahead: the column of the item on screen, the next question for every answer
+//! new events -> session follows -> questions and belief published, with their version; a point of progress
+//!            -> ahead: the column of the item on screen; for every answer the next question and how much would change
 //! ```
 //!
 //! What is done ahead stops as soon as there is something new. A failure, even a panic, loses no label: the last state
@@ -10,12 +10,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
-use dial::{ClassId, Control, Error, Event, NodeId, Question, Session, View};
+use dial::{ClassId, Control, Error, Event, Foreseen, NodeId, Overview, Question, Session, View};
 use dial_store::{Material, Project};
 use tokio::sync::watch;
+
+use crate::progress::Progress;
 
 /// Classes up to which the next question is foreseen for every answer.
 const FORESEEN: usize = 10;
@@ -27,7 +29,7 @@ const AHEAD: usize = 16;
 const RECENT: usize = 10;
 
 /// What was thought last.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Thought {
     /// The place in the log it was made from.
     pub version: u64,
@@ -37,10 +39,21 @@ pub struct Thought {
     pub questions: Vec<Question>,
     /// What to ask after an answer to the first question.
     pub foreseen: HashMap<(String, ClassId), String>,
+    /// How many other items would get another class by an answer to the first question.
+    pub changed: HashMap<(String, ClassId), usize>,
     /// The share of items whose class the last labels changed.
     pub flips: Option<f64>,
     /// What went wrong since.
     pub trouble: Option<String>,
+    overview: Arc<OnceLock<Overview>>,
+}
+
+impl Thought {
+    /// The belief about all items, made once and when it is first wanted.
+    pub fn overview(&self) -> Option<&Overview> {
+        let view = self.view.as_ref()?;
+        Some(self.overview.get_or_init(|| view.overview()))
+    }
 }
 
 /// Follows a log.
@@ -51,6 +64,7 @@ pub struct Thinker {
 
 struct Shared {
     thought: RwLock<Arc<Thought>>,
+    progress: Progress,
     mail: Mutex<Mail>,
     wake: Condvar,
 }
@@ -71,18 +85,10 @@ struct Mail {
 pub type Obstacle = Arc<dyn Fn(u64) + Send + Sync>;
 
 impl Thinker {
-    /// Starts to think about a project, once it is given its material.
-    pub fn new() -> (Thinker, Beginning) {
-        let thought = Thought {
-            version: 0,
-            view: None,
-            questions: Vec::new(),
-            foreseen: HashMap::new(),
-            flips: None,
-            trouble: None,
-        };
-        let shared =
-            Arc::new(Shared { thought: RwLock::new(Arc::new(thought)), mail: Mutex::default(), wake: Condvar::new() });
+    /// Starts to think about a project, once it is given its material; the progress so far is known.
+    pub fn new(progress: Progress) -> (Thinker, Beginning) {
+        let (thought, mail, wake) = (RwLock::default(), Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { thought, progress, mail, wake });
         let (tell, published) = watch::channel(0);
         (Thinker { shared: Arc::clone(&shared), published }, Beginning { shared, tell })
     }
@@ -95,6 +101,11 @@ impl Thinker {
     /// A counter of thoughts.
     pub fn published(&self) -> watch::Receiver<u64> {
         self.published.clone()
+    }
+
+    /// How the project came to where it is.
+    pub fn progress(&self) -> &Progress {
+        &self.shared.progress
     }
 
     /// There is something new in the log.
@@ -149,6 +160,7 @@ impl Beginning {
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(())) => {
                     pause = Duration::from_millis(200);
+                    self.note_progress(project);
                     let look = || mind.look_ahead(&ahead, &|thought| self.amend(thought));
                     // Nobody waits for this. A failure in the middle of a supposed answer may leave it in the session,
                     // which is then made again from the log.
@@ -165,6 +177,15 @@ impl Beginning {
             self.amend(&|thought| thought.trouble = Some(trouble.clone()));
             self.pause(pause);
             pause = (2 * pause).min(Duration::from_secs(30));
+        }
+        self.shared.progress.keep(project);
+    }
+
+    /// Adds a point to the progress. Nobody waits for it.
+    fn note_progress(&self, project: &RwLock<Project>) {
+        let thought = Arc::clone(&self.shared.thought.read().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        if let Some(view) = &thought.view {
+            self.shared.progress.add(view, thought.version, project);
         }
     }
 
@@ -240,7 +261,8 @@ impl Mind {
             None => match material.session(events, control) {
                 Ok(session) => self.session = Some(session),
                 Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
-                    publish(nothing(version));
+                    // Nothing is thought before there are two classes.
+                    publish(Thought { version, ..Thought::default() });
                     return Ok(());
                 }
                 Err(dial_store::Error::Core(error)) => return Err(error),
@@ -258,8 +280,7 @@ impl Mind {
         self.first = questions.first().cloned();
         let view = session.view(control)?;
         let flips = self.count_flips(&view);
-        let (view, foreseen) = (Some(Arc::new(view)), HashMap::new());
-        publish(Thought { version, view, questions, foreseen, flips, trouble: None });
+        publish(Thought { version, view: Some(Arc::new(view)), questions, flips, ..Thought::default() });
         Ok(())
     }
 
@@ -289,11 +310,15 @@ impl Mind {
         session.prepare(&question.item, control)?;
         if session.classes().len() <= FORESEEN {
             let answers = session.foresee(&question.item, control)?;
-            let foreseen: HashMap<(String, ClassId), String> = answers
-                .into_iter()
-                .filter_map(|(class, next)| Some(((question.item.clone(), class), next?.item)))
-                .collect();
-            amend(&|thought| thought.foreseen.clone_from(&foreseen));
+            let (mut foreseen, mut changed) = (HashMap::new(), HashMap::new());
+            for Foreseen { class, next, changed: others } in answers {
+                changed.insert((question.item.clone(), class), others);
+                foreseen.extend(next.map(|next| ((question.item.clone(), class), next.item)));
+            }
+            amend(&|thought| {
+                thought.foreseen.clone_from(&foreseen);
+                thought.changed.clone_from(&changed);
+            });
         }
         Ok(())
     }
@@ -304,10 +329,4 @@ fn news(project: &RwLock<Project>, after: u64) -> (Vec<Event>, u64) {
     let project = project.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let records = &project.log().records()[after as usize..];
     (records.iter().filter_map(dial_store::Record::event).collect(), project.log().version())
-}
-
-/// What is thought before there are two classes.
-fn nothing(version: u64) -> Thought {
-    let (questions, foreseen) = (Vec::new(), HashMap::new());
-    Thought { version, view: None, questions, foreseen, flips: None, trouble: None }
 }

@@ -222,6 +222,17 @@ pub struct Card {
     pub labels: Vec<LabelOf>,
     /// The nearest labelled items.
     pub nearest: Vec<Near>,
+    /// What each answer would change; empty while that is not known.
+    pub changes: Vec<Effect>,
+}
+
+/// What an answer would change.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Effect {
+    /// The answer.
+    pub class: u16,
+    /// How many other items would get another class.
+    pub items: usize,
 }
 
 /// How an item is shown.

@@ -3,13 +3,14 @@
 //! ```text
 //! settled    share of the pool that is labelled, or whose class has a probability of at least 0.9
 //! accuracy   foretold from the labels, each left out in turn (`dial::Reader`)
+//! bins       labels left out, sorted by the probability of the class foretold and cut into bins of equal counts
 //! audit      of labels whose item was drawn at random: was the class believed before the answer right?
 //!            (Wilson's interval: it is honest also at 0 and at 100 %)
 //! ```
 
 use std::collections::BTreeSet;
 
-use dial::{Accuracy, Change, ClassId, View};
+use dial::{Accuracy, Change, ClassId, Odds, View};
 use serde::Serialize;
 
 use crate::log::Log;
@@ -146,6 +147,43 @@ impl Estimates {
     }
 }
 
+/// Labels left out whose foretold class was about as probable: how probable, and how often right.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bin {
+    /// The smallest probability.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+    /// How many labels.
+    pub count: usize,
+    /// The mean of the probabilities: the share that should be right.
+    pub mean: f64,
+    /// The share that was right.
+    pub right: f64,
+}
+
+/// Bins, and labels in each at least while there is more than one.
+const BINS: (usize, usize) = (10, 5);
+
+/// How probabilities keep their promise: labels left out in bins of equal counts (which differ by one at most).
+pub fn calibration(odds: &[Odds]) -> Vec<Bin> {
+    let mut all: Vec<(f64, bool)> = odds.iter().map(|odds| (odds.surest, odds.told == odds.foretold)).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let bins = if all.is_empty() { 0 } else { (all.len() / BINS.1).clamp(1, BINS.0) };
+    let bin = |number: usize| {
+        let some = &all[number * all.len() / bins..(number + 1) * all.len() / bins];
+        let share = |sum: f64| sum / some.len() as f64;
+        Bin {
+            low: some[0].0,
+            high: some[some.len() - 1].0,
+            count: some.len(),
+            mean: share(some.iter().fold(0.0, |sum, (probability, _)| sum + probability)),
+            right: share(some.iter().filter(|(_, right)| *right).count() as f64),
+        }
+    };
+    (0..bins).map(bin).collect()
+}
+
 /// What the log says to the estimates; taken out of it, so that nobody has to wait for the rest.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -211,6 +249,25 @@ mod tests {
         let interval = wilson(8, 10);
         assert!((interval.low - 0.49016).abs() < 1e-4 && (interval.high - 0.94331).abs() < 1e-4, "{interval:?}");
         assert!(wilson(5, 5).high == 1.0 && wilson(5, 5).low > 0.5 && wilson(0, 5).low == 0.0);
+    }
+
+    #[test]
+    fn bins_by_hand() {
+        // Eleven labels of probabilities 0.40, 0.44, ... 0.80, right from 0.56 on: bins of 5 and 6.
+        let label = |i: u32| Odds {
+            node: dial::NodeId(i),
+            told: ClassId(0),
+            foretold: ClassId(u16::from(i < 4)),
+            probability: 0.1,
+            surest: 0.4 + 0.04 * f64::from(i),
+        };
+        let odds: Vec<Odds> = (0..11).rev().map(label).collect();
+        let bins = calibration(&odds);
+        assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [5, 6]);
+        assert_eq!((bins[0].low, bins[0].right, bins[1].right), (0.4, 0.2, 1.0));
+        assert!((bins[0].mean - 0.48).abs() < 1e-12 && (bins[1].high - 0.8).abs() < 1e-12, "{bins:?}");
+        assert_eq!(calibration(&odds[..3]).len(), 1);
+        assert!(calibration(&[]).is_empty());
     }
 
     fn estimates(accuracy: Option<(f64, f64, f64)>, missing: usize, flips: Option<f64>) -> Estimates {

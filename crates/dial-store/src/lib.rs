@@ -29,7 +29,7 @@ pub mod time;
 
 pub use backup::{BACKUP_ENDING, Copied, Manifest, Restored, restore};
 pub use error::{Error, Result};
-pub use estimate::{Advice, Estimates, Facts, SETTLED, TARGET, Verdict};
+pub use estimate::{Advice, Bin, Estimates, Facts, SETTLED, TARGET, Verdict, calibration};
 pub use export::{Belief, Export, Mark, Row, Told, places};
 pub use export_file::Format;
 pub use import::{Contradiction, Import, Imported, Importing};

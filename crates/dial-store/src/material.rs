@@ -85,6 +85,11 @@ impl Material {
         }
     }
 
+    /// The graph.
+    pub fn graph(&self) -> &CompactGraph {
+        &self.graph
+    }
+
     /// A session with these events.
     ///
     /// # Errors

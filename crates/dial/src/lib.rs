@@ -60,6 +60,7 @@ mod order;
 pub mod compact;
 pub mod assemble;
 mod sound;
+pub mod layout;
 pub mod laplacian;
 pub mod solve;
 mod peaks;
@@ -145,13 +146,13 @@ pub use radial::{Radial, Shape};
 pub use reader::{Accuracy, Reader, Reading};
 pub use rwll::ReweightedNorm;
 pub use session::Session;
-pub use setting::{Ask, Options, Prediction, Question, Setting};
+pub use setting::{Ask, Foreseen, Options, Prediction, Question, Setting};
 pub use source::Rows;
 pub use space::ZeroVectors;
 pub use spectral::Eigenpairs;
 pub use tau::Tau;
 pub use typiclust::TypiClust;
-pub use view::{Odds, View};
+pub use view::{Odds, Overview, View};
 
 /// The version of the method: what is asked from a given log may only change together with this number.
 pub const METHOD_VERSION: u32 = 2;

@@ -28,9 +28,11 @@
 //! s being for what the model leaves out: a share of the error. Pairs (γ, ε) of posterior weight up to 1e-4 are left out of
 //! these two, to save time, and in a large pool 2,000 nodes are drawn. Numbers: `docs/research.md`.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::balance;
+use crate::columns::CHUNK;
 use crate::field::{DirichletField, Term};
 use crate::ids::NodeId;
 use crate::seed::{Purpose, Random};
@@ -120,6 +122,17 @@ impl Reader {
             }
         }
         best.0
+    }
+
+    /// The most probable class at every node ([`Reader::class`]) as a field would be read, without learning probabilities.
+    pub fn classes(field: &DirichletField, reading: Reading) -> Vec<u16> {
+        let weights = match reading {
+            Reading::Plain => vec![1.0; field.n_classes()],
+            Reading::Even => balance::weights(field, balance::HALF),
+        };
+        let reader = Reader { weights, calibration: None };
+        let nodes = (0..field.n() as u32).into_par_iter().with_min_len(CHUNK);
+        nodes.map(|node| reader.class(field, NodeId(node)) as u16).collect()
     }
 
     /// The probability of every class at a node.

@@ -25,6 +25,7 @@ use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
 use crate::setting::{Ask, Options, Question, Setting, check_sizes};
 
+mod foreseeing;
 mod reading;
 
 /// A labelling session. See the module for its rules.
@@ -199,38 +200,6 @@ impl<'a> Session<'a> {
     /// The generator of the next question.
     fn random(&self) -> Random {
         Random::new(self.options.seed, Purpose::Ask, self.round())
-    }
-
-    /// Solves for the column of an item ahead of its label: it does not depend on what the label will be. Telling the
-    /// label then takes the short rest of the time; nothing else changes.
-    ///
-    /// # Errors
-    /// An item that is not in the pool, or what a solve may fail with.
-    pub fn prepare(&mut self, item: &str, control: &Control) -> Result<()> {
-        let node = self.setting.items.node(item)?;
-        self.evidence.prepare(node, control)
-    }
-
-    /// The next question for every answer that may be given for an item, in the order of [`Session::classes`]; `None`
-    /// where nothing would be left to ask. The session is afterwards as it was, with the item prepared.
-    ///
-    /// # Errors
-    /// As [`Session::tell`].
-    pub fn foresee(&mut self, item: &str, control: &Control) -> Result<Vec<(ClassId, Option<Question>)>> {
-        let mut answers = Vec::new();
-        for class in self.classes().to_vec() {
-            self.tell(item, class, control)?;
-            let asked = self.ask_under(1, control);
-            self.labels.cut(self.labels.events().len() - 1);
-            // What the session was before it can be again.
-            self.follow(&Control::new())?;
-            match asked {
-                Ok(mut ask) => answers.push((class, ask.questions.pop())),
-                Err(Error::NothingToAsk) => answers.push((class, None)),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(answers)
     }
 
     /// Tells the class of an item; returns the group to undo it by.

@@ -79,6 +79,17 @@ pub struct Question {
     pub error: Option<f64>,
 }
 
+/// What an answer would bring ([`Session::foresee`](crate::Session::foresee)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foreseen {
+    /// The answer.
+    pub class: ClassId,
+    /// The next question; none, if nothing would be left to ask.
+    pub next: Option<Question>,
+    /// How many other nodes would have another most probable class than now.
+    pub changed: usize,
+}
+
 /// The items to ask next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {

@@ -3,11 +3,15 @@
 //! ```text
 //! prediction    class, probabilities, variance and evidence of a node, as the reader of the moment states them
 //! settled       share of the pool that is labelled, or whose class has at least a given probability
+//! overview      class, probability, evidence e as e/(1 + e), and variance of every node, in a byte or two each
 //! odds          for every labelled node: the probability of its label by all other labels, left out like in `reader`
 //! ```
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use crate::columns::CHUNK;
 use crate::field::{DirichletField, Term, variance};
 use crate::ids::{ClassId, NodeId};
 use crate::propagate::Propagation;
@@ -36,6 +40,21 @@ pub struct Odds {
     pub foretold: ClassId,
     /// The probability of the class it was given, by the other labels.
     pub probability: f64,
+    /// The probability of the class that the other labels foretell.
+    pub surest: f64,
+}
+
+/// The belief about every node, small enough to draw a million of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overview {
+    /// The most probable class.
+    pub classes: Vec<ClassId>,
+    /// Its probability, 255 being 1.
+    pub probability: Vec<u8>,
+    /// The evidence e as e/(1 + e), 255 being 1.
+    pub strength: Vec<u8>,
+    /// The variance, 255 being the largest of the pool.
+    pub variance: Vec<u8>,
 }
 
 impl View<'_> {
@@ -67,6 +86,39 @@ impl View<'_> {
         self.classes[self.reader.class(&self.field, node)]
     }
 
+    /// The probability of the most probable class at a node.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
+    pub fn surest(&self, node: NodeId) -> f64 {
+        self.reader.probabilities(&self.field, node)[self.reader.class(&self.field, node)]
+    }
+
+    /// The belief about every node at once, in parallel.
+    pub fn overview(&self) -> Overview {
+        let one = |node: u32| {
+            let (node, byte) = (NodeId(node), |share: f64| (255.0 * share).round() as u8);
+            let alpha = self.reader.alpha(&self.field, node);
+            let evidence = self.reader.evidence(&self.field, node).iter().fold(0.0, |sum, evidence| sum + evidence);
+            let class = self.reader.class(&self.field, node);
+            let probability = self.reader.probabilities(&self.field, node)[class];
+            (self.classes[class], byte(probability), byte(evidence / (1.0 + evidence)), variance(&alpha))
+        };
+        let found: Vec<_> = (0..self.n() as u32).into_par_iter().with_min_len(CHUNK).map(one).collect();
+        let largest = found.iter().fold(f64::MIN_POSITIVE, |largest, (_, _, _, variance)| variance.max(largest));
+        Overview {
+            classes: found.iter().map(|(class, ..)| *class).collect(),
+            probability: found.iter().map(|(_, probability, ..)| *probability).collect(),
+            strength: found.iter().map(|(_, _, strength, _)| *strength).collect(),
+            variance: found.iter().map(|(.., variance)| (255.0 * variance / largest).round() as u8).collect(),
+        }
+    }
+
+    /// The classes that have a label.
+    pub fn met(&self) -> usize {
+        self.terms.iter().filter(|terms| !terms.is_empty()).count()
+    }
+
     /// What is believed about a node.
     ///
     /// # Panics
@@ -86,7 +138,7 @@ impl View<'_> {
     /// The share of the pool that is labelled or whose class has at least this probability.
     pub fn settled(&self, level: f64) -> f64 {
         let sure = |node: &&NodeId| self.reader.probabilities(&self.field, **node).into_iter().any(|p| p >= level);
-        let open = self.open.iter().filter(sure).count();
+        let open = self.open.par_iter().with_min_len(CHUNK).filter(sure).count();
         (self.labelled.len() + open) as f64 / (self.labelled.len() + self.open.len()).max(1) as f64
     }
 
@@ -101,8 +153,9 @@ impl View<'_> {
         let left_out = self.reader.left_out(&self.field, &self.terms, self.kernel.source_value());
         let odds = |(node, told, probabilities): (NodeId, usize, Vec<f64>)| {
             let best = (0..probabilities.len()).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
-            let foretold = self.classes[best.unwrap_or(told)];
-            Odds { node, told: self.classes[told], foretold, probability: probabilities[told] }
+            let best = best.unwrap_or(told);
+            let (probability, surest) = (probabilities[told], probabilities[best]);
+            Odds { node, told: self.classes[told], foretold: self.classes[best], probability, surest }
         };
         let mut all: Vec<Odds> = left_out.into_iter().map(odds).collect();
         all.sort_by(|a, b| a.probability.total_cmp(&b.probability).then(a.node.cmp(&b.node)));

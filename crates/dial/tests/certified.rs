@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dial::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Features, Graph, Items, Kernel, Metric, NodeId, Options, Poisson,
-    Policy, Prior, Propagation, Session, Setting,
+    Certified, ClassId, CompactGraph, Control, Features, Foreseen, Graph, Items, Kernel, Metric, NodeId, Options,
+    Poisson, Policy, Prior, Propagation, Reading, Session, Setting,
 };
 
 /// A random graph of clusters: a ring in each, shortcuts inside, a few bridges.
@@ -205,11 +205,49 @@ fn what_is_foreseen_is_what_comes() {
             let foreseen = session.foresee(&asked.item, &control).unwrap();
             assert_eq!((bits(&session), session.labels().events().len()), before);
             let answer = class(asked.node);
+            let was = classes(&session);
             session.tell(&asked.item, answer, &control).unwrap();
             let next = session.ask(1).unwrap().questions.pop();
-            assert_eq!(foreseen[answer.index()], (answer, next));
+            let other = |node: &usize| *node != asked.node.index() && was[*node] != classes(&session)[*node];
+            let changed = (0..600).filter(other).count();
+            assert_eq!(foreseen[answer.index()], Foreseen { class: answer, next, changed });
         }
     }
+}
+
+fn classes(session: &Session<'_>) -> Vec<ClassId> {
+    (0..session.field().n() as u32).map(|node| session.prediction(NodeId(node)).class).collect()
+}
+
+/// With classes evened out, an answer that is not the first of its class changes the class of nodes far away as well.
+#[test]
+fn what_an_answer_changes_is_what_telling_it_changes() {
+    let graph = graph(600, 4, 8, &mut Random::new(6, Purpose::User, 0));
+    let control = Control::new();
+    let mut most = 0;
+    for reading in [Reading::Plain, Reading::Even] {
+        let kernel = Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap());
+        let setting = Setting { items: Items::rows(600), kernel, graph: None };
+        let options = Options { reading, ..Options::default() };
+        let names: Vec<String> = (0..3).map(|class| class.to_string()).collect();
+        let mut session = Session::new(setting, options, &names, &control).unwrap();
+        for node in [3, 160, 300, 460, 75, 590] {
+            let item = node.to_string();
+            let was = classes(&session);
+            let foreseen = session.foresee(&item, &control).unwrap();
+            assert_eq!(classes(&session), was);
+            for answer in foreseen {
+                let group = session.tell(&item, answer.class, &control).unwrap();
+                let now = classes(&session);
+                let changed = (0..600).filter(|other| *other != node && was[*other] != now[*other]).count();
+                assert_eq!(answer.changed, changed, "{reading:?}, {item} as {:?}", answer.class);
+                most = most.max(changed);
+                session.append("", dial::Change::Undo { group }, &control).unwrap();
+            }
+            session.tell(&item, class(NodeId(node as u32)), &control).unwrap();
+        }
+    }
+    assert!(most > 50, "some answers change much: {most}");
 }
 
 #[test]

@@ -6,3 +6,4 @@ mod labelling;
 mod model;
 mod security;
 mod together;
+mod views;
