@@ -12,11 +12,14 @@ pub use crate::bench::Bench;
 pub use crate::decide::{Class, Pass, Undo};
 pub use crate::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreArgs};
 pub use crate::generate::Generate;
+pub use crate::history::LogArgs;
 pub use crate::new::New;
 pub use crate::pool_args::{PoolArgs, ReadingArgs};
+pub use crate::pool_place::PoolPlace;
 pub use crate::predict::Predict;
 pub use crate::reproduce::Reproduce;
 pub use crate::serve::{Label, Serve};
+pub use crate::settle::Settle;
 pub use crate::status::Show;
 pub use crate::tell::Tell;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
@@ -30,8 +33,8 @@ A whole use:
                               where labels are known: which way learns fastest
   dial label features.npz --classes cat,dog     label it in the browser
   dial ask features.dial      in scripts: dial tell features.dial ID cat
-On a project: new ask tell undo redo skip exclude class status
-  predict export import backup restore serve (dial VERB --help)
+On a project: new ask tell undo redo skip exclude class status log settle
+  pool predict export import backup restore serve (dial VERB --help)
 
 POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
   a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
@@ -112,6 +115,15 @@ pub enum Verb {
     /// How a project stands
     #[command(hide = true)]
     Status(Show),
+    /// What was decided, the latest first
+    #[command(hide = true)]
+    Log(LogArgs),
+    /// Keep what stands where another answer was kept aside
+    #[command(hide = true)]
+    Settle(Settle),
+    /// Where the pool of a project is, and a new place for it
+    #[command(hide = true)]
+    Pool(PoolPlace),
     /// What is believed about items
     #[command(hide = true)]
     Predict(Predict),

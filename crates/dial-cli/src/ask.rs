@@ -1,4 +1,4 @@
-//! `dial ask`: which items to label next. Nothing is changed, so asking again gives the same.
+//! `dial ask`: which items to label next. Nothing is changed, so asking again gives the same; a server leases them.
 
 use clap::Args;
 use dial_store::why;
@@ -9,6 +9,7 @@ use crate::belief;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::project::{Access, ProjectArgs};
+use crate::served::Names;
 
 /// `dial ask`.
 #[derive(Debug, Args)]
@@ -57,13 +58,14 @@ pub fn run(args: &Ask, output: &Output) -> Result<(), Failure> {
             (ids, json!({ "version": project.log().version(), "questions": questions }))
         }
         Access::Server(client) => {
-            let answer = client.next(&args.annotator, args.count)?;
-            let items = answer["items"].as_array().cloned().unwrap_or_default();
+            let names = Names(client.ready(output)?);
+            let (items, version) = client.next(&args.annotator, args.count)?;
             let ids: Vec<String> = items.iter().filter_map(|item| item["id"].as_str()).map(String::from).collect();
             if ids.is_empty() {
                 return Err(dial::Error::NothingToAsk.into());
             }
-            (ids, json!({ "version": answer["version"], "questions": items }))
+            let questions: Vec<Value> = items.iter().map(|card| names.question(card)).collect();
+            (ids, json!({ "version": version, "questions": questions }))
         }
     };
     let text: String = ids.iter().map(|id| format!("{id}\n")).collect();

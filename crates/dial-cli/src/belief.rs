@@ -4,12 +4,13 @@
 //! kept by the ids of their items.
 
 use dial::{Session, View};
-use dial_store::{Error, Estimates, Material, Project, random_id};
+use dial_data::Fault;
+use dial_store::{Error, Estimates, Folder, Material, Project, random_id};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{Output, count};
-use crate::project::now;
+use crate::project::{no_pool, now};
 
 /// Where the last estimates are kept.
 const ESTIMATES: &str = "estimates";
@@ -25,10 +26,7 @@ pub struct Believed {
 /// The pool and graph of a project.
 pub fn material(project: &mut Project, output: &Output) -> Result<Material, Failure> {
     let Some(folder) = project.folder().cloned() else { unreachable!("a project of the command lies in a folder") };
-    let Some(recipe) = project.log().recipe().cloned() else {
-        let (place, what) = (folder.0.display().to_string(), "it does not say what its pool is".to_string());
-        return Err(Error::Damaged { place, what, readable: 0, total: "an unknown number".into() }.into());
-    };
+    let Some(recipe) = project.log().recipe().cloned() else { return Err(no_pool(project).into()) };
     if recipe.method_version != dial::METHOD_VERSION {
         output.note(&format!(
             "note: the project was made with version {} of the method, this is {}: questions may differ.",
@@ -37,12 +35,29 @@ pub fn material(project: &mut Project, output: &Output) -> Result<Material, Fail
         ));
     }
     let control = output.control();
-    let material = Material::open(&recipe, &folder, &control)?;
+    let material = Material::open(&recipe, &folder, &control).map_err(|error| moved(error, &folder))?;
     notice(project, &material, output)?;
-    if let Err(error) = material.keep_graph(&folder, &control) {
+    keep_graph(&material, &folder, output);
+    Ok(material)
+}
+
+/// A pool that is not where it was.
+fn moved(error: Error, folder: &Folder) -> Failure {
+    match &error {
+        Error::Data(dial_data::Error { place, fault: Fault::Missing }) => {
+            let text = format!("{place}: no such file, and none of this name beside the project. All labels are safe.");
+            let next = format!("Put it back, or say where the pool is now: dial pool {} POOL.", folder.0.display());
+            Failure::input("I5", format!("{text} {next}"))
+        }
+        _ => error.into(),
+    }
+}
+
+/// Keeps the graph in the folder of the project.
+pub fn keep_graph(material: &Material, folder: &Folder, output: &Output) {
+    if let Err(error) = material.keep_graph(folder, &output.control()) {
         output.note(&format!("note: the graph could not be kept and will be built again: {error}"));
     }
-    Ok(material)
 }
 
 /// Takes note of a pool that is not what it was.
@@ -101,10 +116,13 @@ pub fn last_estimates(project: &mut Project) -> Value {
     kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(Value::Null)
 }
 
-/// Estimates in words.
+/// Estimates in words. While a class has no label, how much of the pool is settled says nothing: all of it may be, for the
+/// classes that were met.
 pub fn in_words(estimates: &Value) -> String {
     let reasons = estimates["advice"]["reasons"].as_array().cloned().unwrap_or_default();
-    let reasons: Vec<&str> = reasons.iter().filter_map(Value::as_str).collect();
+    let all_met = estimates["classes_met"].as_u64() >= estimates["classes"].as_u64();
+    let says = |reason: &&str| all_met || !reason.ends_with("of the items are settled.");
+    let reasons: Vec<&str> = reasons.iter().filter_map(Value::as_str).filter(says).collect();
     match (estimates["advice"]["verdict"].as_str(), reasons.is_empty()) {
         (Some(verdict), false) => {
             let verdict = match verdict {

@@ -1,11 +1,13 @@
 //! Talking to the server that has a project, over the loopback: all paths and shapes of its interface are in this file.
 //!
-//! The address and the token are in `server.json` in the folder of the project, which only its owner can read. A file
-//! that names another machine, or a server that does not answer, counts for nothing.
+//! The address and the token are in `server.json` in the folder of the project, which only its owner can read. A file that
+//! names another machine, a process that is gone, a port that nobody listens on or that somebody else has: all that counts
+//! for nothing. A server that is there but slow is waited for: opening the project beside it would only fail.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use dial::{Change, ClassId, ErrorKind};
 use dial_store::{Decision, Folder, Given, Import, Imported, Manifest, Receipt, Submission};
@@ -14,28 +16,77 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::history::Page;
+use crate::http::{Answer, Request, encoded};
+use crate::output::Output;
 
-/// How long a server may take to be there, and to answer: it may have to solve first.
-const THERE: Duration = Duration::from_secs(2);
+/// How long the first answer of a server may take, and every other: it may have to solve first.
+const FIRST: Duration = Duration::from_secs(60);
 const ANSWER: Duration = Duration::from_secs(600);
+
+/// How long the model may take to follow what was said before it was asked.
+const FOLLOW: Duration = Duration::from_secs(60);
+
+/// A server that ends closes connections without an answer: it is asked again so often, after such a pause.
+const ENDING: (usize, Duration) = (30, Duration::from_millis(200));
+
+/// Items that a server gives at once, and rows of its lists.
+const ITEMS: usize = 50;
+const ROWS: usize = 1000;
 
 /// A running server.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Client {
     address: SocketAddr,
     token: String,
+    pid: Option<u32>,
 }
 
-/// The status and the body of an answer.
-type Answer = (u16, Vec<u8>);
+/// Who is at an address.
+enum There {
+    Server,
+    Slow,
+    Ending,
+    Nobody,
+}
 
 impl Client {
     /// The server of a project, if one is running.
-    pub fn find(folder: &Folder) -> Option<Client> {
-        let client: Client = serde_json::from_slice(&std::fs::read(folder.server()).ok()?).ok()?;
+    ///
+    /// # Errors
+    /// A server that is there and does not answer.
+    pub fn find(folder: &Folder) -> Result<Option<Client>, Failure> {
+        let file = std::fs::read(folder.server()).ok();
+        let Some(client) = file.and_then(|bytes| serde_json::from_slice::<Client>(&bytes).ok()) else {
+            return Ok(None);
+        };
         let plain = client.token.bytes().all(|byte| byte.is_ascii_graphic());
-        let there = || client.request("GET", "project", None, THERE).is_ok_and(|(status, _)| status == 200);
-        (client.address.ip().is_loopback() && plain && there()).then_some(client)
+        if !client.address.ip().is_loopback() || !plain {
+            return Ok(None);
+        }
+        for _ in 0..ENDING.0 {
+            if !client.lives() {
+                return Ok(None);
+            }
+            match there(client.request("GET", "project", None, FIRST)) {
+                There::Server => return Ok(Some(client)),
+                There::Nobody => return Ok(None),
+                There::Ending => std::thread::sleep(ENDING.1),
+                There::Slow => {
+                    let text = format!("{}: its server at {} does not answer", folder.0.display(), client.address);
+                    let process = client.pid.map_or(String::new(), |pid| format!(" (process {pid})"));
+                    let next = "Nothing was sent. Try again in a while, or end the server.";
+                    return Err(Failure::held(format!("{text}{process}. {next}")));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether its process is there; yes where that cannot be seen.
+    fn lives(&self) -> bool {
+        let there = |pid: u32| Path::new(&format!("/proc/{pid}")).exists();
+        !Path::new("/proc/self").exists() || self.pid.is_none_or(there)
     }
 
     /// Sends decisions.
@@ -48,22 +99,55 @@ impl Client {
 
     /// The live classes.
     pub fn classes(&self) -> Result<Vec<(ClassId, String)>, Failure> {
-        #[derive(Deserialize)]
-        struct Class {
-            id: u16,
-            name: String,
-        }
-        #[derive(Deserialize)]
-        struct Project {
-            classes: Vec<Class>,
-        }
-        let project: Project = self.get("project")?;
-        Ok(project.classes.into_iter().map(|class| (ClassId(class.id), class.name)).collect())
+        self.get("project").map(Known::classes)
     }
 
-    /// The items to label next, as the server shows them.
-    pub fn next(&self, annotator: &str, count: usize) -> Result<Value, Failure> {
-        self.post("next", &json!({ "annotator": annotator, "count": count }))
+    /// The live classes, at least two, once the model has followed what was said until now: so that a verb says the same
+    /// with and without a server.
+    pub fn ready(&self, output: &Output) -> Result<Vec<(ClassId, String)>, Failure> {
+        let project: Known = self.get("project")?;
+        if project.classes.len() < 2 {
+            return Err(dial::Error::TooFewClasses(project.classes.len()).into());
+        }
+        let (wanted, start, mut now) = (project.version, Instant::now(), project.clone());
+        loop {
+            if let Some(banner) = &now.banner {
+                output.note(&format!("note: {banner}"));
+                break;
+            }
+            if now.model_version >= wanted {
+                break;
+            }
+            if start.elapsed() > FOLLOW {
+                output.note("note: the model of the server is behind the labels; this is what it believed before.");
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            now = self.get("project")?;
+        }
+        Ok(project.classes())
+    }
+
+    /// So many items to label next, as the server shows them, and the version of the log.
+    pub fn next(&self, annotator: &str, count: usize) -> Result<(Vec<Value>, Value), Failure> {
+        let (mut items, mut ids, mut version): (Vec<Value>, Vec<Value>, Value) = Default::default();
+        while items.len() < count {
+            let wanted = (count - items.len()).min(ITEMS);
+            let mut body = json!({ "annotator": annotator, "count": wanted });
+            if !ids.is_empty() {
+                body["except"] = json!(ids);
+            }
+            let answer: Value = self.post("next", &body)?;
+            let new = answer["items"].as_array().cloned().unwrap_or_default();
+            ids.extend(new.iter().map(|item| item["id"].clone()));
+            version = answer["version"].clone();
+            let last = new.len() < wanted;
+            items.extend(new);
+            if last {
+                break;
+            }
+        }
+        Ok((items, version))
     }
 
     /// The project in numbers.
@@ -71,9 +155,31 @@ impl Client {
         self.get("status")
     }
 
+    /// The latest records of the log in words.
+    pub fn history(&self, limit: usize) -> Result<Page, Failure> {
+        let mut page = Page::default();
+        while page.rows.len() < limit {
+            let (offset, wanted) = (page.rows.len(), (limit - page.rows.len()).min(ROWS));
+            let part: Page = self.get(&format!("history?limit={wanted}&offset={offset}"))?;
+            let last = part.rows.len() < wanted;
+            let rows = std::mem::take(&mut page.rows);
+            page = Page { rows: [rows, part.rows].concat(), ..part };
+            if last {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
     /// An item and what is believed about it.
     pub fn item(&self, id: &str) -> Result<Value, Failure> {
         self.get(&format!("item?id={}", encoded(id)))
+    }
+
+    /// How many items are believed to be of a class.
+    pub fn believed(&self, class: ClassId) -> Result<u64, Failure> {
+        let page: Value = self.get(&format!("items?class={}&limit=1", class.0))?;
+        Ok(page["total"].as_u64().unwrap_or(0))
     }
 
     /// How far along the project is, and how good.
@@ -108,18 +214,30 @@ impl Client {
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
-        read(&self.answered(self.request("GET", path, None, ANSWER))?)
+        self.read(&self.answered(self.request("GET", path, None, ANSWER))?)
     }
 
     fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
-        read(&self.answered(self.request("POST", path, Some(body), ANSWER))?)
+        self.read(&self.answered(self.request("POST", path, Some(body), ANSWER))?)
+    }
+
+    fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, Failure> {
+        let other = |error| {
+            let text = format!("what answers at {} is no server of this dial ({error}).", self.address);
+            Failure::storage(format!(
+                "{text} What was sent may NOT be saved. Look with dial status, then send it again."
+            ))
+        };
+        serde_json::from_slice(body).map_err(other)
     }
 
     /// The body of a good answer, or the problem that the server tells.
     fn answered(&self, answer: io::Result<Answer>) -> Result<Vec<u8>, Failure> {
         let lost = |error: io::Error| {
             let text = format!("the server at {} stopped answering ({error}).", self.address);
-            Failure::storage(format!("{text} What was sent may be saved. Look with dial status, then send it again."))
+            Failure::storage(format!(
+                "{text} What was sent may NOT be saved. Look with dial status, then send it again."
+            ))
         };
         let (status, body) = answer.map_err(lost)?;
         if (200..300).contains(&status) {
@@ -127,76 +245,74 @@ impl Client {
         }
         let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
         let detail = problem["detail"].as_str().map_or_else(
-            || format!("the server at {} answered {status}. Stop it to use the project directly.", self.address),
+            || {
+                let text = format!("the server at {} answered {status}. What was sent is not saved.", self.address);
+                format!("{text} Stop it to use the project directly.")
+            },
             String::from,
         );
-        Err(Failure::of_server(problem["code"].as_str().unwrap_or("U1"), kind(status), detail))
+        let kind = problem["exit"].as_u64().and_then(kind_of_exit).unwrap_or_else(|| kind_of_status(status));
+        let failure = Failure::of_server(problem["code"].as_str().unwrap_or("U1"), kind, detail);
+        Err(failure.with_parked(problem["parked"].as_u64()))
     }
 
-    /// One request on a connection of its own.
     fn request(&self, method: &str, path: &str, body: Option<&Value>, patience: Duration) -> io::Result<Answer> {
-        let mut stream = TcpStream::connect_timeout(&self.address, THERE)?;
-        stream.set_read_timeout(Some(patience))?;
         let body = body.map(Value::to_string).unwrap_or_default();
-        let head = format!(
-            "{method} /api/v1/{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nX-Dial: 1\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            self.address,
-            self.token,
-            body.len()
-        );
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(body.as_bytes())?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        parsed(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not an answer in HTTP"))
+        Request { address: self.address, token: &self.token, method, path, body }.answer(patience)
     }
 }
 
-/// Status and body of an answer; `None` if it is cut short.
-fn parsed(answer: &[u8]) -> Option<Answer> {
-    let end = answer.windows(4).position(|part| part == b"\r\n\r\n")?;
-    let (head, body) = (std::str::from_utf8(&answer[..end]).ok()?, &answer[end + 4..]);
-    let mut lines = head.split("\r\n");
-    let status = lines.next()?.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
-    let headers: Vec<(String, &str)> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim()))
-        .collect();
-    let value = |name: &str| headers.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
-    let body = match (value("transfer-encoding"), value("content-length")) {
-        (Some("chunked"), _) => unchunked(body)?,
-        (_, Some(length)) => body.get(..length.parse().ok()?)?.to_vec(),
-        _ => body.to_vec(),
-    };
-    Some((status, body))
+/// What a server says of its project, as far as it matters here.
+#[derive(Clone, Debug, Deserialize)]
+struct Known {
+    classes: Vec<Class>,
+    #[serde(default)]
+    version: u64,
+    #[serde(default)]
+    model_version: u64,
+    banner: Option<String>,
 }
 
-fn unchunked(mut body: &[u8]) -> Option<Vec<u8>> {
-    let mut whole = Vec::new();
-    loop {
-        let end = body.windows(2).position(|part| part == b"\r\n")?;
-        let line = std::str::from_utf8(&body[..end]).ok()?;
-        let size = usize::from_str_radix(line.split(';').next()?.trim(), 16).ok()?;
-        if size == 0 {
-            return Some(whole);
+#[derive(Clone, Debug, Deserialize)]
+struct Class {
+    id: u16,
+    name: String,
+}
+
+impl Known {
+    fn classes(self) -> Vec<(ClassId, String)> {
+        self.classes.into_iter().map(|class| (ClassId(class.id), class.name)).collect()
+    }
+}
+
+/// Who gave an answer to the question for the project.
+fn there(answer: io::Result<Answer>) -> There {
+    match answer {
+        Ok((200, body)) if serde_json::from_slice::<Known>(&body).is_ok() => There::Server,
+        Ok((status, body)) => {
+            let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let ours = problem["type"].as_str().is_some_and(|kind| kind.starts_with("urn:dial:error:"));
+            // A server that is not well says so again when it is asked for something; one that does not know the token is
+            // that of another project.
+            if ours && (status == 429 || status >= 500) { There::Server } else { There::Nobody }
         }
-        let start = end + 2;
-        whole.extend_from_slice(body.get(start..start.checked_add(size)?)?);
-        body = body.get(start + size + 2..)?;
+        Err(error) => match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => There::Slow,
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => There::Ending,
+            _ => There::Nobody,
+        },
     }
 }
 
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    let other = |error| {
-        Failure::storage(format!(
-            "the server answered something else than this dial expects ({error}). What was sent is saved. Use the dial that runs the server."
-        ))
-    };
-    serde_json::from_slice(body).map_err(other)
+/// The kind of an error that ends a command with this exit code.
+fn kind_of_exit(exit: u64) -> Option<ErrorKind> {
+    use ErrorKind::{Cancelled, Conflict, Input, Numeric, Permission, Resource, Storage, Usage};
+    let kinds = [Usage, Input, Numeric, Storage, Conflict, Resource, Permission, Cancelled];
+    kinds.into_iter().find(|kind| u64::from(kind.exit_code()) == exit)
 }
 
-fn kind(status: u16) -> ErrorKind {
+/// The same by the status of HTTP, where a server does not say more.
+fn kind_of_status(status: u16) -> ErrorKind {
     match status {
         401 | 403 | 421 => ErrorKind::Permission,
         404 => ErrorKind::Input,
@@ -223,31 +339,9 @@ fn deed(decision: &Decision) -> Value {
     }
 }
 
-/// A text as part of a query.
-fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn answers_by_hand() {
-        let whole = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
-        assert_eq!(parsed(whole), Some((200, b"{}".to_vec())));
-        assert_eq!(parsed(&whole[..whole.len() - 1]), None, "cut short");
-        let chunked =
-            b"HTTP/1.1 409 Conflict\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n";
-        assert_eq!(parsed(chunked), Some((409, b"abc0123456789".to_vec())));
-        assert_eq!(parsed(&chunked[..chunked.len() - 8]), None, "cut short");
-        assert_eq!((parsed(b"nonsense"), parsed(b"SSH-2.0\r\n\r\n")), (None, None));
-        assert_eq!(encoded("a b/é?"), "a%20b%2F%C3%A9%3F");
-    }
 
     #[test]
     fn decisions_as_the_interface_names_them() {
@@ -260,5 +354,25 @@ mod tests {
         let merge = Change::MergeClass { from: ClassId(2), into: ClassId(0) };
         assert_eq!(change(merge), json!({ "kind": "merge-class", "from": 2, "into": 0 }));
         assert_eq!(deed(&Decision::UndoLast), json!({ "kind": "undo", "group": null }));
+    }
+
+    #[test]
+    fn who_is_there_by_hand() {
+        let of = |status, body: Value| there(Ok((status, body.to_string().into_bytes())));
+        assert!(matches!(of(200, json!({ "classes": [] })), There::Server));
+        assert!(matches!(of(200, json!({ "welcome": "to another program" })), There::Nobody));
+        assert!(matches!(of(401, json!({ "type": "urn:dial:error:X13" })), There::Nobody));
+        assert!(matches!(of(503, json!({ "type": "urn:dial:error:S4" })), There::Server));
+        assert!(matches!(of(503, json!({})), There::Nobody));
+        let failed = |kind| there(Err(io::Error::new(kind, "")));
+        assert!(matches!(failed(io::ErrorKind::ConnectionRefused), There::Nobody));
+        assert!(matches!(failed(io::ErrorKind::WouldBlock), There::Slow));
+        assert!(matches!(failed(io::ErrorKind::UnexpectedEof), There::Ending));
+    }
+
+    #[test]
+    fn exit_codes_have_their_kinds() {
+        assert_eq!((2..=8).map(kind_of_exit).filter(Option::is_some).count(), 7);
+        assert_eq!((kind_of_exit(6), kind_of_exit(0)), (Some(ErrorKind::Conflict), None));
     }
 }

@@ -6,8 +6,9 @@ use dial_store::Decision;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::output::{Output, count};
-use crate::project::{Access, ProjectArgs, Sender};
+use crate::history;
+use crate::output::{Output, count, who};
+use crate::project::{Access, ProjectArgs, Sender, undo_line};
 
 /// `dial undo` and `dial redo`.
 #[derive(Debug, Args)]
@@ -19,7 +20,7 @@ pub struct Undo {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub project: ProjectArgs,
-    /// The group, as tell and import name it [default: the latest of this annotator]
+    /// The group, as tell, import and log name it [default: the latest of this annotator]
     #[arg(long, value_name = "G")]
     pub group: Option<u64>,
     #[command(flatten)]
@@ -115,13 +116,30 @@ pub fn undo(args: &Undo, way: Way, output: &Output) -> Result<(), Failure> {
         (Way::Undo, Some(group)) => Decision::Change(Change::Undo { group }),
         (Way::Redo, Some(group)) => Decision::Change(Change::Redo { group }),
     };
+    let mut access = args.project.access_to_change(output)?;
     // Who names a group means it, whoever it is from.
+    let sent = access.send(args.sender.submission(vec![decision], args.group.is_some())?);
+    let receipt = sent.map_err(|failure| match (failure.code(), args.group) {
+        ("C5", None) => failure.and(&format!(
+            "Only what {} did was looked at: --annotator names somebody else, --group a group of dial log.",
+            who(&args.sender.annotator)
+        )),
+        _ => failure,
+    })?;
     let text = match way {
-        Way::Undo => "Taken back.",
-        Way::Redo => "Brought back.",
+        Way::Undo => "Taken back",
+        Way::Redo => "Brought back",
     };
-    let replace = args.group.is_some();
-    send(&args.project, &args.sender, vec![decision], (replace, text.into()), output)
+    let mut json = json!(receipt);
+    let text = match history::undone(&access, &receipt) {
+        Some((group, decisions)) => {
+            (json["of"], json["decisions"]) = (json!(group), json!(decisions));
+            format!("{text}: {}.\n", history::named(group, &decisions))
+        }
+        None => format!("{text}.\n"),
+    };
+    output.result(&text, &json);
+    Ok(())
 }
 
 /// Runs `dial skip` or `dial exclude`.
@@ -134,10 +152,11 @@ pub fn pass(args: &Pass, way: Passing, output: &Output) -> Result<(), Failure> {
     };
     let items = count(args.items.len(), "item", "items");
     let text = match way {
-        Passing::Skip => format!("{items} skipped."),
-        Passing::Exclude => format!("{items} excluded."),
+        Passing::Skip => format!("{items} skipped"),
+        Passing::Exclude => format!("{items} excluded"),
     };
-    send(&args.project, &args.sender, args.items.iter().map(decision).collect(), (false, text), output)
+    let access = args.project.access_to_change(output)?;
+    finish(access, (&args.project, &args.sender), args.items.iter().map(decision).collect(), text, output)
 }
 
 /// Runs `dial class`.
@@ -147,38 +166,33 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
     let (decisions, text) = match &args.deed {
         Deed::Add { names } => {
             let add = names.iter().map(|name| Decision::AddClass { name: name.clone() }).collect();
-            (add, format!("{} added.", count(names.len(), "class", "classes")))
+            (add, format!("{} added", count(names.len(), "class", "classes")))
         }
         Deed::Rename { old, new } => {
             let change = Change::RenameClass { class: find(&access, old)?, name: new.clone() };
-            (vec![Decision::Change(change)], format!("{old} is now {new}."))
+            (vec![Decision::Change(change)], format!("{old} is now {new}"))
         }
         Deed::Merge { from, into } => {
             let change = Change::MergeClass { from: find(&access, from)?, into: find(&access, into)? };
-            (vec![Decision::Change(change)], format!("The labels of {from} now count for {into}."))
+            (vec![Decision::Change(change)], format!("The labels of {from} now count for {into}"))
         }
     };
-    finish(access, &args.sender, decisions, (false, text), output)
+    finish(access, (&args.project, &args.sender), decisions, text, output)
 }
 
-fn send(
-    project: &ProjectArgs,
-    sender: &Sender,
-    decisions: Vec<Decision>,
-    (replace, text): (bool, String),
-    output: &Output,
-) -> Result<(), Failure> {
-    finish(project.access_to_change(output)?, sender, decisions, (replace, text), output)
-}
-
+/// Sends decisions and says how they are taken back.
 fn finish(
     mut access: Access,
-    sender: &Sender,
+    (project, sender): (&ProjectArgs, &Sender),
     decisions: Vec<Decision>,
-    (replace, text): (bool, String),
+    text: String,
     output: &Output,
 ) -> Result<(), Failure> {
-    let receipt = access.send(sender.submission(decisions, replace)?)?;
-    output.result(&format!("{text}\n"), &json!(receipt));
+    let receipt = access.send(sender.submission(decisions, false)?)?;
+    let text = match receipt.known {
+        true => format!("{text}, as before: nothing new is stored"),
+        false => text,
+    };
+    output.result(&format!("{text}{}.\n", undo_line(&receipt, &project.typed())), &json!(receipt));
     Ok(())
 }

@@ -1,22 +1,23 @@
 //! `dial export`, `import`, `backup` and `restore`: a project's labels and beliefs out and in.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial::View;
+use dial_data::Fault;
 use dial_data::write::write_whole;
 use dial_store::{
-    BACKUP_ENDING, Export, Folder, Format, Import, Imported, Manifest, Material, Named, Project, read_labels, restore,
-    source, time,
+    BACKUP_ENDING, Error, Export, Folder, Format, Import, Imported, Manifest, Material, Named, Project, read_labels,
+    restore, source, time,
 };
 use serde_json::json;
 
 use crate::belief;
 use crate::failure::Failure;
-use crate::output::{Output, count};
+use crate::output::{Output, count, who};
 use crate::outputs;
-use crate::project::{Access, ProjectArgs, Sender, folder, now};
+use crate::project::{Access, ProjectArgs, Sender, now};
 
 /// `dial export`.
 #[derive(Debug, Args)]
@@ -120,14 +121,14 @@ pub fn format(file: &Path, typed: Option<Format>) -> Result<Format, Failure> {
     })
 }
 
-/// Refuses to write over the pool or into the project.
-pub fn check_target(file: &Path, project: &Project) -> Result<(), Failure> {
-    let pool = project.log().recipe().map_or(String::new(), |recipe| recipe.pool.clone());
-    outputs::check(&[file], &pool, &[])?;
-    let inside = project.folder().and_then(|folder| folder.0.canonicalize().ok());
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (parent.canonicalize(), inside) {
-        (Ok(parent), Some(inside)) if parent.starts_with(&inside) => Err(Failure::settings(format!(
+/// Refuses to write over the pool and its files, or into the project.
+pub fn check_target(file: &Path, access: &Access, folder: &Folder) -> Result<(), Failure> {
+    let recipe = access.recipe()?;
+    let reading = recipe.reading_now(&folder.0);
+    let inputs = [("features", reading.features_file.as_deref()), ("labels", reading.labels_file.as_deref())];
+    outputs::check(&[file], &recipe.pool_now(&folder.0), &inputs)?;
+    match (outputs::identity(file), folder.0.canonicalize()) {
+        (Some(place), Ok(inside)) if place.starts_with(&inside) => Err(Failure::settings(format!(
             "{}: is in the folder of the project. Nothing was written. Choose another folder.",
             file.display()
         ))),
@@ -153,15 +154,29 @@ pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     if printed && output.json {
         return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
     }
-    let (bytes, rows) = match args.project.access()? {
-        Access::Own(mut project) => {
-            if !printed {
-                check_target(&args.out, &project)?;
-            }
-            let export = exported(&mut project, args.labels_only, output)?;
-            (export.bytes(format)?, Some(export.rows.len()))
+    let mut access = args.project.access()?;
+    if !printed {
+        check_target(&args.out, &access, &args.project.folder())?;
+    }
+    let labels_only = args.labels_only || {
+        let few = access.classes()?.len() < 2;
+        if few {
+            output.note("note[N12]: there are fewer than two classes, so nothing is predicted.");
         }
-        Access::Server(client) => (client.export(format, args.labels_only)?, None),
+        few
+    };
+    let (bytes, items) = match &mut access {
+        Access::Own(project) => {
+            let bytes = exported(project, labels_only, output)?.bytes(format)?;
+            (bytes, project.log().recipe().map_or(0, |recipe| recipe.items))
+        }
+        Access::Server(client) => {
+            if !labels_only {
+                client.ready(output)?;
+            }
+            let items = client.status()?["items"].as_u64().unwrap_or(0);
+            (client.export(format, labels_only)?, items as usize)
+        }
     };
     if printed {
         // A reader that has gone away is no failure.
@@ -169,9 +184,8 @@ pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     write(&args.out, &bytes)?;
-    let said = rows.map_or("Wrote".to_string(), |rows| format!("Wrote {} to", count(rows, "item", "items")));
-    let json = json!({ "file": args.out, "format": format.to_string(), "items": rows });
-    output.result(&format!("{said} {}.\n", args.out.display()), &json);
+    let text = format!("Wrote {} to {}.\n", count(items, "item", "items"), args.out.display());
+    output.result(&text, &json!({ "file": args.out, "format": format.to_string(), "items": items }));
     Ok(())
 }
 
@@ -179,10 +193,6 @@ fn exported(project: &mut Project, labels_only: bool, output: &Output) -> Result
     if labels_only {
         let ids = project.item_ids()?;
         return Ok(Export::new(project.log(), &ids, None));
-    }
-    if project.log().labels().classes().len() < 2 {
-        output.note("note[N12]: there are fewer than two classes, so nothing is predicted.");
-        return exported(project, true, output);
     }
     let believed = belief::open(project, output)?;
     let view = belief::view(project, &believed, output)?;
@@ -197,7 +207,14 @@ pub fn run_import(args: &ImportArgs, output: &Output) -> Result<(), Failure> {
         skip_unknown: args.on_unknown == "skip",
         add_classes: args.add_classes,
     };
-    let (given, name) = (read_labels(&args.file, &how.columns)?, source(&args.file));
+    let missing = |error: Error| match &error {
+        Error::Data(dial_data::Error { place, fault: Fault::Missing }) => Failure::input(
+            "I5",
+            format!("{place}: no such file. Nothing was imported. Give the path of a file of labels."),
+        ),
+        _ => error.into(),
+    };
+    let (given, name) = (read_labels(&args.file, &how.columns).map_err(missing)?, source(&args.file));
     let key = Sender { annotator: String::new(), key: args.key.clone() }.key()?;
     let imported = match args.project.access_to_change(output)? {
         Access::Own(mut project) => project.import_given(&name, given, &how, &key, now())?,
@@ -211,7 +228,7 @@ fn imported_in_words(imported: &Imported, project: &str) -> String {
     let Imported { labels, known, marks, classes, unknown, contradictions, group } = imported;
     let mut text = format!("Imported {}", count(*labels, "label", "labels"));
     if *known > 0 {
-        text.push_str(&format!("; {known} were there already"));
+        text.push_str(&format!("; {} there already", count(*known, "was", "were")));
     }
     if *marks > 0 {
         text.push_str(&format!("; {} marked", count(*marks, "item", "items")));
@@ -231,7 +248,7 @@ fn imported_in_words(imported: &Imported, project: &str) -> String {
             count(contradictions.len(), "item has", "items have")
         ));
         for one in contradictions.iter().take(20) {
-            let said: Vec<String> = one.labels.iter().map(|(who, label)| format!("{label} ({who})")).collect();
+            let said: Vec<String> = one.labels.iter().map(|(name, label)| format!("{label} ({})", who(name))).collect();
             text.push_str(&format!("  {}: {}\n", one.item, said.join(", ")));
         }
     }
@@ -244,20 +261,24 @@ fn imported_in_words(imported: &Imported, project: &str) -> String {
 /// Runs `dial backup`.
 pub fn run_backup(args: &BackupArgs, output: &Output) -> Result<(), Failure> {
     let now = now();
-    let name = Folder(folder(&args.project.project)).name();
+    let name = args.project.folder().name();
     let named = || PathBuf::from(format!("{name}-{}{BACKUP_ENDING}", time::compact(now)));
     let file = args.out.clone().unwrap_or_else(named);
     let manifest = match args.project.access()? {
         Access::Own(mut project) => project.backup(&file, now)?,
         Access::Server(client) => {
-            let made = client.backup()?;
+            // As without a server, nothing is overwritten.
             if file.exists() {
-                let text = format!("{}: is there already. Nothing was changed. Choose another --out.", file.display());
-                return Err(Failure::storage(text));
+                let text = format!("{}: is there already. Nothing was changed.", file.display());
+                return Err(Failure::in_the_way(format!("{text} Choose another name for the backup.")));
             }
-            let bytes = std::fs::read(&made.file);
-            let bytes = bytes
-                .map_err(|error| Failure::storage(format!("{}: {error}. The backup is there.", made.file.display())))?;
+            let made = client.backup()?;
+            // The server may have started in another folder: its path is not ours.
+            let place = args.project.folder().backups().join(made.file.file_name().unwrap_or_default());
+            let lost = |error| {
+                Failure::storage(format!("{}: {error}. The backup is there. Copy it from there.", place.display()))
+            };
+            let bytes = std::fs::read(&place).map_err(lost)?;
             write(&file, &bytes)?;
             Manifest { file, ..made }
         }
@@ -275,6 +296,11 @@ pub fn run_backup(args: &BackupArgs, output: &Output) -> Result<(), Failure> {
 
 /// Runs `dial restore`.
 pub fn run_restore(args: &RestoreArgs, output: &Output) -> Result<(), Failure> {
+    if begins_otherwise(&args.backup) {
+        let text =
+            format!("{}: is no backup, or its beginning is damaged. Nothing was changed.", args.backup.display());
+        return Err(Failure::damaged(format!("{text} Give a file that dial backup made (NAME{BACKUP_ENDING}).")));
+    }
     let restored = restore(&args.backup, &args.project, args.replace, now())?;
     let events = count(restored.manifest.events as usize, "event", "events");
     let aside =
@@ -286,4 +312,14 @@ pub fn run_restore(args: &RestoreArgs, output: &Output) -> Result<(), Failure> {
     );
     output.result(&text, &json!(restored));
     Ok(())
+}
+
+/// Whether a file is there and does not begin as every backup does: backups are SQLite databases.
+fn begins_otherwise(file: &Path) -> bool {
+    let mut first = [0; 16];
+    match std::fs::File::open(file).map(|mut file| file.read_exact(&mut first)) {
+        Ok(Ok(())) => first != *b"SQLite format 3\0",
+        Ok(Err(error)) => error.kind() == std::io::ErrorKind::UnexpectedEof,
+        Err(_) => false,
+    }
 }

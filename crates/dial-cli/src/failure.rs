@@ -1,7 +1,7 @@
 //! What ends a command early: one text shape, one JSON shape, one table of exit codes.
 //!
 //! Text: `error[CODE]: what, where. What was kept. What to do.` JSON (RFC 9457): `type`, `title`, `detail`, and our
-//! members `code` and `exit_code`.
+//! members `code` and `exit_code`, and `parked` where an answer was kept aside.
 
 use std::borrow::Cow;
 
@@ -17,37 +17,79 @@ pub struct Failure {
     code: Cow<'static, str>,
     kind: ErrorKind,
     detail: String,
+    /// The place in the log where an answer that could not be taken is kept aside.
+    parked: Option<u64>,
 }
 
 impl Failure {
+    fn new(code: impl Into<Cow<'static, str>>, kind: ErrorKind, detail: String) -> Failure {
+        Failure { code: code.into(), kind, detail, parked: None }
+    }
+
     /// Data that cannot serve the purpose.
     pub fn input(code: &'static str, detail: String) -> Failure {
-        Failure { code: code.into(), kind: ErrorKind::Input, detail }
+        Failure::new(code, ErrorKind::Input, detail)
     }
 
     /// A combination of settings that makes no sense.
     pub fn settings(detail: String) -> Failure {
-        Failure { code: "U1".into(), kind: ErrorKind::Usage, detail }
+        Failure::new("U1", ErrorKind::Usage, detail)
     }
 
     /// Something the machine does not have.
     pub fn resource(detail: String) -> Failure {
-        Failure { code: "N18".into(), kind: ErrorKind::Resource, detail }
+        Failure::new("N18", ErrorKind::Resource, detail)
     }
 
     /// A file or folder that cannot be written.
     pub fn storage(detail: String) -> Failure {
-        Failure { code: "S5".into(), kind: ErrorKind::Storage, detail }
+        Failure::new("S5", ErrorKind::Storage, detail)
     }
 
     /// What a running server answered.
     pub fn of_server(code: &str, kind: ErrorKind, detail: String) -> Failure {
-        Failure { code: Cow::Owned(code.to_string()), kind, detail }
+        Failure::new(code.to_string(), kind, typed(detail))
+    }
+
+    /// Something that is there and would be overwritten.
+    pub fn in_the_way(detail: String) -> Failure {
+        Failure::new("S11", ErrorKind::Conflict, detail)
+    }
+
+    /// A project that another process has.
+    pub fn held(detail: String) -> Failure {
+        Failure::new("S7", ErrorKind::Conflict, detail)
+    }
+
+    /// A file that is not what it should be.
+    pub fn damaged(detail: String) -> Failure {
+        Failure::new("S9", ErrorKind::Storage, detail)
+    }
+
+    /// The same about an answer that is kept aside at this place in the log.
+    pub fn with_parked(self, parked: Option<u64>) -> Failure {
+        Failure { parked, ..self }
+    }
+
+    /// The place where an answer is kept aside.
+    pub fn parked(&self) -> Option<u64> {
+        self.parked
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// The same with one more sentence.
+    pub fn and(mut self, more: &str) -> Failure {
+        self.detail = format!("{} {more}", self.detail);
+        self
     }
 
     /// Something that is not allowed.
     pub fn permission(detail: String) -> Failure {
-        Failure { code: "X3".into(), kind: ErrorKind::Permission, detail }
+        Failure::new("X3", ErrorKind::Permission, detail)
     }
 
     /// Puts the name of the pool before an error of the core, which does not know it.
@@ -56,19 +98,22 @@ impl Failure {
             ErrorKind::Input => format!("{pool}: {error}"),
             _ => error.to_string(),
         };
-        Failure { code: error.code().into(), kind: error.kind(), detail }
+        Failure::new(error.code(), error.kind(), detail)
     }
 
     /// Prints the failure to stderr and returns the exit code.
     pub fn print(&self, json: bool) -> u8 {
         let exit_code = self.kind.exit_code();
-        let problem = json!({
+        let mut problem = json!({
             "type": format!("urn:dial:error:{}", self.code),
             "title": title(self.kind),
             "detail": self.detail,
             "code": self.code,
             "exit_code": exit_code,
         });
+        if let Some(parked) = self.parked {
+            problem["parked"] = json!(parked);
+        }
         say(&if json { problem.to_string() } else { format!("error[{}]: {}", self.code, self.detail) });
         exit_code
     }
@@ -76,25 +121,40 @@ impl Failure {
 
 impl From<dial::Error> for Failure {
     fn from(error: dial::Error) -> Failure {
-        Failure { code: error.code().into(), kind: error.kind(), detail: error.to_string() }
+        Failure::new(error.code(), error.kind(), error.to_string())
     }
 }
 
 impl From<dial_data::Error> for Failure {
     fn from(error: dial_data::Error) -> Failure {
-        Failure { code: error.code().into(), kind: error.kind(), detail: error.to_string() }
+        Failure::new(error.code(), error.kind(), error.to_string())
     }
 }
 
 impl From<dial_store::Error> for Failure {
     fn from(error: dial_store::Error) -> Failure {
-        Failure { code: error.code().into(), kind: error.kind(), detail: error.to_string() }
+        use dial_store::Error::{ClassGone, Contradiction};
+        let parked = match &error {
+            Contradiction { parked, .. } | ClassGone { parked, .. } => Some(*parked),
+            _ => None,
+        };
+        Failure::new(error.code(), error.kind(), typed(error.to_string())).with_parked(parked)
     }
+}
+
+/// What a project says, in words that can be typed here.
+fn typed(detail: String) -> String {
+    let words = [
+        ("with replace.", "with --replace."),
+        ("Reload the list.", "Look with dial status."),
+        ("\"\" called item", "nobody called item"),
+    ];
+    words.iter().fold(detail, |text, (from, to)| text.replace(from, to))
 }
 
 impl From<dial_lab::Trouble> for Failure {
     fn from(trouble: dial_lab::Trouble) -> Failure {
-        Failure { code: trouble.code.into(), kind: trouble.kind, detail: trouble.detail }
+        Failure::new(trouble.code, trouble.kind, trouble.detail)
     }
 }
 
@@ -111,7 +171,7 @@ pub fn usage(error: &clap::Error, json: bool) -> u8 {
     }
     let text = error.to_string();
     let detail = text.trim_start_matches("error: ").trim_end().to_string();
-    Failure { code: "U0".into(), kind: ErrorKind::Usage, detail }.print(json)
+    Failure::new("U0", ErrorKind::Usage, detail).print(json)
 }
 
 fn title(kind: ErrorKind) -> &'static str {

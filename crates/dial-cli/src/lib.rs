@@ -17,6 +17,8 @@ mod exchange;
 mod failure;
 mod generate;
 mod graph;
+mod history;
+mod http;
 mod items;
 mod maps;
 mod memory;
@@ -24,6 +26,7 @@ mod new;
 mod output;
 mod outputs;
 mod pool_args;
+mod pool_place;
 mod predict;
 mod prepare;
 mod project;
@@ -31,6 +34,8 @@ mod propagate;
 mod reproduce;
 mod saved;
 mod serve;
+mod served;
+mod settle;
 mod simulate;
 mod status;
 mod summary;
@@ -82,6 +87,9 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
         Verb::Exclude(args) => decide::pass(args, decide::Passing::Exclude, output),
         Verb::Class(args) => decide::class(args, output),
         Verb::Status(args) => status::run(args, output),
+        Verb::Log(args) => history::run(args, output),
+        Verb::Settle(args) => settle::run(args, output),
+        Verb::Pool(args) => pool_place::run(args, output),
         Verb::Predict(args) => predict::run(args, output),
         Verb::Export(args) => exchange::run_export(args, output),
         Verb::Import(args) => exchange::run_import(args, output),

@@ -189,8 +189,12 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     let settings = material.setting.settle(&options, classes.len().max(2), &control)?;
     let mut first: Vec<Decision> = classes.into_iter().map(|name| Decision::AddClass { name }).collect();
     first.push(Decision::Change(settings));
-    let mut project =
-        Project::create(&folder, args.journal, &material.recipe, material.pool.ids.as_deref(), first, now())?;
+    let made = Project::create(&folder, args.journal, &material.recipe, material.pool.ids.as_deref(), first, now());
+    let mut project = match made {
+        // Somebody else was faster.
+        Err(error) if error.code() == "S5" => return free(&folder).and(Err(error.into())),
+        made => made?,
+    };
     if let Err(error) = material.keep_graph(&Folder(folder.clone()), &control) {
         output.note(&format!("note: the graph could not be kept and will be built again: {error}"));
     }

@@ -71,6 +71,11 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// An annotator by name; labels that nobody claims are nobody's.
+pub fn who(annotator: &str) -> &str {
+    if annotator.is_empty() { "nobody" } else { annotator }
+}
+
 /// Lays out rows of cells in columns: the first to the left, the others to the right.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

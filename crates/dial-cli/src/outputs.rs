@@ -84,7 +84,7 @@ fn folder_exists(file: &Path) -> Result<(), Failure> {
 }
 
 /// The one path of a file, whether it exists or not; none if its folder does not exist.
-fn identity(file: &Path) -> Option<PathBuf> {
+pub fn identity(file: &Path) -> Option<PathBuf> {
     let end = destination(file).ok()?;
     end.canonicalize().ok().or_else(|| {
         let folder = end.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

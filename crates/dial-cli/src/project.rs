@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial::ClassId;
+use dial_data::ReadOptions;
 use dial_store::time::Clock;
-use dial_store::{Decision, ENDING, Folder, Journal, Project, Receipt, Submission, random_id};
+use dial_store::{
+    BACKUP_ENDING, Decision, ENDING, Error, Folder, Journal, Project, Receipt, Recipe, Submission, random_id,
+};
+use serde_json::Value;
 
 use crate::client::Client;
 use crate::failure::Failure;
@@ -55,24 +59,57 @@ pub fn now() -> u64 {
     Clock::new().now()
 }
 
-/// The folder that is meant: as it was typed, or with the ending of projects.
+/// The folder that is meant: as it was typed, or with the ending of projects where that is a project and this is none (the
+/// folder of pictures, say, that it was made of).
 pub fn folder(typed: &Path) -> PathBuf {
-    let mut named = typed.as_os_str().to_owned();
+    // Without a slash at the end.
+    let mut named = typed.components().as_path().as_os_str().to_owned();
     named.push(ENDING);
-    match !typed.exists() && Path::new(&named).exists() {
-        true => named.into(),
+    let named = PathBuf::from(named);
+    match !is_project(typed) && (is_project(&named) || !typed.exists() && named.exists()) {
+        true => named,
         false => typed.to_path_buf(),
     }
+}
+
+/// Whether there is a project in a folder.
+pub fn is_project(folder: &Path) -> bool {
+    Folder(folder.to_path_buf()).database().is_file()
+}
+
+/// Opens a project here.
+pub fn open(folder: &Path, journal: Journal) -> Result<Project, Failure> {
+    match newest_backup(folder).filter(|_| !is_project(folder)) {
+        Some(backup) => {
+            let text = format!("{}: its project.db is gone. Nothing was changed.", folder.display());
+            let whole = folder.with_extension("restored.dial");
+            let next = format!("dial restore {} --project {}", backup.display(), whole.display());
+            Err(Failure::storage(format!("{text} It has backups; the newest comes back with: {next}.")))
+        }
+        None => Ok(Project::open(folder, journal, now())?),
+    }
+}
+
+/// The newest of the automatic backups: their names are times.
+fn newest_backup(folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(Folder(folder.to_path_buf()).backups()).ok()?;
+    let backup = |path: &PathBuf| path.to_string_lossy().ends_with(BACKUP_ENDING);
+    entries.flatten().map(|entry| entry.path()).filter(backup).max()
 }
 
 impl ProjectArgs {
     /// The project, from a server that has it or else opened here.
     pub fn access(&self) -> Result<Access, Failure> {
-        let folder = folder(&self.project);
-        match Client::find(&Folder(folder.clone())) {
+        let folder = self.folder();
+        match Client::find(&folder)? {
             Some(client) => Ok(Access::Server(client)),
-            None => Ok(Access::Own(Box::new(Project::open(&folder, self.journal, now())?))),
+            None => Ok(Access::Own(Box::new(open(&folder.0, self.journal)?))),
         }
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> Folder {
+        Folder(folder(&self.project))
     }
 
     /// The same for a verb that will change it: the backup of the day is made first.
@@ -117,6 +154,31 @@ impl Access {
         }
     }
 
+    /// What the pool is, as far as it is known: a server names its files only.
+    pub fn recipe(&self) -> Result<Recipe, Failure> {
+        match self {
+            Access::Own(project) => match project.log().recipe() {
+                Some(recipe) => Ok(recipe.clone()),
+                None => Err(no_pool(project).into()),
+            },
+            Access::Server(client) => {
+                let status = client.status()?;
+                let file = |name: &str| status[name].as_str().map(PathBuf::from);
+                let (features_file, labels_file) = (file("features_file"), file("labels_file"));
+                let reading = ReadOptions { features_file, labels_file, ..ReadOptions::default() };
+                Ok(Recipe::new(status["pool"].as_str().unwrap_or_default(), reading))
+            }
+        }
+    }
+
+    /// The version of the log.
+    pub fn version(&self) -> Result<Value, Failure> {
+        match self {
+            Access::Own(project) => Ok(project.log().version().into()),
+            Access::Server(client) => Ok(client.status()?["version"].take()),
+        }
+    }
+
     /// The live classes with their names.
     pub fn classes(&self) -> Result<Vec<(ClassId, String)>, Failure> {
         match self {
@@ -137,6 +199,19 @@ impl Access {
             None => Err(unknown_class(name, &classes)),
         }
     }
+}
+
+/// A project that does not say what its pool is.
+pub fn no_pool(project: &Project) -> Error {
+    let place = project.folder().map_or(String::new(), |folder| folder.0.display().to_string());
+    let what = "it does not say what its pool is".to_string();
+    Error::Damaged { place, what, readable: 0, total: "an unknown number".into() }
+}
+
+/// The group of a receipt, and how it is taken back.
+pub fn undo_line(receipt: &Receipt, project: &str) -> String {
+    let group: Option<u64> = receipt.group.into();
+    group.map_or(String::new(), |group| format!(" (group {group}; dial undo {project} --group {group})"))
 }
 
 /// The failure of a class that is not there.

@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::failure::Failure;
 use crate::new::{self, New};
 use crate::output::Output;
-use crate::project::{ProjectArgs, folder, now};
+use crate::project::{ProjectArgs, folder, is_project, now, open};
 
 /// Where to listen.
 #[derive(Clone, Debug, Args)]
@@ -66,7 +66,7 @@ pub struct Label {
 /// Runs `dial serve`.
 pub fn serve(args: &Serve, threads: Option<usize>, output: &Output) -> Result<(), Failure> {
     check(&args.listen)?;
-    let project = Project::open(&folder(&args.project.project), args.project.journal, now())?;
+    let project = open(&folder(&args.project.project), args.project.journal)?;
     run(project, &args.listen, threads, false, output)
 }
 
@@ -74,23 +74,36 @@ pub fn serve(args: &Serve, threads: Option<usize>, output: &Output) -> Result<()
 pub fn label(args: &Label, threads: Option<usize>, output: &Output) -> Result<(), Failure> {
     check(&args.listen)?;
     let browser = !args.no_browser && !output.json;
-    let typed = folder(Path::new(&args.new.pool.pool));
-    if typed.join("project.db").is_file() {
-        return go_on(&typed, args, threads, browser, output);
+    let typed = Path::new(&args.new.pool.pool);
+    let named = folder(typed);
+    // A project by its name, with or without the ending; anything else that is there is a pool.
+    if is_project(&named) && (named == typed || !typed.exists()) {
+        return go_on(&named, None, args, threads, browser, output);
+    }
+    if named.is_dir() && named.to_string_lossy().ends_with(ENDING) && named == typed {
+        return open(&named, args.new.journal).and_then(|project| run(project, &args.listen, threads, browser, output));
     }
     let place =
         args.new.project.clone().unwrap_or_else(|| PathBuf::from(format!("{}{ENDING}", name(&args.new.pool.pool))));
     let place = folder(&place);
-    if place.join("project.db").is_file() {
-        return go_on(&place, args, threads, browser, output);
+    if is_project(&place) {
+        return go_on(&place, Some(&args.new.pool.pool), args, threads, browser, output);
     }
     let project = new::make_project(&args.new, output)?;
     run(project, &args.listen, threads, browser, output)
 }
 
-/// Goes on with a project: in a server that has it, or in one of our own.
-fn go_on(place: &Path, args: &Label, threads: Option<usize>, browser: bool, output: &Output) -> Result<(), Failure> {
-    if let Some(client) = Client::find(&dial_store::Folder(place.to_path_buf())) {
+/// Goes on with a project, which must be of this pool: in a server that has it, or in one of our own.
+fn go_on(
+    place: &Path,
+    pool: Option<&str>,
+    args: &Label,
+    threads: Option<usize>,
+    browser: bool,
+    output: &Output,
+) -> Result<(), Failure> {
+    if let Some(client) = Client::find(&dial_store::Folder(place.to_path_buf()))? {
+        check_pool(client.status()?["pool"].as_str().unwrap_or_default(), pool, place)?;
         let link = client.link()?;
         say(&link, output, "The server that has the project is used.");
         if browser {
@@ -98,21 +111,26 @@ fn go_on(place: &Path, args: &Label, threads: Option<usize>, browser: bool, outp
         }
         return Ok(());
     }
-    let project = Project::open(place, args.new.journal, now())?;
-    let pool = &args.new.pool.pool;
-    let same = |known: &str| known == pool || std::path::absolute(pool).is_ok_and(|path| path == Path::new(known));
-    let known = project.log().recipe().map(|recipe| recipe.pool.clone()).unwrap_or_default();
-    if folder(Path::new(pool)) != place && !same(&known) {
-        let text = format!("{}: is a project of another pool ({known}). Nothing was changed.", place.display());
-        return Err(Failure::settings(format!(
-            "{text} Choose another --project, or go on with it: dial label {}.",
-            place.display()
-        )));
-    }
+    let project = open(place, args.new.journal)?;
+    check_pool(project.log().recipe().map_or("", |recipe| &recipe.pool), pool, place)?;
     if !args.new.classes.is_empty() {
         output.note("note: the project is there already; --classes is for new ones. Add classes on the page, or with dial class.");
     }
     run(project, &args.listen, threads, browser, output)
+}
+
+/// Refuses a project of another pool than the one that was typed, if one was.
+fn check_pool(known: &str, typed: Option<&str>, place: &Path) -> Result<(), Failure> {
+    let same = |pool: &str| known == pool || std::path::absolute(pool).is_ok_and(|path| path == Path::new(known));
+    match typed.filter(|pool| !same(pool)) {
+        None => Ok(()),
+        Some(pool) => {
+            let place = place.display();
+            let text = format!("{place}: is a project of another pool ({known}). Nothing was changed.");
+            let next = format!("Choose another --project, or go on with it: dial label {place}.");
+            Err(Failure::settings(format!("{text} {next} If its pool has moved: dial pool {place} {pool}.")))
+        }
+    }
 }
 
 /// The name of a pool as its project gets it.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::belief;
 use crate::failure::Failure;
-use crate::output::{Output, count, table};
+use crate::output::{Output, count, table, who};
 use crate::project::{Access, ProjectArgs};
 
 /// So many answers that wait, and disagreements, are listed in words.
@@ -35,14 +35,14 @@ pub fn run(args: &Show, output: &Output) -> Result<(), Failure> {
         Access::Server(client) => client.status()?,
     };
     let text = match serde_json::from_value::<Status>(json.clone()) {
-        Ok(status) => in_words(&status, &json["estimates"]),
+        Ok(status) => in_words(&status, &json["estimates"], &args.project.typed()),
         Err(_) => format!("{json:#}\n"),
     };
     output.result(&text, &json);
     Ok(())
 }
 
-fn in_words(status: &Status, estimates: &Value) -> String {
+fn in_words(status: &Status, estimates: &Value, project: &str) -> String {
     let mut text = format!("{}\n\n", status.name);
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<12}{value}\n"));
     line("pool", format!("{}, {}", status.pool, count(status.items, "item", "items")));
@@ -60,27 +60,35 @@ fn in_words(status: &Status, estimates: &Value) -> String {
     rows.extend(status.classes.iter().map(|class| counted(&class.name, class.labels)));
     text.push_str(&format!("\n{}", table(&rows)));
     if !status.annotators.is_empty() {
-        let name = |name: &str| if name.is_empty() { "(nobody)".to_string() } else { name.to_string() };
         let mut rows = vec![vec!["annotator".to_string(), "labels".to_string()]];
-        rows.extend(status.annotators.iter().map(|one| counted(&name(&one.name), one.labels)));
+        rows.extend(status.annotators.iter().map(|one| counted(who(&one.name), one.labels)));
         text.push_str(&format!("\n{}", table(&rows)));
     }
     let parked = status.parked.iter().map(|one| {
         format!(
-            "{} of {:?}: {} stands, {} came (decision {})",
-            one.item, one.annotator, one.said[0], one.said[1], one.seq
+            "{} of {}: {} stands, {} came (decision {})",
+            one.item,
+            who(&one.annotator),
+            one.said[0],
+            one.said[1],
+            one.seq
         )
     });
     text.push_str(&listed(("answer needs attention", "answers need attention"), parked));
+    if !status.parked.is_empty() {
+        text.push_str(&format!(
+            "  dial settle {project} DECISION keeps what stands; dial tell {project} ITEM CLASS --replace takes the other.\n"
+        ));
+    }
     let differ = status.disagreements.iter().map(|one| {
-        let said: Vec<String> = one.labels.iter().map(|(who, label)| format!("{label} ({who})")).collect();
+        let said: Vec<String> = one.labels.iter().map(|(name, label)| format!("{label} ({})", who(name))).collect();
         format!("{}: {}", one.item, said.join(", "))
     });
     text.push_str(&listed(("item has labels that differ", "items have labels that differ"), differ));
     let words = belief::in_words(estimates);
     if !words.is_empty() {
-        let labels = estimates["labelled"].as_u64().unwrap_or(0);
-        text.push_str(&format!("\nWith {labels} labelled items: {words}\n"));
+        let labels = estimates["labelled"].as_u64().unwrap_or(0) as usize;
+        text.push_str(&format!("\nWith {}: {words}\n", count(labels, "labelled item", "labelled items")));
     }
     text
 }

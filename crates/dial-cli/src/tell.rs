@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{Output, count};
-use crate::project::{Access, ProjectArgs, Sender, unknown_class};
+use crate::project::{Access, ProjectArgs, Sender, undo_line, unknown_class};
 
 /// `dial tell`.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ Example:
   dial tell photos.dial -- -x.jpg cat          an id that looks like an option
 
 A label that contradicts an earlier one of the same annotator is kept aside and answered with exit code 6
-(C3): send it again with --replace if it is the right one.")]
+(C3): send it again with --replace if it is the right one, or keep the first with dial settle.")]
 pub struct Tell {
     #[command(flatten)]
     #[allow(missing_docs)]
@@ -52,23 +52,37 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
         add_classes(&mut access, &typed, &args.sender)?;
     }
     let decisions = decisions(&access, &typed, args.add_classes)?;
-    let receipt = access.send(args.sender.submission(decisions, args.replace)?)?;
-    let what = match typed.as_slice() {
-        [(item, classes)] => format!("{item} = {}", classes.join(" ")),
-        many => count(many.len(), "label", "labels"),
+    let sent = access.send(args.sender.submission(decisions, args.replace)?);
+    let receipt = sent.map_err(|failure| how_to_keep(failure, &args.project.typed()))?;
+    let (what, one) = match typed.as_slice() {
+        [(item, classes)] => (format!("{item} = {}", classes.join(" ")), true),
+        many => (count(many.len(), "label", "labels"), many.len() == 1),
     };
-    let state = match (receipt.known, receipt.repeated) {
-        (true, _) => "was known: nothing new is stored",
-        (_, true) => "was sent before and is stored once",
-        _ => "is saved",
+    let state = match (receipt.known, receipt.repeated, one) {
+        (true, _, true) => "was known: nothing new is stored",
+        (true, _, false) => "were known: nothing new is stored",
+        (_, true, true) => "was sent before and is stored once",
+        (_, true, false) => "were sent before and are stored once",
+        (_, _, true) => "is saved",
+        (_, _, false) => "are saved",
     };
-    let late = if receipt.late { " The item had a label of somebody else already; both are kept." } else { "" };
-    let undo = match receipt.group {
-        Some(group) => format!(" (group {group}; dial undo {} --group {group})", args.project.typed()),
-        None => String::new(),
+    let late = match (receipt.late, one) {
+        (false, _) => "",
+        (true, true) => " The item had a label of somebody else already; both are kept.",
+        (true, false) => " Some items had labels of others already; all are kept.",
     };
+    let undo = undo_line(&receipt, &args.project.typed());
     output.result(&format!("{what} {state}{undo}.{late}\n"), &json!(receipt));
     Ok(())
+}
+
+/// Says how the first of two answers is kept.
+fn how_to_keep(failure: Failure, project: &str) -> Failure {
+    match (failure.code(), failure.parked()) {
+        ("C3", Some(parked)) => failure.and(&format!("To keep the first: dial settle {project} {parked}.")),
+        ("C6", Some(parked)) => failure.and(&format!("To leave it: dial settle {project} {parked}.")),
+        _ => failure,
+    }
 }
 
 /// The labels as typed.
@@ -87,6 +101,12 @@ fn typed(words: &[String]) -> Result<Vec<Typed>, Failure> {
         let pair =
             |word: &String| word.rsplit_once('=').map(|(item, class)| (item.to_string(), vec![class.to_string()]));
         return Ok(words.iter().filter_map(pair).collect());
+    }
+    if words.iter().any(|word| word.contains('=')) {
+        let next =
+            "Write ITEM=CLASS for every label, or one ITEM and its classes; lines from stdin (-) may hold any sign.";
+        let text = format!("{:?} has labels of both forms. Nothing was changed.", words.join(" "));
+        return Err(Failure::settings(format!("{text} {next}")));
     }
     match words {
         [item, classes @ ..] if !classes.is_empty() => Ok(vec![(item.clone(), classes.to_vec())]),
@@ -196,8 +216,9 @@ mod tests {
         assert_eq!(typed(&words("a cat")).unwrap(), [pair("a", "cat")]);
         assert_eq!(typed(&words("a cat:0.6 dog:0.4")).unwrap(), [pair("a", "cat:0.6 dog:0.4")]);
         assert_eq!(typed(&words("a=cat b=c=dog")).unwrap(), [pair("a", "cat"), pair("b=c", "dog")]);
-        assert_eq!(typed(&words("a=b cat")).unwrap(), [pair("a=b", "cat")]);
-        assert!(typed(&words("a")).is_err());
+        for refused in ["a", "a=b cat", "3=pos 4", "3 pos=neg"] {
+            assert!(typed(&words(refused)).is_err(), "{refused}");
+        }
         assert_eq!(
             lines("a\tcat\n\nb \t dog:0.5\tcat:0.5\r\n").unwrap(),
             [pair("a", "cat"), pair("b", "dog:0.5 cat:0.5")]

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -45,7 +46,7 @@ fn other_peoples_labels_come_in_with_their_contradictions() {
         "Imported 3 labels.",
         "1 id (zz)",
         "2 items have labels that differ",
-        "r1: a (), b (gold.csv)",
+        "r1: a (nobody), b (gold.csv)",
         "r5: a (gold.csv), b (gold.csv (2))",
     ] {
         assert!(ran.out.contains(piece), "wanted {piece:?}: {}", ran.out);
@@ -104,11 +105,17 @@ fn a_project_in_use_is_refused_by_name() {
 
 /// A server that gives these answers in turn and returns what it was sent.
 fn server(place: &Place, answers: Vec<(u16, Value)>) -> JoinHandle<Vec<String>> {
+    delayed(place, Duration::ZERO, answers)
+}
+
+/// The same, the first answer after a while.
+fn delayed(place: &Place, delay: Duration, answers: Vec<(u16, Value)>) -> JoinHandle<Vec<String>> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let file = json!({ "address": address, "token": "secret", "pid": 1 });
     std::fs::write(place.path("rows.dial/server.json"), file.to_string()).unwrap();
     std::thread::spawn(move || {
+        std::thread::sleep(delay);
         let answer = |(status, body): (u16, Value)| {
             let (mut stream, _) = listener.accept().unwrap();
             let (mut request, mut buffer) = (String::new(), [0; 4096]);
@@ -159,9 +166,47 @@ fn a_running_server_is_used_instead_of_the_lock() {
     place.line("tell rows.dial r1 b").fails("C3", 6, &["a before, b now."]);
     sent.join().unwrap();
     let cards = json!({ "version": 3, "items": [{ "id": "r5" }, { "id": "r6" }] });
-    let sent = server(&place, vec![project(), (200, cards)]);
+    let sent = server(&place, vec![project(), project(), (200, cards)]);
     assert_eq!(place.line("ask rows.dial --count 2").ok().out, "r5\nr6\n");
-    assert!(sent.join().unwrap()[1].ends_with("{\"annotator\":\"\",\"count\":2}"));
+    assert!(sent.join().unwrap()[2].ends_with("{\"annotator\":\"\",\"count\":2}"));
+    // What the server says of the exit code counts, not the status; so does an answer that it kept aside.
+    let problem = json!({ "code": "C3", "detail": "kept aside.", "status": 422, "exit": 6, "parked": 31 });
+    let sent = server(&place, vec![project(), project(), (422, problem)]);
+    place.line("tell rows.dial r1 b").fails("C3", 6, &["kept aside. To keep the first: dial settle rows.dial 31."]);
+    sent.join().unwrap();
+    // Something else than a server of ours, after all.
+    let sent = server(&place, vec![project(), project(), (200, json!({ "welcome": "to another program" }))]);
+    place.line("tell rows.dial r1 b").fails("S5", 5, &["may NOT be saved", "dial status"]);
+    sent.join().unwrap();
+}
+
+#[test]
+fn a_slow_server_is_waited_for_and_what_is_no_server_counts_for_nothing() {
+    let place = labelled();
+    let held = dial_store::Project::open(&place.path("rows.dial"), dial_store::Journal::Wal, 0).unwrap();
+    let project = || (200, json!({ "classes": [{ "id": 0, "name": "a" }, { "id": 7, "name": "b" }] }));
+    let receipt = json!({ "seq": 9, "group": 4, "repeated": false, "known": false, "late": false, "version": 9 });
+    // Longer than it may take to connect.
+    let sent = delayed(&place, Duration::from_secs(3), vec![project(), project(), (200, receipt)]);
+    place.line("tell rows.dial r9 b").ok();
+    assert_eq!(sent.join().unwrap().len(), 3);
+    drop(held);
+    // Another program has the port by now: the project is opened here.
+    let sent = server(&place, vec![(200, json!({ "welcome": "to another program" }))]);
+    let told = place.line("tell rows.dial r9 b --json").ok().json();
+    assert_eq!((sent.join().unwrap().len(), told["known"].as_bool()), (1, Some(false)));
+    // A port that somebody listens on and never answers, but the process of the server is gone.
+    let gone = {
+        let mut child = place.command(&["--version"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let file = json!({ "address": listener.local_addr().unwrap().to_string(), "token": "secret", "pid": gone });
+    std::fs::write(place.path("rows.dial/server.json"), file.to_string()).unwrap();
+    if std::path::Path::new("/proc/self").exists() {
+        place.line("tell rows.dial r10 b").ok();
+    }
 }
 
 #[test]
@@ -190,8 +235,8 @@ fn the_real_server_takes_what_the_verbs_send() {
     place.line("exclude rows.dial r13").ok();
     let asked = place.line("ask rows.dial --count 2 --annotator ann").ok().out;
     assert!(asked.lines().count() == 2 && asked.lines().all(|id| id.starts_with('r')), "{asked}");
-    let item = place.line("predict rows.dial --item r10").ok().json();
-    assert_eq!(item["items"][0]["labels"][0]["annotator"], "");
+    let item = place.line("predict rows.dial --item r10 --json").ok().json();
+    assert_eq!(item["items"][0]["labels"][0], json!({ "annotator": "", "label": "a" }));
     end.send(()).unwrap();
     running.join().unwrap();
     // The server has let go: the same verbs open the project themselves.

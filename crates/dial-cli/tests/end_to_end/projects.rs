@@ -113,7 +113,7 @@ fn labels_of_every_kind_are_told_and_undone() {
     assert_eq!((now["parked"].as_array().unwrap().len(), now["disagreements"].as_array().unwrap().len()), (1, 1));
     let words = place.line("status pool.dial").ok().out;
     for piece in
-        ["1 answer needs attention:\n  i3 of \"ann\": cat stands, dog came", "i3: cat (ann), dog (bob)", "(nobody)"]
+        ["1 answer needs attention:\n  i3 of ann: cat stands, dog came", "i3: cat (ann), dog (bob)", "\nnobody "]
     {
         assert!(words.contains(piece), "wanted {piece:?}: {words}");
     }

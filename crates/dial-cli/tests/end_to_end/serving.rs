@@ -203,6 +203,7 @@ fn the_other_verbs_use_the_server_and_another_server_is_refused() {
     assert_eq!(status["labelled"], 2);
     place.dial(&["backup", "p.dial", "--out", "b.dialbackup"]).ok();
     assert!(place.path("b.dialbackup").is_file());
+    place.line("label builtin:blobs --project p --no-browser").fails("U1", 2, &["is a project of another pool"]);
     // A second label of the same project gives a link of the server that is there.
     let again = place.dial(&["label", "p.dial", "--no-browser"]).ok().out;
     assert!(again.contains(&serving.address), "{again}");

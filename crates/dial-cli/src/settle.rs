@@ -1,0 +1,57 @@
+//! `dial settle`: answers that were kept aside (C3, C6) need no attention any more; what stands stays.
+
+use clap::Args;
+use dial_store::{Decision, Status};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::{Output, count};
+use crate::project::{Access, ProjectArgs, Sender};
+
+/// `dial settle`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial status photos.dial                 lists answers that were kept aside, with their numbers
+  dial settle photos.dial 17              the label that stands is right
+  dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and settles it too")]
+pub struct Settle {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+    /// The decisions, by the numbers that status shows
+    #[arg(value_name = "N", required_unless_present = "all")]
+    pub decisions: Vec<u64>,
+    /// All that wait
+    #[arg(long, conflicts_with = "decisions")]
+    pub all: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub sender: Sender,
+}
+
+/// Runs the command.
+pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
+    let mut access = args.project.access_to_change(output)?;
+    let wanted = if args.all { waiting(&access)? } else { args.decisions.clone() };
+    if wanted.is_empty() {
+        output.result("No answer was kept aside: nothing to settle.\n", &json!({ "settled": [] }));
+        return Ok(());
+    }
+    let decisions = wanted.iter().map(|&parked| Decision::Settle { parked }).collect();
+    let receipt = access.send(args.sender.submission(decisions, false)?)?;
+    let mut json = json!(receipt);
+    json["settled"] = json!(wanted);
+    output.result(&format!("{} settled: what stands stays.\n", count(wanted.len(), "answer", "answers")), &json);
+    Ok(())
+}
+
+/// The numbers of all answers that wait.
+fn waiting(access: &Access) -> Result<Vec<u64>, Failure> {
+    let parked = match access {
+        Access::Own(project) => json!(Status::of(project).parked),
+        Access::Server(client) => client.status()?["parked"].clone(),
+    };
+    let number = |one: &Value| one["seq"].as_u64();
+    Ok(parked.as_array().into_iter().flatten().filter_map(number).collect())
+}
