@@ -73,6 +73,16 @@ fn notice(project: &mut Project, material: &Material, output: &Output) -> Result
     if same && !material.changed {
         return Ok(());
     }
+    let by_row = ids.is_none() && before.iter().enumerate().all(|(row, id)| *id == row.to_string());
+    if by_row && material.pool.matrix.n < before.len() {
+        let text = format!(
+            "the pool has {} rows now and had {}. It has no ids, so nobody knows which rows are gone, and labels would move to \
+             other rows. Nothing was changed. Bring the rows back, or make a project of the new pool and import labels by id.",
+            material.pool.matrix.n,
+            before.len()
+        );
+        return Err(Failure::input("I7", text));
+    }
     project.change_pool(material.recipe.clone(), ids.as_deref(), random_id()?, now())?;
     let gone = project.log().live_labels().iter().filter(|label| !project.has_item(label.item)).count();
     let lost = match gone {
@@ -81,6 +91,7 @@ fn notice(project: &mut Project, material: &Material, output: &Output) -> Result
     };
     let what =
         if material.pool.matrix.n == before.len() { "its features or ids are others" } else { "its rows are others" };
+    let lost = if by_row { format!("{lost}, by the number of their rows") } else { lost };
     output.note(&format!(
         "note: the pool has changed: {} items now, {} before, {what}; {lost}.",
         material.pool.matrix.n,

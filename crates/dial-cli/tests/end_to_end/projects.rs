@@ -202,6 +202,24 @@ fn quick_verbs_do_not_open_the_pool() {
 }
 
 #[test]
+fn rows_without_ids_are_not_taken_for_others() {
+    let place = Place::new();
+    let rows: Vec<String> = (0..40).map(|row| format!("0.{row},{}", row % 7)).collect();
+    let write =
+        |rows: &[String]| std::fs::write(place.path("plain.csv"), format!("x,y\n{}\n", rows.join("\n"))).unwrap();
+    write(&rows);
+    place.line("new plain.csv --classes a,b --quiet").ok();
+    place.line("tell plain.dial 5=a 30=b").ok();
+    write(&rows[1..]);
+    place.line("ask plain.dial").fails("I7", 3, &["39 rows now and had 40", "no ids"]);
+    assert_eq!(place.line("status plain.dial --json").ok().json()["labels"], 2);
+    // More rows can only have been added at the end.
+    write(&[&rows[..], &["0.5,9".to_string()]].concat());
+    let grown = place.line("ask plain.dial").ok();
+    assert!(grown.err.contains("all labels are kept, by the number of their rows"), "{}", grown.err);
+}
+
+#[test]
 fn a_pool_that_changes_keeps_its_labels() {
     let (place, truth) = moons(60);
     place.line("new pool.csv --classes 0,1 --quiet").ok();

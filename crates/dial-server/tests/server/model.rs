@@ -64,7 +64,7 @@ fn an_export_names_classes_rightly_while_the_model_is_behind() {
     let decide = |key: &str, deed: serde_json::Value| {
         server.post("/api/v1/decisions", &json!({"key": key, "decisions": [deed]})).ok();
     };
-    decide("new", json!({"kind": "add-class", "name": "d"}));
+    decide("fourth", json!({"kind": "add-class", "name": "d"}));
     assert_eq!((predicted("a"), predicted("c"), predicted("d")), (before.0, before.1, 0));
     decide("merge", json!({"kind": "merge-class", "from": 0, "into": 1}));
     assert_eq!((predicted("b"), predicted("c"), predicted("d")), (before.0, before.1, 0));
