@@ -210,7 +210,7 @@ pub fn no_pool(project: &Project) -> Error {
 
 /// The group of a receipt, and how it is taken back.
 pub fn undo_line(receipt: &Receipt, project: &str) -> String {
-    let group: Option<u64> = receipt.group.into();
+    let group: Option<u64> = receipt.group;
     group.map_or(String::new(), |group| format!(" (group {group}; dial undo {project} --group {group})"))
 }
 

@@ -118,20 +118,21 @@ pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<
     aside(&app, move |app| {
         let Labels { source, given, annotator, skip_unknown, add_classes, key } = labels;
         let how = Import { annotator, skip_unknown, add_classes, ..Import::default() };
-        // Part by part: whoever labels meanwhile gets a turn between two of them.
-        let mut project = app.desk.project_mut();
-        let mut importing = project.plan_import(&source, given, &how, &key)?;
-        let stored = loop {
-            match project.import_some(&mut importing, app.clock.now()) {
-                Ok(true) => drop(project),
-                Ok(false) => break Ok(project.imported(importing)),
-                Err(error) => break Err(error),
-            }
-            std::thread::yield_now();
-            project = app.desk.project_mut();
+        // The plan and its first part, with the group and the new classes, belong together; between later parts whoever
+        // labels meanwhile gets a turn.
+        let (mut importing, mut stored) = {
+            let mut project = app.desk.project_mut();
+            let mut importing = project.plan_import(&source, given, &how, &key)?;
+            let stored = project.import_some(&mut importing, app.clock.now());
+            (importing, stored)
         };
+        while let Ok(true) = stored {
+            std::thread::yield_now();
+            stored = app.desk.project_mut().import_some(&mut importing, app.clock.now());
+        }
         app.desk.told();
-        Ok(Json(stored?))
+        stored?;
+        Ok(Json(app.desk.project().imported(importing)))
     })
     .await
 }

@@ -100,7 +100,7 @@ async fn launch(State(app): State<Arc<App>>, Asked(Launch { code }): Asked<Launc
         return Err(Problem::new(StatusCode::UNAUTHORIZED, "X13", text));
     };
     // Without it a restart signs this browser out, which is no reason to refuse it now.
-    let keep = move |app: &App| Ok(drop(app.desk.project_mut().keep("sessions", &kept)));
+    let keep = move |app: &App| Ok(app.desk.project_mut().keep("sessions", &kept).is_ok());
     paths::aside(&app, keep).await?;
     let mut response = Redirect::to("/").into_response();
     let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", app.cookie);

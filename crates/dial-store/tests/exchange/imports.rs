@@ -175,7 +175,7 @@ fn an_import_is_repeated_under_its_key_only_where_it_was_not_stored() {
     // The same key is the same import, and that is undone: nothing is stored, and nothing else is claimed.
     let again = project.import(&file, &Import::default(), "K", NOW).unwrap();
     assert_eq!((again.labels, again.known, again.group), (0, 2, None));
-    assert_eq!(said(&project, "item 20"), [String::new(); 0]);
+    assert!(said(&project, "item 20").is_empty());
     // Another key is another import. Half of it was stored before it was killed, say: the rest goes into its group.
     std::fs::write(&file, "id,label\nitem 20,a\n").unwrap();
     let half = project.import(&file, &Import::default(), "L", NOW).unwrap();
