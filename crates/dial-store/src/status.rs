@@ -1,6 +1,7 @@
 //! How a project stands, from its log alone: no pool is opened for it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,12 @@ pub struct Status {
     pub id: String,
     /// The pool.
     pub pool: String,
+    /// The file that its features come from, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features_file: Option<PathBuf>,
+    /// The file that its known labels come from, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels_file: Option<PathBuf>,
     /// Number of items.
     pub items: usize,
     /// Items with a label that counts.
@@ -105,6 +112,8 @@ impl Status {
             name: project.folder().map_or(String::new(), |folder| folder.name()),
             id: project.id().into(),
             pool: log.recipe().map_or(String::new(), |recipe| recipe.pool.clone()),
+            features_file: log.recipe().and_then(|recipe| recipe.reading.features_file.clone()),
+            labels_file: log.recipe().and_then(|recipe| recipe.reading.labels_file.clone()),
             items: log.recipe().map_or(0, |recipe| recipe.items),
             labelled: labelled.len(),
             labels: live.len(),
