@@ -1,5 +1,7 @@
 // Talking to the server. A refusal is an error with a code and words for a person.
 
+import { T } from "./strings.js";
+
 /** @typedef {import("./types.js").Submission} Submission */
 /** @typedef {import("./types.js").Stored} Stored */
 
@@ -28,7 +30,7 @@ async function call(path, options = {}) {
   try {
     answer = await fetch(`/api/v1/${path}`, { credentials: "same-origin", ...options });
   } catch {
-    throw new Refusal(0, "offline", "The server cannot be reached.");
+    throw new Refusal(0, "offline", T.unreachable);
   }
   if (answer.ok) return answer;
   const problem = await answer.json().catch(() => ({}));

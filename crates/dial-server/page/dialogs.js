@@ -33,17 +33,23 @@ export function askName() {
 
 export function showKeys() {
   const draw = () => /** @type {(keyof ReturnType<typeof commands>)[]} */ (Object.keys(commands())).map((command) => {
-    const button = make("button", { type: "button", class: "quiet", on: { click: () => wait(button, command) } }, make("kbd", {}, commands()[command]));
+    const button = make("button", { type: "button", class: "quiet", data: { command }, on: { click: () => wait(button, command) } }, make("kbd", {}, commands()[command]));
     return make("tr", {}, make("td", {}, button), make("td", {}, T.commands[command]));
   });
   const body = make("tbody", {}, draw());
+  /** @type {((event: KeyboardEvent) => void)|null} */
+  let waiting = null;
   const wait = (/** @type {HTMLElement} */ button, /** @type {keyof ReturnType<typeof commands>} */ command) => {
+    if (waiting) removeEventListener("keydown", waiting, true);
+    body.replaceChildren(...draw());
+    button = /** @type {HTMLElement} */ (body.querySelector(`[data-command="${command}"]`));
     button.textContent = T.press;
     const press = (/** @type {KeyboardEvent} */ event) => {
       if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
       event.preventDefault();
       event.stopPropagation();
       removeEventListener("keydown", press, true);
+      waiting = null;
       const key = named(event);
       const taken = Object.entries(commands()).some(([other, has]) => other !== command && has === key)
         || shared.project.classes.some((one) => one.key === key);
@@ -51,15 +57,17 @@ export function showKeys() {
       else if (event.key !== "Escape") setCommand(command, key);
       body.replaceChildren(...draw());
     };
+    waiting = press;
     addEventListener("keydown", press, true);
   };
   const classes = shared.project.classes.filter((one) => one.key).map((one) => make("tr", {}, make("td", {}, make("kbd", {}, one.key)),
     make("td", {}, make("span", { class: "row" }, make("span", { class: "dot", style: { "--hue": one.colour } }), foreign(one.name)))));
-  open(T.keysTitle, () => [
-    make("h3", {}, T.classKeys), make("table", {}, make("tbody", {}, classes)), make("p", { class: "soft small" }, T.softKey),
+  const dialog = open(T.keysTitle, () => [
     make("h3", {}, T.keysHow), make("table", {}, body),
+    make("h3", {}, T.classKeys), make("table", {}, make("tbody", {}, classes)), make("p", { class: "soft small" }, T.softKey),
     make("footer", {}, make("button", { type: "button", on: { click: () => { resetCommands(); body.replaceChildren(...draw()); } } }, T.keysReset)),
   ]);
+  dialog.addEventListener("close", () => { if (waiting) removeEventListener("keydown", waiting, true); });
 }
 
 export function editClasses() {

@@ -58,12 +58,14 @@ export function commandOf(event) {
  */
 export function classOfKey(event, classes) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
-  const exact = classes.find((one) => one.key !== "" && one.key === event.key);
+  const of = (/** @type {string} */ key) => classes.find((one) => one.key !== "" && one.key === key);
+  const exact = of(event.key);
   if (exact) return { known: exact, soft: false };
-  if (!event.shiftKey) return null;
+  // Caps Lock, other alphabets, and digits that need Shift: then the place of the key says what is meant.
   const place = event.code.replace(/^(Key|Digit|Numpad)/, "").toLowerCase();
-  const known = classes.find((one) => one.key !== "" && (one.key === event.key.toLowerCase() || one.key === place));
-  return known ? { known, soft: true } : null;
+  const letter = /^[a-z0-9]$/i.test(event.key);
+  const known = of(event.key.toLowerCase()) ?? (letter ? undefined : of(place));
+  return known ? { known, soft: event.shiftKey && !event.getModifierState("CapsLock") } : null;
 }
 
 /** Whether somebody is typing. @param {EventTarget|null} target */

@@ -47,13 +47,20 @@ function show(name) {
   view.show?.();
 }
 
+let tabsFrom = "";
+
 function drawTabs() {
+  const from = JSON.stringify([names(), current, shared.project.parked]);
+  if (from === tabsFrom) return;
+  tabsFrom = from;
   fill(at("tabs"), names().map((name) => make("a", { href: `#${name}`, aria: name === current ? { current: "page" } : {} }, T.views[name],
     name === "review" && shared.project.parked > 0 && make("span", { class: "badge" }, shared.project.parked))));
   at("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function route() {
+  // The link past the header leads to the view that is shown.
+  if (location.hash === "#main") { at("main").focus(); return; }
   const wanted = /** @type {Name} */ (location.hash.slice(1));
   show(names().includes(wanted) ? wanted : "label");
 }
@@ -65,7 +72,7 @@ function drawFrame() {
   at("count").textContent = T.labelled(project.labelled, project.items);
   fill(at("person"), make("span", { class: "who" }, annotator() || T.nobody), make("span", { aria: { hidden: "true" } }, "☺"));
   at("person").setAttribute("aria-label", `${T.you} ${annotator() || T.nobody}`);
-  const banner = shared.online ? project.banner : T.stopped;
+  const banner = outbox.state().trouble === "signed-out" ? T.signedOut : shared.online ? project.banner : T.stopped;
   at("banner").textContent = banner ?? "";
   at("banner").hidden = !banner;
   drawTabs();
@@ -76,7 +83,7 @@ function drawSaved(state) {
   const place = at("saved");
   const trouble = state.trouble !== "none" || !shared.online;
   place.className = `saved ${trouble ? "bad" : state.waiting ? "busy" : "good"}`;
-  const text = state.trouble === "signed-out" ? T.signedOut : trouble ? T.offline(state.waiting) : state.waiting ? T.saving(state.waiting) : T.saved;
+  const text = state.trouble === "signed-out" ? T.signedOutShort : trouble ? T.offline(state.waiting) : state.waiting ? T.saving(state.waiting) : T.saved;
   if (place.textContent !== text) place.textContent = text;
   place.dataset.waiting = String(state.waiting);
 }
@@ -87,7 +94,8 @@ function key(event) {
   const command = commandOf(event);
   // A focused button is pressed by Enter and Space as everywhere.
   const pressed = event.target instanceof Element && event.target.closest("button, a, select, summary, input");
-  if (pressed && (event.key === "Enter" || event.key === " ")) return;
+  const ticks = pressed && pressed.getAttribute("role") === "checkbox";
+  if (pressed && (event.key === " " || (event.key === "Enter" && !ticks))) return;
   if (command === "help") showKeys();
   else if (command === "before" || command === "after") {
     const all = names();

@@ -19,7 +19,7 @@ const TABLE = "submissions";
 let database = null;
 /** @type {Entry[]} */
 let waiting = [];
-/** @type {Map<string, {resolve: (stored: Stored) => void, reject: (error: Error) => void}>} */
+/** @type {Map<string, {submission: Submission, resolve: (stored: Stored) => void, reject: (error: Error) => void}>} */
 const senders = new Map();
 /** @type {Set<(state: State) => void>} */
 const listeners = new Set();
@@ -58,6 +58,11 @@ export function state() {
   return { waiting: waiting.length, trouble, lasting: database !== null };
 }
 
+/** The items that decisions wait for. @returns {string[]} */
+export function items() {
+  return waiting.flatMap((entry) => entry.submission.decisions.map((deed) => deed.item ?? "")).filter((item) => item !== "");
+}
+
 /**
  * Keeps a decision and sends it. Resolves when it is on the disk of the server; rejects if it is refused for good.
  * @param {Submission} submission
@@ -66,7 +71,7 @@ export function state() {
 export async function decide(submission) {
   /** @type {Entry} */
   const entry = { project, submission };
-  const answer = new Promise((resolve, reject) => senders.set(submission.key, { resolve, reject }));
+  const answer = new Promise((resolve, reject) => senders.set(submission.key, { submission, resolve, reject }));
   // A sender that does not wait for its answer is told by `refused`.
   answer.catch(() => {});
   waiting.push(entry);
@@ -105,6 +110,8 @@ export async function send() {
         senders.delete(entry.submission.key);
         tell();
       }
+      await settle();
+      trouble = "none";
     });
   } catch {
     retry = setTimeout(send, 1500);
@@ -112,6 +119,20 @@ export async function send() {
     sending = false;
     tell();
     if (waiting.length && trouble === "none") send();
+  }
+}
+
+/** What another tab has sent for this one is asked again, by its key: whoever waits here gets the same answer. */
+async function settle() {
+  for (const [key, { submission, resolve, reject }] of senders) {
+    if (waiting.some((entry) => entry.submission.key === key)) continue;
+    try {
+      resolve(await post("decisions", submission));
+    } catch (error) {
+      if (error instanceof Refusal && error.passing) throw error;
+      reject(/** @type {Error} */ (error));
+    }
+    senders.delete(key);
   }
 }
 

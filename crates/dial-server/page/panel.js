@@ -51,14 +51,14 @@ export class Panel {
       this.card?.belief && bars(this.card.belief));
   }
 
-  /** @param {number} id */
-  async label(id) {
+  /** @param {number} id @param {boolean} [soft] Unsure: the answer counts half. */
+  async label(id, soft = false) {
     const rows = this.rows;
-    if (!rows.length || rows.length > MOST) return;
     const many = rows.length > 1;
+    if (!rows.length || rows.length > MOST || (!many && !this.card)) return;
     try {
       const ids = many ? await api.post("ids", { rows }) : [this.card?.id ?? ""];
-      const classes = [{ class: id, weight: many ? MANY : 1 }];
+      const classes = [{ class: id, weight: many || soft ? MANY : 1 }];
       const replace = many || (this.card?.labels.some((label) => label.annotator === annotator()) ?? false);
       await submit(ids.map((/** @type {string} */ item) => ({ kind: "label", item, classes })), { replace });
       const words = many ? T.bulkDone(rows.length, classOf(id).name) : T.took(ids[0], classOf(id).name);
@@ -75,7 +75,7 @@ export class Panel {
     if (event.key === "Escape" && this.rows.length) { this.choose([]); return true; }
     const found = this.rows.length ? classOfKey(event, shared.project.classes) : null;
     if (!found || event.repeat) return false;
-    this.label(found.known.id);
+    this.label(found.known.id, found.soft);
     return true;
   }
 }
@@ -83,8 +83,8 @@ export class Panel {
 /** @param {"undo"|"redo"} kind The latest decision of whoever labels here. */
 export async function turn(kind) {
   try {
-    await submit([{ kind, group: null }]);
-    toast(kind === "undo" ? T.undone : T.redone, "good");
+    const { items = [] } = await submit([{ kind, group: null }]);
+    toast(T.turned(kind, items), "good");
   } catch (error) {
     toast(/** @type {Error} */ (error).message, "bad");
   }

@@ -1,7 +1,9 @@
 // What all views share: the project, who labels, and news from the server.
 
 import * as api from "./api.js";
+import { calmly } from "./dom.js";
 import { decide, send } from "./outbox.js";
+import { T } from "./strings.js";
 
 /** @typedef {import("./types.js").Project} Project */
 /** @typedef {import("./types.js").ClassInfo} ClassInfo */
@@ -9,8 +11,8 @@ import { decide, send } from "./outbox.js";
 /** @typedef {import("./types.js").Stored} Stored */
 /** @typedef {"project"|"log"|"model"|"map"|"line"} News */
 
-/** @type {{project: Project, online: boolean}} */
-export const shared = { project: /** @type {any} */ (null), online: true };
+/** @type {{project: Project, online: boolean, asked: number}} `asked` is the row of the item on the label view, or -1. */
+export const shared = { project: /** @type {any} */ (null), online: true, asked: -1 };
 
 /** @type {Set<(what: News) => void>} */
 const listeners = new Set();
@@ -38,10 +40,15 @@ export function setAnnotator(name) {
 
 /** Reads the project again. */
 export async function refresh() {
-  shared.project = await api.get("project");
+  const found = await api.get("project");
+  // Answers may overtake each other.
+  if (!shared.project || found.version >= shared.project.version) shared.project = found;
   tell("project");
   return shared.project;
 }
+
+/** Reads it again soon, once for a crowd of news. */
+const refreshSoon = calmly(() => { refresh().catch(() => {}); }, 150);
 
 /** @param {number} id @returns {ClassInfo} */
 export function classOf(id) {
@@ -69,9 +76,11 @@ export async function addClass(name) {
   await submit([{ kind: "add-class", name: name.trim() }]);
   const project = await refresh();
   const found = project.classes.find((one) => one.name === name.trim());
-  if (!found) throw new Error("the class is not there");
+  if (!found) throw new Error(T.classGone);
   return found;
 }
+
+addEventListener("storage", (event) => { if (event.key === "dial-annotator" && shared.project) tell("project"); });
 
 /** Listens to the server for as long as the page lives. */
 export function listen() {
@@ -87,8 +96,8 @@ export function listen() {
     }
   };
   stream.addEventListener("open", () => heard(true));
-  stream.addEventListener("log", () => { refresh().catch(() => {}); tell("log"); });
-  stream.addEventListener("model", () => { refresh().catch(() => {}); tell("model"); });
+  stream.addEventListener("log", () => { refreshSoon(); tell("log"); });
+  stream.addEventListener("model", () => { refreshSoon(); tell("model"); });
   stream.addEventListener("map", () => tell("map"));
   stream.addEventListener("error", () => {
     heard(false);

@@ -67,7 +67,7 @@
  * @property {string} text
  * @property {boolean} late
  */
-/** @typedef {{seq: number, group: number, repeated: boolean, known: boolean, late: boolean, also_by?: string[], version: number}} Stored */
+/** @typedef {{seq: number, group: number, repeated: boolean, known: boolean, late: boolean, also_by?: string[], items?: string[], version: number}} Stored */
 /**
  * A decision as the interface takes it.
  * @typedef {object} Deed

@@ -3,7 +3,7 @@
 //! ```text
 //! Host      one of localhost, 127.0.0.1, [::1], with our port: no name that somebody else's DNS can point here (X1)
 //! Origin    ours, where there is one; a browser that writes must show it (X2)
-//! who       a cookie or the token; only /launch needs neither
+//! who       a cookie or the token; only /launch and a style sheet need neither
 //! writes    JSON, with the header X-Dial, at most 20 a second and session (X2, W4)
 //! ```
 
@@ -30,10 +30,24 @@ pub async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next
             }
             next.run(request).await
         }
-        Err(problem) => problem.into_response(),
+        Err(problem) => refuse(&request, problem),
     };
     dress(response.headers_mut());
     response
+}
+
+/// A problem for programs; a few words on a page for people who opened an address.
+fn refuse(request: &Request, problem: Problem) -> Response {
+    match request.method() == Method::GET && wants_page(request.headers()) {
+        true => problem.into_page(),
+        false => problem.into_response(),
+    }
+}
+
+/// Whether a person is looking.
+pub fn wants_page(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok()).unwrap_or_default();
+    accepts.contains("text/html")
 }
 
 fn check(app: &App, request: &Request) -> Result<Option<Caller>, Problem> {
@@ -41,7 +55,8 @@ fn check(app: &App, request: &Request) -> Result<Option<Caller>, Problem> {
     check_host(app, request)?;
     check_origin(app, headers)?;
     let path = request.uri().path();
-    if path == "/launch" && request.method() == Method::GET {
+    // The style of the page that says so is for everybody.
+    if matches!(path, "/launch" | "/base.css") && request.method() == Method::GET {
         return Ok(None);
     }
     let (caller, by_cookie) = caller(app, headers)?;

@@ -45,6 +45,18 @@ impl Problem {
         }
     }
 
+    /// The same for a person in front of a browser. Its words are ours; nothing of the request is in it.
+    pub fn into_page(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let page = format!(
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>DiAL</title>\
+             <link rel=\"stylesheet\" href=\"/base.css\"><body><main><div class=\"empty\"><h2>{}</h2><p>{} <code>{}</code></p></div></main>",
+            self.title, self.detail, self.code
+        );
+        let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        (status, [kind], page).into_response()
+    }
+
     /// Something that is not there.
     pub fn not_found(what: &str) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, "I12", format!("{what}. Use an id of the pool."))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -14,14 +14,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::guard::guard;
+use crate::guard::{guard, wants_page};
 use crate::input::Asked;
 use crate::problem::Problem;
 use crate::sessions::Caller;
 use crate::{changes, exchange, lists, routes as paths, scene, views};
 
 /// The largest body, in bytes.
-const LARGEST_BODY: usize = 2_000_000;
+const LARGEST_BODY: usize = 8_000_000;
 const LARGEST_IMPORT: usize = 256_000_000;
 
 #[derive(OpenApi)]
@@ -94,10 +94,15 @@ struct Launch {
 }
 
 /// Exchanges a launch code for a cookie and goes to the page, so that the code is in no history.
-async fn launch(State(app): State<Arc<App>>, Asked(Launch { code }): Asked<Launch>) -> Result<Response, Problem> {
+async fn launch(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Asked(Launch { code }): Asked<Launch>,
+) -> Result<Response, Problem> {
     let Some((cookie, kept)) = app.sessions.exchange(&code, app.clock.now())? else {
         let text = "this link was used before. Run dial label again for a new one.";
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, "X13", text));
+        let problem = Problem::new(StatusCode::UNAUTHORIZED, "X13", text);
+        return if wants_page(&headers) { Ok(problem.into_page()) } else { Err(problem) };
     };
     // Without it a restart signs this browser out, which is no reason to refuse it now.
     let keep = move |app: &App| Ok(app.desk.project_mut().keep("sessions", &kept).is_ok());

@@ -141,9 +141,23 @@ pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result
         let project = app.desk.project();
         let others = item.iter().flat_map(|item| project.log().labels().labels_of(item));
         let also_by = others.map(|(who, _)| who.to_string()).filter(|who| *who != annotator).collect();
-        Ok(Json(Stored::new(&receipt, project.log().version(), also_by)))
+        let items = turned(project.log(), receipt.seq);
+        Ok(Json(Stored::new(&receipt, project.log().version(), also_by, items)))
     })
     .await
+}
+
+/// The items of the group that an undo or a redo names, at most so many.
+fn turned(log: &Log, seq: u64) -> Vec<String> {
+    const MOST: usize = 1000;
+    let change = log.records().get(seq as usize - 1).and_then(|record| record.change());
+    let Some(Change::Undo { group } | Change::Redo { group }) = change else { return Vec::new() };
+    let item = |change: &Change| match change {
+        Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } => Some(item.clone()),
+        _ => None,
+    };
+    let of_group = log.records().iter().rev().filter(|record| record.group == *group);
+    of_group.filter_map(|record| record.change().and_then(item)).take(MOST).collect()
 }
 
 /// What the model believed before an answer, and whether by then others have all the places there are. Of many answers at

@@ -36,6 +36,9 @@ const HEADERS: Duration = Duration::from_secs(10);
 /// How long requests may take to end when the server stops.
 const DRAIN: Duration = Duration::from_secs(5);
 
+/// The name under which the port is kept.
+const PORT: &str = "port";
+
 /// How to run a server.
 #[derive(Clone)]
 pub struct Settings {
@@ -101,7 +104,11 @@ impl Server {
     pub fn start(mut project: Project, material: Material, settings: &Settings) -> Result<Server> {
         let clock = Clock::new();
         let wanted = SocketAddr::from((settings.host, settings.port));
-        let bound = std::net::TcpListener::bind(wanted);
+        // A browser keeps what is not saved yet by the address, port and all: the one of last time is tried first.
+        let before = project.kept(PORT)?.and_then(|port| String::from_utf8(port).ok()?.parse::<u16>().ok());
+        let again = before.filter(|_| settings.port == 0).map(|port| SocketAddr::from((settings.host, port)));
+        let again = again.and_then(|place| std::net::TcpListener::bind(place).ok());
+        let bound = again.map_or_else(|| std::net::TcpListener::bind(wanted), Ok);
         let refused = |error: std::io::Error| Error::Place {
             place: wanted.to_string(),
             why: format!("cannot listen there: {error}"),
@@ -109,6 +116,8 @@ impl Server {
         };
         let listener = bound.map_err(refused)?;
         let place = listener.local_addr().map_err(refused)?;
+        // Without it the next start takes another port, and the browser sends when it is back at this one.
+        let _ = project.keep(PORT, place.port().to_string().as_bytes());
         let token = secret()?;
         let address = Address { address: place.to_string(), token: token.clone(), pid: std::process::id() };
         let folder = project.folder().cloned();

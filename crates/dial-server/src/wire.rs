@@ -153,15 +153,18 @@ pub struct Stored {
     /// Who else has labelled the items, where that is so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_by: Vec<String>,
+    /// The items that an undo took back or a redo brought back; some of them, if they are very many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
     /// The version of the log now.
     pub version: u64,
 }
 
 impl Stored {
     /// A receipt at a version of the log.
-    pub fn new(receipt: &Receipt, version: u64, also_by: Vec<String>) -> Stored {
+    pub fn new(receipt: &Receipt, version: u64, also_by: Vec<String>, items: Vec<String>) -> Stored {
         let Receipt { seq, group, repeated, known, late } = *receipt;
-        Stored { seq, group, repeated, known, late, also_by, version }
+        Stored { seq, group, repeated, known, late, also_by, items, version }
     }
 }
 

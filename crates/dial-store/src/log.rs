@@ -309,10 +309,11 @@ impl Record {
     }
 }
 
-/// Eight colours that people with any colour vision tell apart (Okabe and Ito), then eight lighter ones.
+/// Seven colours that people with any colour vision tell apart (Okabe and Ito; their black cannot be seen on a dark page), then
+/// others as far from these and from each other as can be (some of Tol's), then lighter ones.
 const COLOURS: [&str; 16] = [
-    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#555555", "#66a3cc", "#f2c566",
-    "#66c4aa", "#e69466", "#e0afca", "#99d2f2", "#f6f08e", "#a0a0a0",
+    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#999933", "#aa4499", "#a6744d",
+    "#6f6fd6", "#7fd8be", "#e69466", "#e0afca", "#99d2f2", "#a0a0a0",
 ];
 
 /// Keys that label: the digits, then letters that no other key of the page uses.

@@ -28,22 +28,32 @@ export function bulkView() {
   /** @type {Set<string>} */
   let ticked = new Set();
   let total = 0;
+  /** What somebody has unticked, by class: it does not come back. @type {Map<number, Set<string>>} */
+  const rejected = new Map();
+  let turns = 0;
 
   const read = async () => {
+    const turn = ++turns;
     const classes = shared.project.classes;
     if (!classes.some((one) => one.id === chosen)) chosen = classes[0]?.id ?? null;
     drawPicker();
     if (chosen === null || !shared.project.model_ready) return drawEmpty(T.bulkNotYet);
     try {
-      const page = await api.get("items", { class: chosen, order, open: true, limit: PAGE });
-      rows = page.rows;
+      const out = rejected.get(chosen) ?? new Set();
+      const page = await api.get("items", { class: chosen, order, open: true, limit: Math.min(1000, PAGE + out.size) });
+      if (turn !== turns) return;
+      rows = page.rows.filter((/** @type {import("../types.js").Believed} */ row) => !out.has(row.id)).slice(0, PAGE);
       total = page.total;
-      ticked = new Set(rows.map((row) => row.id));
+      // What is more probably something else is not proposed.
+      ticked = new Set(rows.filter((row) => surest(row) >= 0.5).map((row) => row.id));
       if (rows.length) draw(); else drawEmpty(T.bulkEmpty);
     } catch (error) {
       drawEmpty(/** @type {Error} */ (error).message);
     }
   };
+
+  /** @param {import("../types.js").Believed} row */
+  const surest = (row) => Math.max(...row.belief.probabilities.map((one) => one.probability));
 
   /** @param {string} words */
   const drawEmpty = (words) => {
@@ -61,7 +71,7 @@ export function bulkView() {
   const draw = () => {
     fill(grid, rows.map((row) => {
       const known = classOf(row.belief.class);
-      const sure = Math.max(...row.belief.probabilities.map((one) => one.probability));
+      const sure = surest(row);
       const button = make("button", { type: "button", class: "tile", role: "checkbox", title: row.id, style: { "--hue": known.colour },
         aria: { checked: ticked.has(row.id), label: `${row.id}, ${T.sure(sure)}` },
         on: { click: () => {
@@ -86,7 +96,11 @@ export function bulkView() {
   const accept = async () => {
     if (!ticked.size || chosen === null) return;
     const [id, items] = [chosen, [...ticked]];
+    const out = rejected.get(id) ?? new Set();
+    for (const row of rows) if (!ticked.has(row.id)) out.add(row.id);
+    rejected.set(id, out);
     ticked = new Set();
+    rows = [];
     try {
       await submit(items.map((item) => ({ kind: "label", item, classes: [{ class: id, weight: WEIGHT }] })));
       const words = T.bulkDone(items.length, classOf(id).name);
@@ -106,12 +120,13 @@ export function bulkView() {
     hide: () => { shown = false; },
     key: (event) => {
       const command = commandOf(event);
+      if (event.repeat) return false;
       if (command === "undo" || command === "redo") turn(command).then(read);
       else if (event.key === "Enter") accept();
       else return false;
       return true;
     },
     // While somebody ticks, nothing moves; a page that is all accepted is read again by itself.
-    changed: (what) => { if (shown && what === "model" && (rows.length === 0 || ticked.size === 0)) read(); },
+    changed: (what) => { if (shown && what === "model" && rows.length === 0) read(); },
   };
 }

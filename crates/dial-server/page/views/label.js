@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { announce, fill, foreign, make, toast } from "../dom.js";
 import { classOfKey, commandOf, commands } from "../keys.js";
+import * as outbox from "../outbox.js";
 import { large, small } from "../show.js";
 import { addClass, annotator, classOf, shared, submit } from "../state.js";
 import { T } from "../strings.js";
@@ -26,7 +27,7 @@ export function labelView() {
 
   /** @type {Card|null} */
   let card = null;
-  /** The key of the answer to this card: made when it is shown, so that a double click is one answer. */
+  /** The key of the answer to this card: made when it is shown. */
   let key = "";
   /** @type {Card[]} */
   let spare = [];
@@ -36,15 +37,32 @@ export function labelView() {
   let unsure = null;
   let asking = false;
   let wait = 0;
+  // Tabs of one browser are one person: they tell each other what they have on screen.
+  const tabs = new BroadcastChannel(`dial-${shared.project.id}`);
+  const own = api.newKey();
+  /** @type {Map<string, string>} */
+  const elsewhere = new Map();
+  const tellTabs = (/** @type {string|null} */ id, hello = false) => tabs.postMessage({ tab: own, id, hello });
+  tabs.addEventListener("message", ({ data }) => {
+    if (data.id) elsewhere.set(data.tab, data.id); else elsewhere.delete(data.tab);
+    if (data.hello) tellTabs(card?.id ?? null);
+  });
+  addEventListener("pagehide", () => tellTabs(null));
+  tellTabs(null, true);
 
   /** @param {Card|null} next */
   const put = (next) => {
     card = next;
+    shared.asked = next?.row ?? -1;
+    tellTabs(next?.id ?? null);
     key = api.newKey();
     unsure = null;
     draw();
     if (card) announce(`${T.item(shared.project.item_word)}: ${card.show.kind === "text" ? card.show.text?.slice(0, 200) : card.id}`);
   };
+
+  /** Items that are spoken for: kept ready, answered but not saved yet, or on screen in another tab. */
+  const taken = () => [...spare.map((one) => one.id), ...outbox.items(), ...elsewhere.values()];
 
   /** Asks for the next item; what is on screen stays until it is there. */
   const advance = async () => {
@@ -52,7 +70,7 @@ export function labelView() {
     asking = true;
     clearTimeout(wait);
     try {
-      const asked = await api.post("next", { annotator: annotator(), count: 1, except: spare.map((one) => one.id) });
+      const asked = await api.post("next", { annotator: annotator(), count: 1, except: taken() });
       const next = asked.items[0] ?? spare.shift() ?? null;
       put(next);
       if (!next) wait = setTimeout(advance, 3000);
@@ -71,12 +89,15 @@ export function labelView() {
 
   /** Keeps some items for a bad line. */
   const stock = async () => {
-    if (spare.length >= SPARE || !card) return;
+    // Of a small pool nothing is set aside: others want it too.
+    if (spare.length >= SPARE || !card || shared.project.items - shared.project.labelled < 40) return;
     try {
-      const except = [card.id, ...spare.map((one) => one.id)];
+      const except = [card.id, ...taken()];
       const asked = await api.post("next", { annotator: annotator(), count: SPARE - spare.length, except });
       const known = new Set([card?.id, ...spare.map((one) => one.id)]);
       spare.push(...asked.items.filter((/** @type {Card} */ one) => !known.has(one.id)));
+      // Their pictures are fetched now: later there may be no line.
+      for (const one of spare) if (one.show.url) new Image().src = one.show.url;
     } catch {
       // There is none, or no line: both are no news here.
     }
@@ -92,7 +113,8 @@ export function labelView() {
     if (!card) return;
     const done = card;
     const used = key;
-    key = api.newKey();
+    // Until the next item is there nothing is asked, so that a second key cannot answer the first item again.
+    card = null;
     given.unshift({ card: done, said, colour });
     given.length = Math.min(given.length, 200);
     const stored = submit([deed], { key: used, replace: done.labels.some((label) => label.annotator === annotator()) });
@@ -125,12 +147,17 @@ export function labelView() {
   /** @param {"undo"|"redo"} kind */
   const turn = async (kind) => {
     try {
-      await submit([{ kind, group: null }]);
-      announce(kind === "undo" ? T.undone : T.redone);
-      const back = kind === "undo" ? given.shift() : null;
+      const { items = [] } = await submit([{ kind, group: null }]);
+      const words = T.turned(kind, items);
+      announce(words);
+      if (items.length !== 1) toast(words, "good");
+      const taken = new Set(items);
+      if (kind === "undo") given.splice(0, given.length, ...given.filter((one) => !taken.has(one.card.id)));
       drawTrail();
-      if (back) put(await api.get("item", { id: back.card.id }).catch(() => back.card));
-      else await advance();
+      // What was taken back is asked again; nothing else changes what is on screen.
+      const back = kind === "undo" && items.length === 1 ? await api.get("item", { id: items[0] }).catch(() => null) : null;
+      if (back) put(back);
+      else if (!card || taken.has(card.id)) await advance();
     } catch (error) {
       toast(/** @type {Error} */ (error).message || (kind === "undo" ? T.nothingToUndo : T.nothingToRedo), "bad");
     }
@@ -140,10 +167,12 @@ export function labelView() {
   const newClass = async (name) => {
     if (!name.trim()) return;
     try {
-      const first = shared.project.classes.length === 0;
       const known = await addClass(name);
-      if (first) label(known);
-      else drawClasses();
+      // Whoever names a class while an item is on screen means that item.
+      const input = /** @type {HTMLInputElement|null} */ (document.getElementById("new-class"));
+      if (input) input.value = "";
+      input?.blur();
+      label(known);
     } catch (error) {
       toast(/** @type {Error} */ (error).message, "bad");
     }
@@ -176,20 +205,27 @@ export function labelView() {
       make("button", { class: "main", on: { click: advance } }, T.retry)));
   };
 
+  /** What the buttons were drawn from: while that is the same they stay, so that a click on one is never lost. */
+  let drawnFrom = "";
+
   const drawClasses = () => {
     const all = shared.project.classes;
     const effects = new Map((card?.changes ?? []).map((one) => [one.class, one.items]));
+    const from = JSON.stringify([all.map((one) => [one.id, one.name, one.colour, one.key]), unsure ? [...unsure] : null]);
+    if (from === drawnFrom) return drawEffects(effects);
+    drawnFrom = from;
     const buttons = all.map((one) => {
       const effect = effects.get(one.id);
       return make("button", {
-        class: "class", type: "button", style: { "--hue": one.colour }, disabled: !card, data: { class: String(one.id) },
+        class: "class", type: "button", style: { "--hue": one.colour }, data: { class: String(one.id) },
         title: effect === undefined ? one.name : `${one.name}: ${T.change(effect)}`,
         aria: unsure ? { pressed: unsure.has(one.id) } : {},
         on: { click: (/** @type {MouseEvent} */ event) => (unsure ? toggle(one.id) : label(one, event.shiftKey)) },
       }, make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name)),
-        effect !== undefined && make("span", { class: "effect" }, T.changeShort(effect)));
+        make("span", { class: "effect" }, effect === undefined ? "" : T.changeShort(effect)));
     });
-    const input = make("input", { placeholder: T.addClassHint, maxLength: 200, id: "new-class", aria: { label: T.addClass } });
+    const input = make("input", { placeholder: T.addClass, maxLength: 200, id: "new-class", title: T.addClassHint, aria: { label: T.addClassHint },
+      on: { keydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { input.value = ""; input.blur(); } } } });
     const add = make("form", { class: "add", on: { submit: (/** @type {Event} */ event) => { event.preventDefault(); newClass(input.value); } } },
       input, make("button", {}, T.add));
     const typed = /** @type {HTMLInputElement|null} */ (document.activeElement?.id === "new-class" ? document.activeElement : null);
@@ -200,6 +236,17 @@ export function labelView() {
       !first && make("button", { class: "quiet", type: "button", on: { click: () => dispatchEvent(new Event("dial-edit-classes")) } }, T.editClasses));
     classes.classList.toggle("none", first);
     if (typed || (first && element.isConnected)) input.focus();
+  };
+
+  /** @param {Map<number, number>} effects */
+  const drawEffects = (effects) => {
+    for (const button of /** @type {NodeListOf<HTMLElement>} */ (classes.querySelectorAll(".class"))) {
+      const effect = effects.get(Number(button.dataset.class));
+      const place = button.querySelector(".effect");
+      if (place) place.textContent = effect === undefined ? "" : T.changeShort(effect);
+      const name = button.querySelector(".name")?.textContent ?? "";
+      button.title = effect === undefined ? name : `${name}: ${T.change(effect)}`;
+    }
   };
 
   /** @param {number} id */
@@ -245,6 +292,7 @@ export function labelView() {
     show: () => { if (!card) advance(); else draw(); drawTrail(); },
     key: (event) => {
       const command = commandOf(event);
+      if (command && event.repeat) return true;
       if (command === "undo" || command === "redo") turn(command);
       else if (command === "skip") skip();
       else if (command === "exclude") exclude();
@@ -262,12 +310,15 @@ export function labelView() {
     },
     changed: async (what) => {
       if (what === "project") { drawClasses(); drawTools(); }
-      if (what !== "model" || !card || !element.isConnected) return;
+      if ((what !== "model" && what !== "log") || !card || !element.isConnected) return;
       // The model has thought on: what it believes about the item on screen, and what an answer would change.
       const id = card.id;
       const fresh = await api.get("item", { id }).catch(() => null);
       if (!fresh || card?.id !== id) return;
-      card = { ...card, belief: fresh.belief, why: card.audit ? card.why : fresh.why, nearest: fresh.nearest, changes: fresh.changes };
+      const mine = (/** @type {import("../types.js").LabelOf[]} */ labels) => labels.some((label) => label.annotator === annotator());
+      // Somebody in another view or tab of ours has answered it meanwhile.
+      if (mine(fresh.labels) && !mine(card.labels)) { await advance(); return; }
+      card = { ...card, labels: fresh.labels, belief: fresh.belief, why: card.audit ? card.why : fresh.why, nearest: fresh.nearest, changes: fresh.changes };
       drawClasses();
       drawSide();
     },

@@ -37,6 +37,8 @@ export function mapView() {
   let line = [];
   let hovered = -1;
   let shown = false;
+  /** The classes that legend and panel were drawn from. */
+  let drawnFrom = "";
   /** @type {number} */
   let moving = 0;
 
@@ -112,7 +114,8 @@ export function mapView() {
     const rings = panel.rows.slice(0, 3000).map((row) => { const [cx, cy] = at(row); return svg("circle", { cx, cy, r: panel.rows.length === 1 ? 12 : 6, class: "chosen" }); });
     const hover = hovered >= 0 ? [svg("circle", { cx: at(hovered)[0], cy: at(hovered)[1], r: 9, class: "hovered" })] : [];
     const loop = line.length > 1 ? [svg("path", { d: `M${line.map(([x, y]) => `${x} ${y}`).join("L")}Z`, class: "loop" })] : [];
-    fill(over, rings, hover, loop);
+    const asked = shared.asked >= 0 && 2 * shared.asked < places.length ? [svg("circle", { cx: at(shared.asked)[0], cy: at(shared.asked)[1], r: 11, class: "asked" })] : [];
+    fill(over, asked, rings, hover, loop);
   };
 
   const pointAt = (/** @type {MouseEvent} */ event) => {
@@ -179,6 +182,7 @@ export function mapView() {
       const other = a.pointerId === event.pointerId ? b : a;
       const distance = (/** @type {PointerEvent} */ one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY) || 1;
       points.zoom = Math.min(400, Math.max(0.7, points.zoom * (distance(event) / distance(before))));
+      moved += 10;
     } else {
       const [from, to] = [points.toMap(before.clientX, before.clientY), points.toMap(event.clientX, event.clientY)];
       points.centre = [points.centre[0] + from[0] - to[0], points.centre[1] + from[1] - to[1]];
@@ -198,19 +202,35 @@ export function mapView() {
         panel.choose(open);
       }
       drawOver();
-    } else if (moved < 5) {
+    } else if (moved < 5 && fingers.size === 0) {
       const row = rowAt(event);
       panel.choose(row >= 0 ? [row] : []);
     }
-    moved = 0;
+    if (fingers.size === 0) moved = 0;
   });
   canvas.addEventListener("pointercancel", (event) => { fingers.delete(event.pointerId); line = []; });
   canvas.addEventListener("pointerleave", () => { hovered = -1; tipTurn++; tip.hidden = true; drawOver(); });
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (!points || !step) return;
+    if (!points || !places) return;
+    const middle = () => (points && finder ? finder.nearest(points.centre[0], points.centre[1], 2) : -1);
+    if (event.key === "+" || event.key === "=" || event.key === "-") {
+      points.zoom = Math.min(400, Math.max(0.7, points.zoom * (event.key === "-" ? 1 / 1.5 : 1.5)));
+      points.draw();
+      hovered = middle();
+      drawOver();
+      event.preventDefault();
+    } else if (event.key === "Enter") {
+      const [left, top] = points.toMap(0, 0);
+      const [right, bottom] = points.toMap(canvas.clientWidth, canvas.clientHeight);
+      const all = event.shiftKey ? inside(places, [[left, top], [right, top], [right, bottom], [left, bottom]]).filter((row) => !((beliefs?.marks[row] ?? 0) & 5)) : [middle()];
+      panel.choose(all.filter((row) => row >= 0));
+      event.preventDefault();
+    }
+    if (!step) return;
     points.centre = [points.centre[0] + (0.15 * step[0]) / points.zoom, points.centre[1] + (0.15 * step[1]) / points.zoom];
     points.draw();
+    hovered = middle();
     drawOver();
     event.preventDefault();
   });
@@ -229,7 +249,14 @@ export function mapView() {
     changed: (what) => {
       if (!shown) return;
       if (what === "map") readPlaces();
-      else if (what === "project") { drawLegend(); paint(false); panel.draw(); }
+      else if (what === "project") {
+        const from = JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
+        if (from === drawnFrom) return;
+        drawnFrom = from;
+        drawLegend();
+        paint(false);
+        panel.draw();
+      }
       else readAll();
     },
   };

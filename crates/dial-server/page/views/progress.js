@@ -61,7 +61,7 @@ export function progressView() {
         figure(perMinute === null ? "–" : perMinute.toFixed(1), T.pace, T.paceWhy)),
       make("div", { class: "charts" },
         make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), withAccuracy.length > 1 ? share(withAccuracy.map((point) => ({ x: point.labelled, y: point.accuracy.mean, low: point.accuracy.low, high: point.accuracy.high })), T.accuracyOver) : make("p", { class: "soft" }, T.accuracyLater)),
-        make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),
+        make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.filter((point) => point.classes_met >= estimates.classes).map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),
         make("section", { class: "card pad" }, make("h3", {}, T.calibrationTitle), calibration.bins.length > 1 ? reliability(calibration.bins) : make("p", { class: "soft" }, T.calibrationNone), make("p", { class: "soft small" }, T.calibrationHow)),
         make("section", { class: "card pad" }, make("h3", {}, T.byClass), counts(shared.project.classes.map((one) => ({ name: one.name, count: one.labels, colour: one.colour })))),
         Object.keys(shared.project.annotators).length > 1 && make("section", { class: "card pad" }, make("h3", {}, T.byPerson),

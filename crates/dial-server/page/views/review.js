@@ -21,8 +21,13 @@ export function reviewView() {
   /** @type {Doubt[]} */
   let doubts = [];
   let place = 0;
-  /** Labels that somebody looked at and found right, in this visit. */
-  const confirmed = new Set();
+  /** Labels that somebody looked at in this browser and found right: item and class. */
+  const kept = `dial-confirmed-${shared.project.id}`;
+  /** @type {Set<string>} */
+  const confirmed = new Set(JSON.parse(localStorage.getItem(kept) ?? "[]"));
+  /** @type {Doubt|null} The one on screen. */
+  let drawn = null;
+  let turns = 0;
   let shown = false;
   let search = "";
   let wanted = 50;
@@ -31,18 +36,21 @@ export function reviewView() {
     on: { click: () => { tab = one; place = 0; wanted = 50; read(); } } }, T.tabs[one], one === "parked" && shared.project.parked > 0 && ` (${shared.project.parked})`)));
 
   const read = async () => {
+    const turn = ++turns;
     drawTabs();
     body.setAttribute("aria-label", T.tabs[tab]);
     try {
       if (tab === "suspects") {
         const page = await api.get("suspects", { limit: 200 });
-        doubts = page.rows.filter((/** @type {any} */ row) => !confirmed.has(row.id)).map((/** @type {any} */ row) => ({
+        if (turn !== turns) return;
+        doubts = page.rows.filter((/** @type {any} */ row) => !confirmed.has(`${row.told} ${row.id}`)).map((/** @type {any} */ row) => ({
           id: row.id, words: T.suspect(classOf(row.told).name, classOf(row.foretold).name, row.probability),
-          confirm: async () => confirmed.add(row.id),
+          confirm: async () => { confirmed.add(`${row.told} ${row.id}`); localStorage.setItem(kept, JSON.stringify([...confirmed])); },
         }));
         await drawDoubt(T.suspectsHow, T.suspectsNone);
       } else if (tab === "disagreements") {
         const page = await api.get("disagreements", { limit: 200 });
+        if (turn !== turns) return;
         doubts = page.rows.map((/** @type {any} */ row) => ({ id: row.id, words: row.labels.map((/** @type {any} */ one) => T.says(one.annotator, one.classes.map((/** @type {any} */ share) => classOf(share.class).name).join(" / "))).join(" · ") }));
         await drawDoubt(T.disagreementsHow, T.disagreementsNone);
       } else if (tab === "parked") await drawParked();
@@ -57,9 +65,12 @@ export function reviewView() {
     place = Math.min(place, Math.max(0, doubts.length - 1));
     const doubt = doubts[place];
     if (!doubt) return fill(body, make("div", { class: "empty" }, make("h2", {}, none)));
+    const turn = turns;
     const card = await api.get("item", { id: doubt.id });
+    if (turn !== turns) return;
+    drawn = doubt;
     const list = make("ol", { class: "doubts" }, doubts.map((one, i) => make("li", {}, make("button", { type: "button", class: "quiet", aria: i === place ? { current: "true" } : {},
-      on: { click: () => { place = i; drawDoubt(how, none); } } }, make("span", {}, foreign(one.id)), make("span", { class: "soft small" }, foreign(one.words))))));
+      on: { click: () => { place = i; drawn = null; turns++; drawDoubt(how, none); } } }, make("span", {}, foreign(one.id)), make("span", { class: "soft small" }, foreign(one.words))))));
     const buttons = shared.project.classes.map((one) => make("button", { class: "class", type: "button", style: { "--hue": one.colour }, on: { click: () => correct(one.id) } },
       make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name))));
     fill(body, make("p", { class: "soft" }, how), make("div", { class: "doubt" }, list,
@@ -69,18 +80,19 @@ export function reviewView() {
   };
 
   const confirm = async () => {
-    await doubts[place]?.confirm?.();
+    await drawn?.confirm?.();
+    drawn = null;
     read();
   };
 
   /** @param {number} id */
   const correct = async (id) => {
-    const doubt = doubts[place];
+    const doubt = drawn;
     if (!doubt) return;
+    drawn = null;
     await attempt(async () => {
       // A label that somebody else gave is replaced in their name only by themselves; ours then stands beside it.
       await submit([{ kind: "label", item: doubt.id, classes: [{ class: id, weight: 1 }] }], { replace: true });
-      confirmed.add(doubt.id);
       toast(T.took(doubt.id, classOf(id).name), "good");
     });
     read();
@@ -118,7 +130,7 @@ export function reviewView() {
       return make("tr", {}, make("td", { class: "soft small" }, when(row.time)), make("td", {}, T.kinds[row.kind] ?? row.kind), make("td", {}, foreign(row.item ?? "")),
         make("td", {}, foreign(row.text)), make("td", { class: "soft" }, foreign(row.annotator)), make("td", {}, row.kind === "label" && select), make("td", {}, done && make("button", { type: "button", class: "quiet", on: { click: undo } }, T.historyUndo)));
     });
-    fill(body, make("div", { class: "row" }, input), rows.length ? make("div", { class: "scroll card", tabIndex: 0, role: "region", aria: { label: T.tabs.history } }, make("table", { class: "history" }, make("tbody", {}, rows))) : make("div", { class: "empty" }, T.historyNone),
+    fill(body, make("div", { class: "row" }, input), rows.length ? make("div", { class: "scroll card", tabIndex: 0, role: "region", aria: { label: T.tabs.history } }, make("table", { class: "history" }, make("thead", {}, make("tr", {}, T.historyHeads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows))) : make("div", { class: "empty" }, T.historyNone),
       page.total > rows.length && make("button", { type: "button", on: { click: () => { wanted += 200; read(); } } }, T.more));
   };
 
@@ -130,10 +142,13 @@ export function reviewView() {
       const command = commandOf(event);
       if (command === "undo" || command === "redo") { turn(command).then(read); return true; }
       if (tab !== "suspects" && tab !== "disagreements") return false;
+      if (event.repeat && !event.key.startsWith("Arrow")) return false;
       if (event.key === "Enter") confirm();
       else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         place = Math.min(Math.max(0, place + (event.key === "ArrowDown" ? 1 : -1)), Math.max(0, doubts.length - 1));
-        read();
+        drawn = null;
+        turns++;
+        if (tab === "suspects") drawDoubt(T.suspectsHow, T.suspectsNone); else drawDoubt(T.disagreementsHow, T.disagreementsNone);
       } else {
         const found = classOfKey(event, shared.project.classes);
         if (!found || event.repeat) return false;

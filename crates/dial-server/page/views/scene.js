@@ -44,6 +44,7 @@ export function sceneView() {
       canvas.width = found.width;
       canvas.height = found.height;
       frame.style.setProperty("--ratio", String(found.width / found.height));
+      mark.setAttribute("viewBox", `0 0 ${found.width} ${found.height}`);
       drawTools();
       drawImage();
       read();
@@ -104,7 +105,6 @@ export function sceneView() {
 
   const drawMark = () => {
     if (!scene) return;
-    mark.setAttribute("viewBox", `0 0 ${scene.width} ${scene.height}`);
     const width = scene.width;
     fill(mark, panel.rows.slice(0, 1).map((row) => svg("rect", { x: (pixels[row] % width) - 1, y: Math.floor(pixels[row] / width) - 1, width: 3, height: 3, class: "chosen" })));
   };
@@ -117,8 +117,7 @@ export function sceneView() {
   };
 
   let turnOf = 0;
-  const hover = async (/** @type {MouseEvent} */ event) => {
-    const row = rowAt(event);
+  const showSpectrum = async (/** @type {number} */ row) => {
     const own = ++turnOf;
     if (row < 0) return fill(spectrum, make("p", { class: "soft" }, T.noPixel));
     await new Promise((resolve) => setTimeout(resolve, 40));
@@ -129,7 +128,21 @@ export function sceneView() {
     fill(spectrum, make("p", { class: "soft small" }, `${T.pixel(card.show.row ?? 0, card.show.column ?? 0)}`), curve(card.show.values ?? [], { x: card.show.wavelengths, unit: card.show.unit, height: 300, marks }));
   };
 
-  canvas.addEventListener("pointermove", hover);
+  let cursor = 0;
+  canvas.addEventListener("keydown", (event) => {
+    if (!scene) return;
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -scene.width, ArrowDown: scene.width }[event.key];
+    if (step !== undefined) {
+      cursor = Math.min(rows.length - 1, Math.max(0, (cursor || pixels[0] || 0) + step));
+      showSpectrum(rows[cursor]);
+      fill(mark, svg("rect", { x: (cursor % scene.width) - 1, y: Math.floor(cursor / scene.width) - 1, width: 3, height: 3, class: "chosen" }));
+      event.preventDefault();
+    } else if (event.key === "Enter" && rows[cursor] >= 0) {
+      panel.choose([rows[cursor]]);
+      event.preventDefault();
+    }
+  });
+  canvas.addEventListener("pointermove", (event) => { showSpectrum(rowAt(event)); });
   canvas.addEventListener("click", (event) => {
     const row = rowAt(event);
     panel.choose(row >= 0 ? [row] : []);
@@ -148,7 +161,7 @@ export function sceneView() {
     },
     changed: (what) => {
       if (!shown) return;
-      if (what === "project") { paint(); panel.draw(); } else if (what !== "map") read();
+      if (what === "project") paint(); else if (what !== "map") read();
     },
   };
 }

@@ -57,6 +57,20 @@ test("a whole session by keyboard only", async () => {
   await until("two labels are taken back", async () => (await server.get("project")).labelled === 23);
   await page.keyboard.press("Shift+Backspace");
   await until("one came again", async () => (await server.get("project")).labelled === 24);
+  // Undo, redo, undo: always what was done last; and again after a reload.
+  await page.keyboard.press("Backspace");
+  await until("it is taken back again", async () => (await asked(page)) === given[23][0] && (await server.get("project")).labelled === 23);
+  await page.reload();
+  await page.waitForSelector(".item img");
+  await page.keyboard.press("Backspace");
+  await until("the one before that is back", async () => (await asked(page)) === given[22][0]);
+  // Keys faster than the next item: none of them answers the same item twice.
+  for (let step = 0; step < 5; step++) {
+    await page.keyboard.press(truth().get(await asked(page)));
+    await page.keyboard.press("4");
+    await page.waitForTimeout(250);
+  }
+  equal((await server.get("project")).parked, 0, "nothing contradicts itself");
   // Skip, leave out, unsure.
   for (const [key, kind] of [["Space", "skip"], ["Delete", "exclude"]]) {
     const id = await asked(page);
@@ -95,10 +109,12 @@ test("first use: classes are typed while labelling, renamed, and given other key
   await page.keyboard.type("odd ones");
   await page.keyboard.press("Enter");
   await until("the first class and label", async () => (await server.get("project")).labelled === 1);
+  await page.waitForTimeout(200);
   await page.keyboard.press("+");
   await page.keyboard.type("even ones");
   await page.keyboard.press("Enter");
-  await until("two classes", async () => (await server.get("project")).classes.length === 2);
+  await until("two classes, each with a label", async () => (await server.get("project")).labelled === 2);
+  equal((await server.get("project")).classes.map((one) => one.name), ["odd ones", "even ones"], "as they were typed");
   await page.click("text=Edit classes");
   await page.fill("dialog td input[aria-label='Name'] >> nth=0", "Odd");
   await page.keyboard.press("Tab");
@@ -107,7 +123,7 @@ test("first use: classes are typed while labelling, renamed, and given other key
   await page.keyboard.press("Tab");
   await until("the new key", async () => (await server.get("project")).classes[0].key === "z");
   await page.keyboard.press("Escape");
-  await page.evaluate(() => document.activeElement?.blur());
+  await until("the key on its button", async () => (await page.textContent(".class kbd")) === "z");
   const before = (await server.get("project")).labelled;
   await page.keyboard.press("z");
   await until("a label by the new key", async () => (await server.get("project")).labelled === before + 1);
@@ -145,10 +161,15 @@ test("lasso, bulk, review and export agree with the log", async () => {
   await page.goto(`${server.origin}/#bulk`);
   await page.waitForSelector(".tile");
   const tiles = await page.locator(".tile").count();
+  hold(tiles > 2, `${tiles} tiles`);
+  await page.click("text=Tick all");
+  const out = [await page.locator(".tile").nth(0).getAttribute("title"), await page.locator(".tile").nth(1).getAttribute("title")];
   await page.click(".tile >> nth=0");
   await page.click(".tile >> nth=1");
-  await page.click(".bulk-foot .main");
+  await page.keyboard.press("Enter");
   await until("the rest is labelled", async () => (await server.get("project")).labelled === before + tiles - 2);
+  await page.waitForTimeout(1000);
+  for (const id of out) equal(await page.locator(`.tile[title="${id}"]`).count(), 0, "what was unticked does not come back");
   // Review: a wrong label is found, and mended with a key.
   const wrong = (await server.get("items?open=true&order=certain&limit=1")).rows[0];
   const other = wrong.belief.class === 0 ? 1 : 0;
@@ -191,7 +212,10 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   for (let step = 0; step < 3; step++) given.push(await answer(page));
   await until("it is said", async () => (await page.textContent("#saved"))?.startsWith("Offline"));
   // Even a reload... of a page that cannot be loaded: the outbox is in the browser.
-  server = await serve(project, server.port);
+  // No port is named: the project remembers it, so that the browser finds what it has kept.
+  const before = server.port;
+  server = await serve(project);
+  equal(server.port, before, "the port");
   await saved(page);
   equal(new Map((await labels(server)).map(([item, text]) => [item, text])).size, given.length, "every answer is there once");
   // A line that is down for a while, and a reload while answers wait.
@@ -200,12 +224,20 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   await saved(page);
   await new Promise((resolve) => setTimeout(resolve, 500));
   await page.context().setOffline(true);
-  for (let step = 0; step < 2; step++) given.push(await answer(page));
+  for (let step = 0; step < 3; step++) given.push(await answer(page));
+  const last = await asked(page);
+  await page.keyboard.press(truth().get(last));
+  given.push([last, truth().get(last)]);
+  // Nothing is kept ready any more: then nothing is asked, and keys answer nothing.
+  await page.waitForTimeout(600);
+  for (const key of "1234") await page.keyboard.press(key);
+  await page.waitForTimeout(300);
   await page.context().setOffline(false);
   await page.reload();
   await page.waitForSelector(".item img");
   await saved(page);
   const stored = (await labels(server)).map(([item, text]) => `${item} ${text}`);
+  equal((await server.get("project")).parked, 0, "nothing was kept aside");
   equal([...stored].sort(), given.map(([item, text]) => `${item} ${text}`).sort(), "the log is what was typed");
   hold(page.trouble.length === 0, page.trouble.join("; "));
   await page.context().close();

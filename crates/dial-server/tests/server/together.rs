@@ -215,7 +215,7 @@ fn bodies_are_bounded() {
     let (_folder, server) = new(&Wish::default());
     let bearer = server.bearer();
     let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
-    let large = vec![b' '; 2_100_000];
+    let large = vec![b' '; 8_100_000];
     assert_eq!(server.send("POST", "/api/v1/decisions", &headers, Some(&large)).status, 413);
     // Endless chunks: the connection is answered and closed after the limit.
     let mut stream = TcpStream::connect(&server.address.address).unwrap();
