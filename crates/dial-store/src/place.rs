@@ -63,6 +63,7 @@ pub struct Holder {
 #[derive(Debug)]
 pub struct Lock {
     file: File,
+    holder: PathBuf,
 }
 
 impl Lock {
@@ -83,13 +84,15 @@ impl Lock {
         let us = Holder { pid: std::process::id(), since: now };
         // Only for the message: without it the lock holds all the same.
         let part = folder.0.join("holder.part");
-        let _ = fs::write(&part, serde_json::to_vec(&us).unwrap_or_default()).and_then(|()| fs::rename(part, holder));
-        Ok(Lock { file })
+        let _ = fs::write(&part, serde_json::to_vec(&us).unwrap_or_default()).and_then(|()| fs::rename(part, &holder));
+        Ok(Lock { file, holder })
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        // First the name: whoever is refused from now on must not be told of us, who may live on.
+        let _ = fs::remove_file(&self.holder);
         // Closing alone would leave the lock to a process that was started from this one a moment ago.
         let _ = self.file.unlock();
     }
