@@ -11,16 +11,16 @@ import fs from "node:fs";
 import path from "node:path";
 import { folder, open, run, serve, until } from "../crates/dial-server/tests/page/harness.mjs";
 
-const sizes = process.argv.slice(3).map(Number);
+const sizes = process.argv.slice(3).map(Number); // 0: only the map
 const place = folder();
 const asked = (page) => page.locator(".item > footer bdi").first().textContent();
 const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))];
 
-for (const items of sizes.length ? sizes : [10000, 1000000]) {
+for (const items of (sizes.length ? sizes : [10000, 1000000]).filter((items) => items > 0)) {
   const pool = path.join(place, `${items}.npy`);
-  run("generate", "clusters", "--n", String(items), "--dim", "32", "--out", pool);
+  run("generate", "clusters", "--items", String(items), "--dim", "32", "--out", pool);
   const project = path.join(place, `${items}.dial`);
-  run("new", pool, "--classes", "a,b,c,d", "--project", project);
+  run("new", pool, "--classes", "north,east,south,west", "--project", project);
   const server = await serve(project);
   const page = await open(server);
   await until("the first item", async () => (await page.locator(".item > footer bdi").count()) > 0, 600000);
@@ -48,13 +48,14 @@ for (const items of sizes.length ? sizes : [10000, 1000000]) {
 }
 
 const pool = path.join(place, "map.npy");
-run("generate", "clusters", "--n", "200000", "--dim", "16", "--out", pool);
+run("generate", "clusters", "--items", "200000", "--dim", "16", "--out", pool);
 const project = path.join(place, "map.dial");
-run("new", pool, "--classes", "a,b,c,d", "--project", project);
+run("new", pool, "--classes", "north,east,south,west", "--project", project);
 const server = await serve(project);
 const page = await open(server);
 await page.goto(`${server.origin}/#map`);
 await until("the map", async () => (await page.getAttribute("canvas.map", "data-version")) !== null, 600000);
+await until("the places", async () => (await page.textContent(".note"))?.includes("Drag"), 600000);
 const frames = await page.evaluate(async () => {
   const { Points } = await import("/points.js");
   const canvas = document.createElement("canvas");
