@@ -2,11 +2,11 @@
 
 use dial::{Change, ClassId};
 use dial_store::{Entry, Record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// A record of the log.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HistoryRow {
     /// Its place.
     pub seq: u64,

@@ -33,6 +33,7 @@ mod thinker;
 mod views;
 mod wire;
 
+pub use history::HistoryRow;
 pub use router::document;
 pub use serve::{Address, Server, Settings, check_host};
 #[doc(hidden)]

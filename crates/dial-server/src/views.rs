@@ -141,8 +141,11 @@ pub struct History {
 /// Labels, classes met, share settled and accuracy as they came.
 #[utoipa::path(get, path = "/api/v1/progress", responses((status = 200, body = History), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
-    let version = app.desk.project().log().version();
-    Ok(Json(History { version, points: app.thinker.progress().points() }))
+    aside(&app, |app| {
+        let version = app.desk.project().log().version();
+        Ok(Json(History { version, points: app.thinker.progress().points() }))
+    })
+    .await
 }
 
 /// How the probabilities keep their promise.
