@@ -140,6 +140,8 @@ fn rows_have_ids_and_items_can_be_had_by_row() {
     let rows: String = (0..20).map(|row| format!("n{row},{},{}\n", row % 5, row / 5)).collect();
     std::fs::write(folder.path().join("t.csv"), format!("id,x,z\n{rows}")).unwrap();
     let (_project, server) = new(&Wish { pool: folder.path().join("t.csv").display().to_string(), ..Wish::default() });
+    // The model begins on its own time; both answers are to be what it says.
+    server.wait_for_model(server.get("/api/v1/project").ok()["version"].as_u64().unwrap());
     let by_id = server.get("/api/v1/item?id=n12").ok();
     assert_eq!(by_id["row"], 12);
     assert_eq!(server.post("/api/v1/ids", &json!({"rows": [12, 0]})).ok(), json!(["n12", "n0"]));
