@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dial::doubt::TAU_PER_DEGREE;
 use dial::methods::Method;
-use dial::models::ModelName;
-use dial::{Kernel, Options, Policy, Precision, Reading, Score, Tau, ZeroVectors};
+use dial::{Options, Policy, Precision, Suited, Tau, ZeroVectors, default_method};
 use dial_data::Pool;
 use dial_store::{
     Decision, ENDING, Folder, Given, Import, Imported, Item, Journal, Material, Project, Recipe, Said, random_id,
@@ -182,14 +180,16 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     let classes = classes(args, &pool, &ignored);
     let recipe = recipe(args, &pool, ignored, output);
     let material = Material::of(pool, &recipe, None, &control)?;
-    if let Some(graph) = &material.setting.graph {
+    if let Some(graph) = &material.ground.setting.graph {
         prepare::graph_notes(graph, material.pool.matrix.features()?, output);
     }
-    let options = Options { expected_clusters: args.asking.belief.expected_clusters, ..material.options.clone() };
-    let settings = material.setting.settle(&options, classes.len().max(2), &control)?;
+    let options =
+        Options { expected_clusters: args.asking.belief.expected_clusters, ..material.ground.options.clone() };
+    let settings = material.ground.setting.settle(&options, classes.len().max(2), &control)?;
     let mut first: Vec<Decision> = classes.into_iter().map(|name| Decision::AddClass { name }).collect();
     first.push(Decision::Change(settings));
-    let made = Project::create(&folder, args.journal, &material.recipe, material.pool.ids.as_deref(), first, now());
+    let made =
+        Project::create(&folder, args.journal, &material.ground.recipe, material.pool.ids.as_deref(), first, now());
     let mut project = match made {
         // Somebody else was faster.
         Err(error) if error.code() == "S5" => return free(&folder).and(Err(error.into())),
@@ -216,15 +216,8 @@ fn classes(args: &New, pool: &Pool, ignored: &[String]) -> Vec<String> {
 
 fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Recipe {
     let asking = &args.asking;
-    let method = asking.acquisition.unwrap_or(match asking.precision {
-        Precision::Faithful => Method::Auto,
-        // In certified precision people want speed, and auto takes a global solve a question.
-        Precision::Certified => Method::Score(Score::Variance, ModelName::Dirichlet),
-    });
-    let (kernel, tau, reading) = match method {
-        Method::Auto => (Kernel::Symmetric, Tau::TimesDegree(TAU_PER_DEGREE), Reading::Even),
-        _ => (Kernel::SelfTuning, Tau::Number(0.1), Reading::Plain),
-    };
+    let method = asking.acquisition.unwrap_or_else(|| default_method(asking.precision));
+    let suited = Suited::to(method);
     // The default is meant for pools that have so many items.
     let k = match args.graph.k {
         Neighbourhood::Number(k) if k as usize != Neighbourhood::DEFAULT => k as usize,
@@ -250,15 +243,15 @@ fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Rec
         drop_zero_rows: args.pool.how.zero_vectors == ZeroRows::Drop,
         k,
         metric: prepare::metric(pool, &args.graph),
-        kernel: args.graph.kernel.unwrap_or(kernel),
+        kernel: args.graph.kernel.unwrap_or(suited.kernel),
         search: args.graph.search,
-        tau: asking.tau.unwrap_or(tau),
+        tau: asking.tau.unwrap_or(suited.tau),
         precision: asking.precision,
         acquisition: method,
         policy: asking.policy,
         sharpness: asking.belief.lambda,
         prior: asking.belief.prior,
-        belief: asking.belief.reading.unwrap_or(reading),
+        belief: asking.belief.reading.unwrap_or(suited.reading),
         seed: asking.seed,
         overlap: asking.overlap,
         audit: asking.audit,
@@ -278,11 +271,12 @@ fn known_labels(project: &mut Project, material: &Material) -> Result<Imported, 
         .iter()
         .enumerate()
         .filter_map(|(row, label)| Some((row, truth.classes.get(usize::from((*label)?))?)));
-    let given = labels.filter(|(_, class)| !material.recipe.ignore_labels.contains(class)).map(|(row, class)| Given {
-        item: Item::Row(row, pool.matrix.n),
-        said: Said::Label { annotator: None, classes: vec![(class.clone(), 1.0)], order: None },
-        place: format!("row {row}"),
-    });
+    let given =
+        labels.filter(|(_, class)| !material.ground.recipe.ignore_labels.contains(class)).map(|(row, class)| Given {
+            item: Item::Row(row, pool.matrix.n),
+            said: Said::Label { annotator: None, classes: vec![(class.clone(), 1.0)], order: None },
+            place: format!("row {row}"),
+        });
     let how = Import { add_classes: true, ..Import::default() };
     Ok(project.import_given(&pool.name, given.collect(), &how, &random_id()?, now())?)
 }

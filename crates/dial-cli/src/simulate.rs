@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use dial::doubt::TAU_PER_DEGREE;
 use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
-use dial::{Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Reading, Score, Session, Setting};
+use dial::{Control, Items, NodeId, Options, Policy, Precision, Prior, Score, Session, Setting, Suited};
 use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;
 
@@ -134,15 +133,12 @@ pub fn settled(typed: &Simulate) -> Simulate {
         args.asking.acquisition = vec![if poisson { Method::Auto } else { score }];
     }
     let auto = args.asking.acquisition.contains(&Method::Auto);
-    let (kernel, tau, reading) = match auto {
-        true => (Kernel::Symmetric, Tau::TimesDegree(TAU_PER_DEGREE), Reading::Even),
-        false => (Kernel::SelfTuning, Tau::Number(0.1), Reading::Plain),
-    };
+    let suited = Suited::to(if auto { Method::Auto } else { args.asking.acquisition[0] });
     if args.saved.saved.is_none() {
-        args.graph.kernel.get_or_insert(kernel);
+        args.graph.kernel.get_or_insert(suited.kernel);
     }
-    args.kernel.tau.get_or_insert(tau);
-    args.asking.belief.reading.get_or_insert(reading);
+    args.kernel.tau.get_or_insert(suited.tau);
+    args.asking.belief.reading.get_or_insert(suited.reading);
     args
 }
 

@@ -214,7 +214,7 @@ pub(crate) fn squared_distance(x: &[f32], y: &[f32]) -> f64 {
 /// Four running sums over columns 0, 4, 8, ..; 1, 5, ..; and so on, added at the end: a fixed order that the compiler
 /// may vectorise without changing a bit.
 #[inline]
-pub(crate) fn sum_of_squares<T: Copy>(x: &[T], y: &[T], difference: impl Fn(T, T) -> f64) -> f64 {
+pub(crate) fn sum_of_squares<X: Copy, Y: Copy>(x: &[X], y: &[Y], difference: impl Fn(X, Y) -> f64) -> f64 {
     let mut sums = [0.0; 4];
     let (x4, y4) = (x.chunks_exact(4), y.chunks_exact(4));
     for (lane, (&a, &b)) in x4.remainder().iter().zip(y4.remainder()).enumerate() {

@@ -171,17 +171,45 @@ impl<'a> Session<'a> {
     }
 
     fn ask_with(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
-        let Scratch { scores, candidates, weights } = scratch;
         match &self.leaders {
             Some(leaders) => {
-                scores.clear();
-                scores.extend_from_slice(leaders.scores());
+                scratch.scores.clear();
+                scratch.scores.extend_from_slice(leaders.scores());
             }
             None => {
-                scores.resize(self.field().n(), 0.0);
-                self.options.acquisition.scores(&self.situation(control), scores)?;
+                scratch.scores.resize(self.field().n(), 0.0);
+                self.options.acquisition.scores(&self.situation(control), &mut scratch.scores)?;
             }
         }
+        self.choose(count, scratch)
+    }
+
+    /// The score of every node at this moment, asked or not: what [`Session::ask`] chooses by.
+    ///
+    /// # Errors
+    /// What the acquisition fails with.
+    pub fn scores(&self, control: &Control) -> Result<Vec<f64>> {
+        let mut scores = vec![0.0; self.field().n()];
+        self.options.acquisition.scores(&self.situation(control), &mut scores)?;
+        Ok(scores)
+    }
+
+    /// The items to ask next by scores of the caller's own, one for each node.
+    ///
+    /// # Errors
+    /// As many scores as there are nodes are needed; nothing left to ask (N11), a score that is not a number (N6).
+    pub fn ask_by(&self, scores: Vec<f64>, count: usize) -> Result<Ask> {
+        let n = self.field().n();
+        if scores.len() != n || count == 0 {
+            let got = format!("{} scores for {count} questions", scores.len());
+            return Err(Error::BadSetting { name: "scores", want: "one for each item, and a question at least", got });
+        }
+        self.choose(count, &mut Scratch { scores, ..Scratch::default() })
+    }
+
+    /// Chooses by the scores of the scratch.
+    fn choose(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
+        let Scratch { scores, candidates, weights } = scratch;
         self.list_candidates(scores, candidates)?;
         let local = self.setting.kernel.local();
         let joined = |a: NodeId, b: NodeId| match &self.setting.graph {

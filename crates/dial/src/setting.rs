@@ -1,17 +1,24 @@
 //! What goes into a session and what comes out of it: the pool, how to ask, questions, predictions.
+//!
+//! Weights, τ and reading go with the way of asking: `auto` does best with its own, everything else has the paper's.
 
 use std::sync::Arc;
 
 use crate::acquire::{Acquisition, Score};
+use crate::certified::Precision;
 use crate::control::Control;
+use crate::doubt::TAU_PER_DEGREE;
 use crate::error::{Error, Result};
 use crate::events::Change;
-use crate::graph::Graph;
+use crate::graph::{Graph, Kernel};
 use crate::ids::{ClassId, Items, NodeId};
+use crate::methods::Method;
+use crate::models::ModelName;
 use crate::policy::{Policy, Sharpness};
 use crate::prior::{self, Prior};
 use crate::propagate::Propagation;
 use crate::reader::Reading;
+use crate::tau::Tau;
 
 /// What a session works on: the pool and how labels spread over it.
 #[derive(Clone)]
@@ -63,6 +70,37 @@ impl Default for Options<'_> {
             given: 0,
             askable: None,
         }
+    }
+}
+
+/// What goes with a way of asking, where nobody says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Suited {
+    /// How distances become weights.
+    pub kernel: Kernel,
+    /// τ of Poisson propagation.
+    pub tau: Tau,
+    /// How classes and probabilities are read from the field.
+    pub reading: Reading,
+}
+
+impl Suited {
+    /// What goes with a method.
+    pub fn to(method: Method) -> Suited {
+        match method {
+            Method::Auto => {
+                Suited { kernel: Kernel::Symmetric, tau: Tau::TimesDegree(TAU_PER_DEGREE), reading: Reading::Even }
+            }
+            _ => Suited { kernel: Kernel::SelfTuning, tau: Tau::Number(0.1), reading: Reading::Plain },
+        }
+    }
+}
+
+/// The method where nobody names one. In certified precision people want speed, and `auto` takes a global solve a question.
+pub fn default_method(precision: Precision) -> Method {
+    match precision {
+        Precision::Faithful => Method::Auto,
+        Precision::Certified => Method::Score(Score::Variance, ModelName::Dirichlet),
     }
 }
 

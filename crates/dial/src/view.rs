@@ -94,12 +94,36 @@ impl View<'_> {
         self.reader.probabilities(&self.field, node)[self.reader.class(&self.field, node)]
     }
 
+    /// The probability of every class at a node.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
+    pub fn probabilities(&self, node: NodeId) -> Vec<f64> {
+        self.reader.probabilities(&self.field, node)
+    }
+
+    /// α of every class at a node, the classes evened out if the reading does that.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
+    pub fn alpha(&self, node: NodeId) -> Vec<f64> {
+        self.reader.alpha(&self.field, node)
+    }
+
+    /// The evidence at a node, all classes together, without the prior.
+    ///
+    /// # Panics
+    /// If the pool has no such node.
+    pub fn evidence(&self, node: NodeId) -> f64 {
+        self.reader.evidence(&self.field, node).iter().fold(0.0, |sum, evidence| sum + evidence)
+    }
+
     /// The belief about every node at once, in parallel.
     pub fn overview(&self) -> Overview {
         let one = |node: u32| {
             let (node, byte) = (NodeId(node), |share: f64| (255.0 * share).round() as u8);
             let alpha = self.reader.alpha(&self.field, node);
-            let evidence = self.reader.evidence(&self.field, node).iter().fold(0.0, |sum, evidence| sum + evidence);
+            let evidence = self.evidence(node);
             let class = self.reader.class(&self.field, node);
             let probability = self.reader.probabilities(&self.field, node)[class];
             (self.classes[class], byte(probability), byte(evidence / (1.0 + evidence)), variance(&alpha))
@@ -124,12 +148,11 @@ impl View<'_> {
     /// # Panics
     /// If the pool has no such node.
     pub fn prediction(&self, node: NodeId) -> Prediction {
-        let evidence = self.reader.evidence(&self.field, node);
         Prediction {
             class: self.class(node),
-            probabilities: self.reader.probabilities(&self.field, node),
-            variance: variance(&self.reader.alpha(&self.field, node)),
-            evidence: evidence.iter().fold(0.0, |sum, evidence| sum + evidence),
+            probabilities: self.probabilities(node),
+            variance: variance(&self.alpha(node)),
+            evidence: self.evidence(node),
             reached: self.labelled.iter().any(|&source| self.kernel.reaches(source, node)),
             error: None,
         }
