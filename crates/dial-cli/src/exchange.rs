@@ -138,7 +138,7 @@ pub fn check_target(file: &Path, access: &Access, folder: &Folder) -> Result<(),
 
 /// Everything that is known, for a file.
 pub fn export(project: &Project, material: &Material, view: Option<&View<'_>>) -> Export {
-    let items = &material.setting.items;
+    let items = &material.ground.setting.items;
     let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
     Export::new(project.log(), &ids, view)
 }

@@ -57,7 +57,7 @@ pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
     let (recipe, control) = (moved(&recipe, args)?, output.control());
     let material = Material::open(&recipe, &folder, &control)?;
     let before = project.item_ids()?;
-    let (recipe, ids) = (material.recipe.clone(), material.pool.ids.clone());
+    let (recipe, ids) = (material.ground.recipe.clone(), material.pool.ids.clone());
     project.change_pool(recipe.clone(), ids.as_deref(), random_id()?, now())?;
     belief::keep_graph(&material, &folder, output);
     let found = before.iter().filter(|id| project.has_item(id)).count();

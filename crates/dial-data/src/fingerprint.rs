@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use dial::Values;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -24,16 +25,24 @@ pub struct Fingerprint(pub [u8; 32]);
 impl Fingerprint {
     /// The fingerprint of a matrix.
     pub fn of(matrix: &Matrix) -> Fingerprint {
-        let hashes = match &matrix.values {
-            Buffer::F32(values) => {
+        let values = match &matrix.values {
+            Buffer::F32(values) => Values::F32(values),
+            Buffer::F64(values) => Values::F64(values),
+        };
+        Fingerprint::of_rows(values, matrix.n, matrix.dim)
+    }
+
+    /// The fingerprint of n rows of `dim` values, wherever they lie.
+    pub fn of_rows(values: Values<'_>, n: usize, dim: usize) -> Fingerprint {
+        let hashes = match values {
+            Values::F32(values) => {
                 values.par_chunks(BLOCK / 4).map(|block| of_values(block, f32::to_le_bytes)).collect()
             }
-            Buffer::F64(values) => {
+            Values::F64(values) => {
                 values.par_chunks(BLOCK / 8).map(|block| of_values(block, f64::to_le_bytes)).collect()
             }
         };
-        let wide = matches!(matrix.values, Buffer::F64(_));
-        Fingerprint::of_blocks(wide, matrix.n, matrix.dim, hashes)
+        Fingerprint::of_blocks(matches!(values, Values::F64(_)), n, dim, hashes)
     }
 
     /// From the hashes of the blocks, in order.

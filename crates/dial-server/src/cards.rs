@@ -20,7 +20,7 @@ pub const SHORT: usize = 400;
 /// The card of an item.
 pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
     let pool = &app.material.pool;
-    let id = app.material.setting.items.id(node);
+    let id = app.material.ground.setting.items.id(node);
     let beside = pool.beside.as_ref().map_or(Vec::new(), |table| {
         table
             .names
@@ -114,7 +114,7 @@ fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
         .collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let of = |(distance, other): &(f64, NodeId)| {
-        let id = app.material.setting.items.id(*other);
+        let id = app.material.ground.setting.items.id(*other);
         let class = log.labels().labels_of(&id).next().and_then(|(_, classes)| classes.first())?.0.0;
         Some(Near { id, class, distance: distance.sqrt() })
     };

@@ -111,7 +111,13 @@ impl Work {
         let start = dial_data::plane(&material.pool.matrix, &self.control)?;
         self.publish(Layout::Components, bytes(&start));
         let mut watch = |positions: &[[f32; 2]]| self.publish(Layout::Moving, bytes(positions));
-        let found = dial::layout::layout(material.graph(), &start, material.recipe.seed, &self.control, &mut watch)?;
+        let found = dial::layout::layout(
+            material.ground.graph(),
+            &start,
+            material.ground.recipe.seed,
+            &self.control,
+            &mut watch,
+        )?;
         let found = bytes(&found);
         let keep = [mark.as_slice(), &found].concat();
         self.publish(Layout::Neighbours, found);
@@ -127,7 +133,7 @@ impl Work {
 
 /// What the layout depends on: features, graph, seed, and the way it is made.
 fn mark(material: &Material) -> [u8; 32] {
-    let recipe = &material.recipe;
+    let recipe = &material.ground.recipe;
     let words =
         format!("layout 1 {} {} {} {} {}", recipe.features, recipe.k, recipe.kernel, recipe.metric, recipe.seed);
     Sha256::digest(words).into()

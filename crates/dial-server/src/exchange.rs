@@ -68,7 +68,7 @@ pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<
             )
         };
         let format: Format = wanted.format.parse().map_err(unknown)?;
-        let (thought, items) = (app.thinker.thought(), &app.material.setting.items);
+        let (thought, items) = (app.thinker.thought(), &app.material.ground.setting.items);
         let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
         let view = thought.view.as_deref().filter(|_| !wanted.labels_only);
         // The log is held for the labels only; what is believed takes longer and needs it no more.

@@ -35,6 +35,6 @@ mod wire;
 
 pub use history::HistoryRow;
 pub use router::document;
-pub use serve::{Address, Server, Settings, check_host};
+pub use serve::{Address, Served, Server, Settings, check_host};
 #[doc(hidden)]
 pub use thinker::Obstacle;

@@ -87,7 +87,7 @@ pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Jso
         let found = found(app, view, &which);
         let total = found.len();
         let shown = found.into_iter().skip(which.offset).take(which.limit.clamp(1, 1000)).map(|node| {
-            let id = app.material.setting.items.id(node);
+            let id = app.material.ground.setting.items.id(node);
             let show = cards::shown(app, node, &id, cards::SHORT);
             let belief = cards::belief(&view.prediction(node), view, thought.version);
             Believed { id, row: node.0, show, belief, labels: Vec::new() }
@@ -125,7 +125,7 @@ fn contains(app: &App, node: NodeId, search: &str) -> bool {
     let search = search.to_lowercase();
     let within = |text: &str| text.to_lowercase().contains(&search);
     search.is_empty()
-        || within(&app.material.setting.items.id(node))
+        || within(&app.material.ground.setting.items.id(node))
         || matches!(&app.material.pool.show, Show::Texts(texts) if within(&texts[node.index()]))
 }
 
@@ -149,7 +149,7 @@ pub async fn suspects(State(app): Shared, Asked(part): Asked<Part>) -> Result<Js
         let thought = app.thinker.thought();
         let odds = thought.view.as_ref().map_or(Vec::new(), |view| view.odds());
         let suspect = |odds: dial::Odds| Suspect {
-            id: app.material.setting.items.id(odds.node),
+            id: app.material.ground.setting.items.id(odds.node),
             told: odds.told.0,
             foretold: odds.foretold.0,
             probability: odds.probability,

@@ -41,7 +41,7 @@ pub async fn aside<T: Send + 'static>(
 pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
     aside(&app, |app| {
         let (project, thought) = (app.desk.project(), app.thinker.thought());
-        let (log, recipe) = (project.log(), &app.material.recipe);
+        let (log, recipe) = (project.log(), &app.material.ground.recipe);
         let (counts, annotators) = counts(log);
         let looks = log.looks();
         let class = |id: dial::ClassId| {
@@ -60,7 +60,7 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             id: project.id().into(),
             pool: app.material.pool.name.clone(),
             item_word: app.material.pool.show.word().into(),
-            items: app.material.setting.items.len(),
+            items: app.material.ground.setting.items.len(),
             labelled: log.labels().labelled().count(),
             classes: log.labels().classes().into_iter().map(class).collect(),
             annotators,
@@ -111,7 +111,7 @@ pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Q
         let project = app.desk.project();
         let mut items = Vec::with_capacity(given.len());
         for given in given {
-            let Ok(node) = app.material.setting.items.node(&given.lease.item) else { continue };
+            let Ok(node) = app.material.ground.setting.items.node(&given.lease.item) else { continue };
             let mut card = cards::card(app, project.log(), &thought, node);
             (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
             if given.audit {
@@ -170,9 +170,9 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
     };
     let live = leases.iter().filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE));
     let (mine, others): (Vec<_>, Vec<_>) = live.partition(|lease| lease.annotator == annotator);
-    let late = mine.is_empty() && others.len() >= app.material.recipe.overlap.max(1);
+    let late = mine.is_empty() && others.len() >= app.material.ground.recipe.overlap.max(1);
     let thought = app.thinker.thought();
-    let node = item.and_then(|item| app.material.setting.items.node(item).ok());
+    let node = item.and_then(|item| app.material.ground.setting.items.node(item).ok());
     let predicted = node.zip(thought.view.as_ref()).map(|(node, view)| view.class(node));
     let pair = (item.unwrap_or_default().to_string(), annotator.to_string());
     let audit = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&pair);
@@ -208,7 +208,7 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Car
 }
 
 fn node(app: &App, id: &str) -> Result<NodeId, Problem> {
-    app.material.setting.items.node(id).map_err(|error| Problem::from(dial_store::Error::from(error)))
+    app.material.ground.setting.items.node(id).map_err(|error| Problem::from(dial_store::Error::from(error)))
 }
 
 /// The picture of an item, and how large.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dial_store::time::Clock;
-use dial_store::{Error, Folder, Material, Project, Result};
+use dial_store::{Error, Folder, Material, Project, Receipt, Result, Submission};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -48,6 +48,8 @@ pub struct Settings {
     pub port: u16,
     /// Threads that the model computes with; all cores, if none are given.
     pub threads: Option<usize>,
+    /// Whether signals to the process end it; else only the end that [`Server::run`] is given.
+    pub signals: bool,
     /// What tests put in the way of the model.
     #[doc(hidden)]
     pub obstacle: Option<Obstacle>,
@@ -55,7 +57,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, threads: None, obstacle: None }
+        Settings { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, threads: None, signals: true, obstacle: None }
     }
 }
 
@@ -77,6 +79,7 @@ pub struct Server {
     folder: Option<Folder>,
     stop: watch::Sender<bool>,
     model: std::thread::JoinHandle<()>,
+    signals: bool,
     /// Where it is.
     pub address: Address,
 }
@@ -145,7 +148,7 @@ impl Server {
         let cartographer = Cartographer::start(Arc::clone(&material), desk.shared());
         let parts = Parts { desk, thinker, cartographer, material, clock, sessions, audits, place, stopping };
         let app = Arc::new(App::new(parts));
-        Ok(Server { app, listener, folder, stop, model, address })
+        Ok(Server { app, listener, folder, stop, model, signals: settings.signals, address })
     }
 
     /// A link that signs in a browser, once.
@@ -153,7 +156,12 @@ impl Server {
     /// # Errors
     /// No random numbers.
     pub fn link(&self) -> Result<String> {
-        Ok(format!("http://{}/launch?code={}", self.address.address, self.app.sessions.launch_code()?))
+        self.served().link()
+    }
+
+    /// The project while it is served, for others in this process.
+    pub fn served(&self) -> Served {
+        Served(Arc::clone(&self.app))
     }
 
     /// Answers requests until the process is told to stop, or `end` is done.
@@ -170,6 +178,13 @@ impl Server {
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
         self.listener.set_nonblocking(true).map_err(failed)?;
         let listener = self.listener.try_clone().map_err(failed)?;
+        let signals = self.signals;
+        let end = async move {
+            tokio::select! {
+                () = end => {}
+                () = told_to_stop(), if signals => {}
+            }
+        };
         runtime.block_on(accept(listener, Arc::clone(&self.app), self.stop.clone(), end)).map_err(failed)?;
         self.app.thinker.stop();
         self.app.cartographer.stop();
@@ -184,6 +199,35 @@ impl Server {
     }
 }
 
+/// A project that a server of this process has.
+#[derive(Clone)]
+pub struct Served(Arc<App>);
+
+impl Served {
+    /// Reads the project of the moment.
+    pub fn read<T>(&self, look: impl FnOnce(&Project) -> T) -> T {
+        look(&self.0.desk.project())
+    }
+
+    /// Submits, as a request would; browsers and the model are told.
+    ///
+    /// # Errors
+    /// What a submission may fail with.
+    pub fn submit(&self, submission: Submission) -> Result<Receipt> {
+        let receipt = self.0.desk.project_mut().submit_one(submission, self.0.clock.now());
+        self.0.desk.told();
+        receipt
+    }
+
+    /// A link that signs in a browser, once.
+    ///
+    /// # Errors
+    /// No random numbers.
+    pub fn link(&self) -> Result<String> {
+        Ok(format!("http://{}/launch?code={}", self.0.address, self.0.sessions.launch_code()?))
+    }
+}
+
 /// Takes connections until the end.
 async fn accept(
     listener: std::net::TcpListener,
@@ -195,17 +239,14 @@ async fn accept(
     let (service, graceful) = (router(app), GracefulShutdown::new());
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     // Once: a signal that came while nobody listened would be lost.
-    let told = told_to_stop();
-    tokio::pin!(end, told);
+    tokio::pin!(end);
     loop {
         let permit = tokio::select! {
             () = &mut end => break,
-            () = &mut told => break,
             permit = Arc::clone(&room).acquire_owned() => permit.expect("the semaphore is never closed"),
         };
         let stream = tokio::select! {
             () = &mut end => break,
-            () = &mut told => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 // A connection that was gone before it was taken, or too many open files: others may do better.

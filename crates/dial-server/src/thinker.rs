@@ -258,7 +258,7 @@ impl Mind {
         }
         match &mut self.session {
             Some(session) => session.extend(events, control)?,
-            None => match material.session(events, control) {
+            None => match material.ground.session(events, control) {
                 Ok(session) => self.session = Some(session),
                 Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
                     // Nothing is thought before there are two classes.

@@ -42,7 +42,7 @@ pub async fn ids(State(app): Shared, Input(Rows { rows }): Input<Rows>) -> Resul
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
     }
     aside(&app, move |app| {
-        let id = |&row: &u32| Ok(app.material.setting.items.id(node_of(app, row)?));
+        let id = |&row: &u32| Ok(app.material.ground.setting.items.id(node_of(app, row)?));
         Ok(Json(rows.iter().map(id).collect::<Result<Vec<String>, Problem>>()?))
     })
     .await
@@ -50,7 +50,7 @@ pub async fn ids(State(app): Shared, Input(Rows { rows }): Input<Rows>) -> Resul
 
 /// The node of a row, if the pool has it.
 pub fn node_of(app: &App, row: u32) -> Result<NodeId, Problem> {
-    let n = app.material.setting.items.len();
+    let n = app.material.ground.setting.items.len();
     match (row as usize) < n {
         true => Ok(NodeId(row)),
         false => Err(Problem::new(
@@ -83,7 +83,7 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
 #[utoipa::path(get, path = "/api/v1/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
     aside(&app, |app| {
-        let (thought, n) = (app.thinker.thought(), app.material.setting.items.len());
+        let (thought, n) = (app.thinker.thought(), app.material.ground.setting.items.len());
         let told = told(app, app.desk.project().log());
         let mut marks = vec![0u8; n];
         told.iter().for_each(|(node, mark, _)| marks[node.index()] = *mark);
@@ -108,7 +108,7 @@ pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
 
 /// The items that something was said about: marks, and the class of the first label.
 fn told(app: &App, log: &Log) -> Vec<(NodeId, u8, u16)> {
-    let (labels, items) = (log.labels(), &app.material.setting.items);
+    let (labels, items) = (log.labels(), &app.material.ground.setting.items);
     let one = |item: &str| {
         let (skipped, excluded) = labels.marks_of(item);
         let first = labels.labels_of(item).next().filter(|_| !excluded).and_then(|(_, classes)| classes.first());

@@ -164,6 +164,29 @@ pub enum Error {
     /// An undo that does not fit what is there.
     #[error("{0}")]
     Undo(String),
+    /// A pool that is not where it was.
+    #[error(
+        "{place}: no such file, and none of this name in the project or beside it. All labels are safe. Put it back, or say \
+         where the pool is now: dial pool {project} POOL."
+    )]
+    PoolGone {
+        /// Where it was.
+        place: String,
+        /// The project.
+        project: String,
+    },
+    /// A pool without ids that has fewer rows than before.
+    #[error(
+        "the pool has {rows} rows now and had {before}. It has no ids, so nobody knows which rows are gone, and labels would \
+         move to other rows. Nothing was changed. Bring the rows back, or make a project of the new pool and import labels by \
+         id."
+    )]
+    RowsGone {
+        /// Rows now.
+        rows: usize,
+        /// Rows before.
+        before: usize,
+    },
     /// Labels to import that do not fit.
     #[error("{0}")]
     Import(String),
@@ -194,6 +217,8 @@ impl Error {
             Error::Contradiction { .. } | Error::Batch { .. } => "C3",
             Error::ClassGone { .. } => "C6",
             Error::Undo(_) => "C5",
+            Error::PoolGone { .. } => "I5",
+            Error::RowsGone { .. } => "I7",
             Error::Import(_) => "I12",
             Error::Core(error) => error.code(),
             Error::Data(error) => error.code(),
@@ -212,7 +237,7 @@ impl Error {
                 ErrorKind::Conflict
             }
             Error::Submission(_) => ErrorKind::Usage,
-            Error::Import(_) => ErrorKind::Input,
+            Error::PoolGone { .. } | Error::RowsGone { .. } | Error::Import(_) => ErrorKind::Input,
             Error::Core(error) => error.kind(),
             Error::Data(error) => error.kind(),
         }

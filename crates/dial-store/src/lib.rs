@@ -11,6 +11,7 @@ mod estimate;
 mod export;
 mod export_file;
 mod import;
+mod labelling;
 mod labels_file;
 mod log;
 mod material;
@@ -21,6 +22,8 @@ mod project;
 mod reasons;
 mod recipe;
 mod record;
+mod reopening;
+mod saving;
 mod sqlite;
 mod status;
 mod store;
@@ -33,9 +36,10 @@ pub use estimate::{Advice, Bin, Estimates, Facts, SETTLED, TARGET, Verdict, cali
 pub use export::{Belief, Export, Mark, Row, Told, places};
 pub use export_file::Format;
 pub use import::{Contradiction, Import, Imported, Importing};
+pub use labelling::{Labelling, News};
 pub use labels_file::{Given, Item, Named, Said, read_labels, source};
 pub use log::{Live, Log};
-pub use material::Material;
+pub use material::{Ground, Material};
 pub use memory::Memory;
 #[doc(hidden)]
 pub use migrate::Migration;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{
-    Acquisition, Certified, CompactGraph, Control, Doubt, Effort, Event, Items, Lists, Metric, Neighbours, Options,
-    Poisson, Precision, Propagation, Search, Session, Setting,
+    Acquisition, Certified, CompactGraph, Control, Doubt, Effort, Event, Features, Items, Lists, Metric, Neighbours,
+    Options, Poisson, Precision, Propagation, Search, Session, Setting,
 };
 use dial_data::{Fingerprint, GraphFile, Pool, write_graph};
 
@@ -21,19 +21,79 @@ use crate::recipe::Recipe;
 /// The same pool always gets the same neighbours; built-in pools are always the same.
 const SEED: u64 = 0;
 
-/// What a session works on.
-pub struct Material {
-    /// The pool.
-    pub pool: Pool,
-    /// The recipe as it holds for this pool: its fingerprint and the number of its items.
+/// What a session works on, whatever it was made from.
+pub struct Ground {
+    /// The recipe.
     pub recipe: Recipe,
-    /// Whether the features are others than the recipe named.
-    pub changed: bool,
     /// The kernel, the graph and the ids.
     pub setting: Setting<'static>,
     /// How to ask.
     pub options: Options<'static>,
     graph: CompactGraph,
+}
+
+impl Ground {
+    /// Builds the graph of features.
+    ///
+    /// # Errors
+    /// What building may fail with; an acquisition that a session on a graph alone cannot use.
+    pub fn of(features: Features<'_>, items: Items, recipe: Recipe, control: &Control) -> Result<Ground> {
+        let graph = build_graph(features, &recipe, control)?;
+        Ground::on(graph, items, recipe, control)
+    }
+
+    /// The same on a graph that is there.
+    ///
+    /// # Errors
+    /// As [`Ground::of`].
+    pub fn on(graph: CompactGraph, items: Items, recipe: Recipe, control: &Control) -> Result<Ground> {
+        let setting = setting(&graph, &recipe, items)?;
+        let options = options(&setting, &recipe, control)?;
+        Ok(Ground { recipe, setting, options, graph })
+    }
+
+    /// Asks for these nodes only.
+    pub fn asking_only(mut self, askable: Option<Arc<Vec<bool>>>) -> Ground {
+        self.options.askable = askable;
+        self
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &CompactGraph {
+        &self.graph
+    }
+
+    /// Keeps the graph in the folder of a project, unless the one there is the same: that of features of so many columns.
+    ///
+    /// # Errors
+    /// What writing may fail with.
+    pub fn keep_graph(&self, folder: &Folder, dim: usize, features: Fingerprint, control: &Control) -> Result<()> {
+        match GraphFile::open(folder.graph()).is_ok_and(|file| fits(file.recipe(), &self.recipe, features)) {
+            true => Ok(()),
+            false => {
+                let of_file = file_recipe(&self.recipe, self.graph.n(), dim, features);
+                Ok(write_graph(&folder.graph(), &self.graph, &of_file, control)?)
+            }
+        }
+    }
+
+    /// A session with these events.
+    ///
+    /// # Errors
+    /// Fewer than two classes (N12), or what a solve may fail with.
+    pub fn session(&self, events: impl IntoIterator<Item = Event>, control: &Control) -> Result<Session<'static>> {
+        Ok(Session::resume(self.setting.clone(), self.options.clone(), events, control)?)
+    }
+}
+
+/// A pool and what a session on it works on.
+pub struct Material {
+    /// The pool.
+    pub pool: Pool,
+    /// Whether the features are others than the recipe named.
+    pub changed: bool,
+    /// The rest; its recipe is as it holds for this pool: with its fingerprint and the number of its items.
+    pub ground: Ground,
 }
 
 impl Material {
@@ -50,21 +110,23 @@ impl Material {
     }
 
     /// The same for a pool that is there.
+    ///
+    /// # Errors
+    /// As [`Material::open`].
     pub fn of(pool: Pool, recipe: &Recipe, folder: Option<&Folder>, control: &Control) -> Result<Material> {
         let fingerprint = Fingerprint::of(&pool.matrix);
         let changed = fingerprint.to_string() != recipe.features || pool.matrix.n != recipe.items;
         let recipe = Recipe { features: fingerprint.to_string(), items: pool.matrix.n, ..recipe.clone() };
-        let graph = match folder.and_then(|folder| saved_graph(&pool, &recipe, fingerprint, folder, control)) {
-            Some(graph) => graph,
-            None => build_graph(&pool, &recipe, control)?,
-        };
         let items = match &pool.ids {
             Some(ids) => Items::named(ids.clone())?,
             None => Items::rows(pool.matrix.n),
         };
-        let setting = setting(&graph, &recipe, items)?;
-        let options = options(&setting, &pool, &recipe, control)?;
-        Ok(Material { pool, recipe, changed, setting, options, graph })
+        let askable = askable(&pool, &recipe.ignore_labels);
+        let ground = match folder.and_then(|folder| saved_graph(&pool, &recipe, fingerprint, folder, control)) {
+            Some(graph) => Ground::on(graph, items, recipe, control)?,
+            None => Ground::of(pool.matrix.features()?, items, recipe, control)?,
+        };
+        Ok(Material { pool, changed, ground: ground.asking_only(askable) })
     }
 
     /// Keeps the graph in the folder of the project, unless the one there is the same.
@@ -72,37 +134,14 @@ impl Material {
     /// # Errors
     /// What writing may fail with.
     pub fn keep_graph(&self, folder: &Folder, control: &Control) -> Result<()> {
-        let fingerprint = Fingerprint::of(&self.pool.matrix);
-        let there = GraphFile::open(folder.graph()).is_ok_and(|file| fits(file.recipe(), &self.recipe, fingerprint));
-        match there {
-            true => Ok(()),
-            false => Ok(write_graph(
-                &folder.graph(),
-                &self.graph,
-                &file_recipe(&self.recipe, &self.pool, fingerprint),
-                control,
-            )?),
-        }
-    }
-
-    /// The graph.
-    pub fn graph(&self) -> &CompactGraph {
-        &self.graph
-    }
-
-    /// A session with these events.
-    ///
-    /// # Errors
-    /// Fewer than two classes (N12), or what a solve may fail with.
-    pub fn session(&self, events: impl IntoIterator<Item = Event>, control: &Control) -> Result<Session<'static>> {
-        Ok(Session::resume(self.setting.clone(), self.options.clone(), events, control)?)
+        self.ground.keep_graph(folder, self.pool.matrix.dim, Fingerprint::of(&self.pool.matrix), control)
     }
 }
 
-fn file_recipe(recipe: &Recipe, pool: &Pool, features: Fingerprint) -> dial_data::Recipe {
-    let search = recipe.search.for_pool(pool.matrix.n, pool.matrix.dim).to_string();
+fn file_recipe(recipe: &Recipe, n: usize, dim: usize, features: Fingerprint) -> dial_data::Recipe {
+    let search = recipe.search.for_pool(n, dim).to_string();
     let Recipe { k, kernel, metric, .. } = *recipe;
-    dial_data::Recipe { k, kernel, metric, search, seed: SEED, dim: pool.matrix.dim, features }
+    dial_data::Recipe { k, kernel, metric, search, seed: SEED, dim, features }
 }
 
 fn fits(file: &dial_data::Recipe, recipe: &Recipe, features: Fingerprint) -> bool {
@@ -125,8 +164,7 @@ fn saved_graph(
     file.graph().ok()
 }
 
-fn build_graph(pool: &Pool, recipe: &Recipe, control: &Control) -> Result<CompactGraph> {
-    let features = pool.matrix.features()?;
+fn build_graph(features: Features<'_>, recipe: &Recipe, control: &Control) -> Result<CompactGraph> {
     let (k, metric, zero) = (recipe.k, recipe.metric, recipe.zero_vectors);
     let (neighbours, order) = match recipe.search.for_pool(features.n(), features.dim()) {
         Search::Approximate => {
@@ -153,7 +191,7 @@ fn setting(graph: &CompactGraph, recipe: &Recipe, items: Items) -> Result<Settin
     })
 }
 
-fn options(setting: &Setting<'static>, pool: &Pool, recipe: &Recipe, control: &Control) -> Result<Options<'static>> {
+fn options(setting: &Setting<'static>, recipe: &Recipe, control: &Control) -> Result<Options<'static>> {
     Ok(Options {
         acquisition: acquisition(recipe.acquisition, &setting.kernel, control)?,
         policy: recipe.policy,
@@ -161,7 +199,6 @@ fn options(setting: &Setting<'static>, pool: &Pool, recipe: &Recipe, control: &C
         prior: recipe.prior,
         reading: recipe.belief,
         seed: recipe.seed,
-        askable: askable(pool, &recipe.ignore_labels),
         ..Options::default()
     })
 }

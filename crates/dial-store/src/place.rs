@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::sqlite::Journal;
 
 /// How the names of projects end.
 pub const ENDING: &str = ".dial";
@@ -125,6 +126,27 @@ pub(crate) fn sync_folder_of(file: &Path) -> Result<()> {
         File::open(parent).and_then(|parent| parent.sync_all()).map_err(|error| Error::io(parent, &error))?;
     }
     Ok(())
+}
+
+/// Makes a new folder that appears whole or not at all: it is made beside its place and then named.
+pub(crate) fn made_at_once(folder: &Path, journal: Journal, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if folder.exists() {
+        return Err(Error::place(folder, "is there already", "Choose another name, or go on with the project."));
+    }
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if journal == Journal::Wal {
+        check_file_system(parent)?;
+    }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let part = parent.join(format!(".{name}.{}.part", std::process::id()));
+    fs::create_dir(&part).map_err(|error| Error::io(&part, &error))?;
+    let made = make(&part).and_then(|()| fs::rename(&part, folder).map_err(|error| Error::io(folder, &error)));
+    if let Err(error) = made {
+        // What could not be finished is ours to take away: nothing in it was ever acknowledged.
+        let _ = fs::remove_dir_all(&part);
+        return Err(error);
+    }
+    sync_folder_of(folder)
 }
 
 /// Space that an import leaves to the labels that people will give.

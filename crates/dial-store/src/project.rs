@@ -54,24 +54,7 @@ impl Project {
         first: Vec<Decision>,
         now: u64,
     ) -> Result<Project> {
-        if folder.exists() {
-            return Err(Error::place(folder, "is there already", "Choose another name, or go on with the project."));
-        }
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if journal == Journal::Wal {
-            place::check_file_system(parent)?;
-        }
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let part = parent.join(format!(".{name}.{}.part", std::process::id()));
-        std::fs::create_dir(&part).map_err(|error| Error::io(&part, &error))?;
-        let made = make(&part, journal, recipe, ids, first, now)
-            .and_then(|()| std::fs::rename(&part, folder).map_err(|error| Error::io(folder, &error)));
-        if let Err(error) = made {
-            // What could not be finished is ours to take away: nothing in it was ever acknowledged.
-            let _ = std::fs::remove_dir_all(&part);
-            return Err(error);
-        }
-        place::sync_folder_of(folder)?;
+        place::made_at_once(folder, journal, |part| make(part, journal, recipe, ids, first, now))?;
         Project::open(folder, journal, now)
     }
 
@@ -125,8 +108,12 @@ impl Project {
     /// The ids of the items in the order of the pool; row numbers where the pool has none.
     pub fn item_ids(&mut self) -> Result<Vec<String>> {
         let rows = self.log.recipe().map_or(0, |recipe| recipe.items);
-        Ok(kept_ids(&mut **locked(&mut self.store), &self.log)?
-            .unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
+        Ok(self.own_ids()?.unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
+    }
+
+    /// The ids of the items, none where row numbers are the ids.
+    pub(crate) fn own_ids(&mut self) -> Result<Option<Vec<String>>> {
+        kept_ids(&mut **locked(&mut self.store), &self.log)
     }
 
     /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
@@ -343,7 +330,7 @@ fn name_of_items(recipe: &Recipe) -> String {
 }
 
 /// Keeps the ids, behind their digest: the chain of the log does not cover them.
-fn keep_items(store: &mut dyn Store, recipe: &Recipe, ids: Option<&[String]>) -> Result<()> {
+pub(crate) fn keep_items(store: &mut dyn Store, recipe: &Recipe, ids: Option<&[String]>) -> Result<()> {
     let ids = serde_json::to_vec(&ids).expect("ids are plain data");
     let bytes = [Sha256::digest(&ids).as_slice(), &ids].concat();
     store.keep(&name_of_items(recipe), &bytes)

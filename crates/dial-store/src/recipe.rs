@@ -94,34 +94,31 @@ impl Recipe {
         }
     }
 
-    /// Where the pool is now: as it was given, or beside the project if both were moved together.
+    /// Where the pool is now: as it was given, or in or beside the project if both were moved together.
     pub fn pool_now(&self, project: &Path) -> String {
-        if self.pool.starts_with("builtin:") || Path::new(&self.pool).exists() {
-            return self.pool.clone();
-        }
-        let beside = Path::new(&self.pool).file_name().and_then(|name| Some(project.parent()?.join(name)));
-        match beside.filter(|path| path.exists()) {
-            Some(path) => path.display().to_string(),
-            None => self.pool.clone(),
+        match self.pool.starts_with("builtin:") {
+            true => self.pool.clone(),
+            false => found(Path::new(&self.pool), project).display().to_string(),
         }
     }
 
     /// How the pool is read, its files found as the pool is.
     pub fn reading_now(&self, project: &Path) -> ReadOptions {
-        let now = |file: &PathBuf| match file.exists() {
-            true => file.clone(),
-            false => file
-                .file_name()
-                .and_then(|name| Some(project.parent()?.join(name)))
-                .filter(|f| f.exists())
-                .unwrap_or(file.clone()),
-        };
+        let now = |file: &PathBuf| found(file, project);
         ReadOptions {
             features_file: self.reading.features_file.as_ref().map(now),
             labels_file: self.reading.labels_file.as_ref().map(now),
             ..self.reading.clone()
         }
     }
+}
+
+/// A file where it was, or in the project, or beside it; where it was, if it is nowhere.
+fn found(file: &Path, project: &Path) -> PathBuf {
+    let name = file.file_name().filter(|_| !file.exists());
+    let places = [Some(project), project.parent()].into_iter().flatten();
+    let moved = name.and_then(|name| places.map(|place| place.join(name)).find(|path| path.exists()));
+    moved.unwrap_or_else(|| file.to_path_buf())
 }
 
 /// Closed choices by their words.

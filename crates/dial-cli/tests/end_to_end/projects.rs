@@ -49,7 +49,8 @@ fn a_loop_in_a_shell_asks_what_the_library_asks() {
     let folder = dial_store::Folder(place.path("nowhere"));
     let material = Material::open(&recipe, &folder, &control).unwrap();
     let names = ["0", "1"].map(String::from);
-    let mut session = dial::Session::new(material.setting.clone(), material.options.clone(), &names, &control).unwrap();
+    let mut session =
+        dial::Session::new(material.ground.setting.clone(), material.ground.options.clone(), &names, &control).unwrap();
     let mut wanted = Vec::new();
     for _ in 0..15 {
         let item = session.ask(1).unwrap().questions[0].item.clone();

@@ -50,9 +50,10 @@ pub fn make(folder: &Path, wish: &Wish) {
     let material = Material::of(pool, &recipe, None, &Control::new()).unwrap();
     let add = |name: &&str| Decision::AddClass { name: name.to_string() };
     let mut first: Vec<Decision> = wish.classes.iter().map(add).collect();
-    let settings = material.setting.settle(&material.options, wish.classes.len().max(2), &Control::new()).unwrap();
+    let settings =
+        material.ground.setting.settle(&material.ground.options, wish.classes.len().max(2), &Control::new()).unwrap();
     first.push(Decision::Change(settings));
-    Project::create(folder, Journal::Wal, &material.recipe, material.pool.ids.as_deref(), first, 1000).unwrap();
+    Project::create(folder, Journal::Wal, &material.ground.recipe, material.pool.ids.as_deref(), first, 1000).unwrap();
 }
 
 /// Serves a project that is there.

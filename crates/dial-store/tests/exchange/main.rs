@@ -28,9 +28,11 @@ pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
     let recipe = Recipe { k: 8, ..Recipe::new("builtin:moons:60", ReadOptions::default()) };
     let material = Material::of(pool(), &recipe, None, &control).unwrap();
     let mut first: Vec<Decision> = classes.iter().map(|name| Decision::AddClass { name: name.to_string() }).collect();
-    first.push(Decision::Change(material.setting.settle(&material.options, classes.len().max(2), &control).unwrap()));
+    first.push(Decision::Change(
+        material.ground.setting.settle(&material.ground.options, classes.len().max(2), &control).unwrap(),
+    ));
     let ids = material.pool.ids.clone();
-    let project = Project::create(folder, Journal::Wal, &material.recipe, ids.as_deref(), first, NOW).unwrap();
+    let project = Project::create(folder, Journal::Wal, &material.ground.recipe, ids.as_deref(), first, NOW).unwrap();
     (project, material)
 }
 
@@ -50,7 +52,7 @@ pub fn label(item: &str, classes: &[(u16, f64)]) -> Decision {
 /// Everything that is known.
 pub fn export(project: &Project, material: &Material) -> Export {
     let control = Control::new();
-    let session = material.session(project.log().labels().events().to_vec(), &control).unwrap();
+    let session = material.ground.session(project.log().labels().events().to_vec(), &control).unwrap();
     let view = session.view(&control).unwrap();
     Export::new(project.log(), material.pool.ids.as_deref().unwrap(), Some(&view))
 }
