@@ -1,0 +1,285 @@
+//! The pieces of the method by themselves: neighbours, graph, propagation, field, scores, policies, classifiers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use dial::methods::Workbench;
+use dial::models::{Model, ModelName};
+use dial::policy::Chooser;
+use dial::seed::{Purpose, Random};
+use dial::{
+    Acquisition, CompactGraph, Control, DirichletField, Effort, Graph, Heat, Kernel, Lists, Metric, Neighbours, NodeId,
+    Poisson, Policy, Propagation, Score, Search, Sharpness, Situation, Tau, Values, ZeroVectors,
+};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::arrays::{Csr, CsrArrays, Plain, Rows, csr_arrays, matrix};
+use crate::errors::Failure;
+use crate::settings::Settings;
+use crate::work::{held, run};
+
+/// The same rows always have the same neighbours.
+const SEED: u64 = 0;
+
+/// The neighbours of rows, exact or not, as the settings say.
+pub fn neighbours(rows: Plain<'_>, settings: &Settings, control: &Control) -> Result<Neighbours, Failure> {
+    let (features, k) = (rows.features()?, settings.k(rows.n)?);
+    let (metric, zero) =
+        (settings.or("metric", Metric::default())?, settings.or("zero_vectors", ZeroVectors::default())?);
+    Ok(match settings.or("search", Search::default())?.for_pool(rows.n, rows.dim) {
+        Search::Approximate => {
+            Neighbours::approximate(features, k, metric, zero, SEED, Effort::default(), control)?.neighbours
+        }
+        _ => Neighbours::exact(features, k, metric, zero, control)?,
+    })
+}
+
+/// The neighbours of every row (-1 where there are none) and how far away they are.
+#[pyfunction]
+#[pyo3(signature = (x, settings, progress=None))]
+pub fn knn<'py>(
+    py: Python<'py>,
+    x: Rows<'py>,
+    settings: HashMap<String, String>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>)> {
+    let plain = x.plain()?;
+    let (ids, distances, k) = run(py, progress, |control| {
+        let found = neighbours(plain, &Settings(settings), control)?;
+        let k = found.k();
+        let (mut ids, mut distances) = (vec![-1i64; plain.n * k], vec![f64::NAN; plain.n * k]);
+        for row in 0..plain.n {
+            for (slot, (other, squared)) in found.of(NodeId(row as u32)).enumerate() {
+                (ids[row * k + slot], distances[row * k + slot]) = (i64::from(other.0), squared.sqrt());
+            }
+        }
+        Ok((ids, distances, k))
+    })?;
+    let ids = PyArray1::from_vec(py, ids).reshape([plain.n, k])?;
+    Ok((ids, matrix(py, distances, k)?))
+}
+
+/// The graph of rows.
+#[pyfunction]
+#[pyo3(signature = (x, settings, progress=None))]
+pub fn knn_graph<'py>(
+    py: Python<'py>,
+    x: Rows<'py>,
+    settings: HashMap<String, String>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<CsrArrays<'py>> {
+    let plain = x.plain()?;
+    let graph = run(py, progress, |control| {
+        let settings = Settings(settings);
+        let found = neighbours(plain, &settings, control)?;
+        Ok(Graph::new(&found, settings.or("kernel", Kernel::default())?, control)?)
+    })?;
+    Ok(csr_arrays(py, &graph))
+}
+
+/// The graph of neighbours that are known, nearest first: their rows, and how far away they are.
+#[pyfunction]
+pub fn weighted<'py>(
+    py: Python<'py>,
+    ids: PyReadonlyArray2<'py, u32>,
+    distances: PyReadonlyArray2<'py, f64>,
+    kernel: &str,
+) -> PyResult<CsrArrays<'py>> {
+    let k = ids.as_array().dim().1;
+    let (ids, distances) = (ids.as_slice()?, distances.as_slice()?);
+    let graph = run(py, None, |control| {
+        let squared: Vec<f64> = distances.iter().map(|distance| distance * distance).collect();
+        let lists = Lists::new(k, ids, Values::F64(&squared))?;
+        Ok(CompactGraph::assemble(&lists, kernel.parse()?, None, control)?.to_graph())
+    })?;
+    Ok(csr_arrays(py, &graph))
+}
+
+/// What labels at some nodes say about every node: a row for each source.
+#[pyfunction]
+#[pyo3(signature = (graph, sources, settings, progress=None))]
+pub fn propagate<'py>(
+    py: Python<'py>,
+    graph: Csr<'py>,
+    sources: Vec<usize>,
+    settings: HashMap<String, String>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let weights = graph.weights()?;
+    let (columns, n) = run(py, progress, |control| {
+        let (graph, settings) = (weights.graph()?, Settings(settings));
+        let n = graph.n();
+        let node = |&source: &usize| match source < n {
+            true => Ok(NodeId(source as u32)),
+            false => Err(dial::Error::UnknownItem(source.to_string())),
+        };
+        let sources = sources.iter().map(node).collect::<dial::Result<Vec<NodeId>>>()?;
+        let mean_degree = graph.degrees().iter().sum::<f64>() / n.max(1) as f64;
+        let tau = settings.or("tau", Tau::Number(0.1))?.value(mean_degree);
+        let kernel: Box<dyn Propagation> = match settings.get::<f64>("time")? {
+            Some(time) => Box::new(Heat::new(graph, time)?),
+            None => Box::new(Poisson::new(graph, tau)?),
+        };
+        Ok((kernel.columns(&sources, control)?, n))
+    })?;
+    let values = columns.iter().flat_map(|column| column.iter().copied()).collect();
+    matrix(py, values, n)
+}
+
+/// A Dirichlet field.
+#[pyclass(frozen, module = "dial._dial")]
+pub struct Field {
+    field: Mutex<DirichletField>,
+}
+
+#[pymethods]
+impl Field {
+    #[new]
+    fn new(py: Python<'_>, n: usize, n_classes: usize, prior: f64) -> PyResult<Field> {
+        if !(prior > 0.0 && prior.is_finite()) || n_classes < 2 {
+            return Err(Failure::usage("a field needs at least 2 classes and a prior above 0.").raise(py));
+        }
+        Ok(Field { field: Mutex::new(DirichletField::new(n, n_classes, prior)) })
+    }
+
+    /// Adds the evidence of a label.
+    fn add(&self, py: Python<'_>, class: usize, column: PyReadonlyArray1<'_, f64>, weight: f64) -> PyResult<()> {
+        let (column, mut field) = (column.as_slice()?, held(&self.field));
+        if class >= field.n_classes() || column.len() != field.n() {
+            let (n, classes) = (field.n(), field.n_classes());
+            let text =
+                format!("a field of {n} nodes and {classes} classes takes columns of {n} numbers for its classes.");
+            return Err(Failure::usage(text).raise(py));
+        }
+        field.add(class, weight, column);
+        Ok(())
+    }
+
+    /// α of every class at every node.
+    fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let field = held(&self.field);
+        let values = (0..field.n() as u32).flat_map(|node| field.alpha(NodeId(node))).collect();
+        matrix(py, values, field.n_classes())
+    }
+
+    /// The mean at every node.
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let field = held(&self.field);
+        let values = (0..field.n() as u32).flat_map(|node| field.mean(NodeId(node))).collect();
+        matrix(py, values, field.n_classes())
+    }
+
+    /// The variance at every node.
+    fn variance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let field = held(&self.field);
+        let mut values = vec![0.0; field.n()];
+        field.variances(&mut values);
+        PyArray1::from_vec(py, values)
+    }
+
+    /// The evidence at every node.
+    fn evidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let field = held(&self.field);
+        PyArray1::from_iter(py, (0..field.n() as u32).map(|node| field.evidence(NodeId(node))))
+    }
+
+    /// The scores of an acquisition that reads the field alone.
+    fn scores<'py>(&self, py: Python<'py>, score: &str, seed: u64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let field = held(&self.field).clone();
+        let values = run(py, None, |_| {
+            let score: Score = score.parse()?;
+            let mut values = vec![0.0; field.n()];
+            score.scores(&Situation::at_start(&field, seed), &mut values)?;
+            Ok(values)
+        })?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+}
+
+/// Chooses rows by their scores.
+#[pyfunction]
+#[pyo3(signature = (scores, candidates, settings, count, seed, question))]
+pub fn choose(
+    py: Python<'_>,
+    scores: PyReadonlyArray1<'_, f64>,
+    candidates: Vec<u32>,
+    settings: HashMap<String, String>,
+    count: usize,
+    seed: u64,
+    question: u64,
+) -> PyResult<Vec<u32>> {
+    let scores = scores.as_slice()?;
+    run(py, None, |_| {
+        let settings = Settings(settings);
+        let chooser = Chooser {
+            policy: settings.or("policy", Policy::default())?,
+            sharpness: settings.or("sharpness", Sharpness::default())?,
+            expected_clusters: settings.or("expected_clusters", 20)?,
+            question: question.max(1),
+            tie_seed: None,
+        };
+        let score = |&row: &u32| match scores.get(row as usize).filter(|score| !score.is_nan()) {
+            Some(&score) => Ok((NodeId(row), score)),
+            None => Err(Failure::usage(format!("row {row} has no score, or one that is not a number."))),
+        };
+        let mut candidates = candidates.iter().map(score).collect::<Result<Vec<_>, _>>()?;
+        candidates.sort_unstable_by_key(|(node, _)| *node);
+        candidates.dedup_by_key(|(node, _)| *node);
+        let mut random = Random::new(seed, Purpose::Ask, question);
+        let batch = chooser.choose_batch(&candidates, count.max(1), |_, _| false, &mut random, &mut Vec::new())?;
+        Ok(batch.nodes.iter().map(|node| node.0).collect())
+    })
+}
+
+/// The scores of a classifier of the paper for every class and row, from labels given as rows of every class.
+#[pyfunction]
+#[pyo3(signature = (model, labels, settings, x=None, graph=None, progress=None))]
+pub fn classify<'py>(
+    py: Python<'py>,
+    model: &str,
+    labels: Vec<Vec<usize>>,
+    settings: HashMap<String, String>,
+    x: Option<Rows<'py>>,
+    graph: Option<Csr<'py>>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
+    let weights = graph.as_ref().map(|graph| graph.weights()).transpose()?;
+    let classes = labels.len();
+    let planes = run(py, progress, |control| {
+        let (name, settings): (ModelName, _) = (model.parse()?, Settings(settings));
+        let model = |graph: Arc<Graph>| match name {
+            ModelName::Laplace => Ok(Model::laplace(graph)),
+            ModelName::Poisson => Ok(Model::poisson(graph)),
+            ModelName::Reweighted => Ok(Model::reweighted(graph)),
+            _ => Err(Failure::usage(format!("{name} reads the features. Give X."))),
+        };
+        let (n, made) = match (plain, weights) {
+            (Some(rows), _) => {
+                let (metric, kernel) =
+                    (settings.or("metric", Metric::default())?, settings.or("kernel", Kernel::default())?);
+                let found = Arc::new(neighbours(rows, &settings, control)?);
+                let graph = Arc::new(Graph::new(&found, kernel, control)?);
+                let bench =
+                    Workbench::new(rows.features()?, metric, Some(found), graph, settings.or("eigenpairs", 50)?);
+                (rows.n, bench.model(name, control)?)
+            }
+            (None, Some(weights)) => {
+                let graph = weights.graph()?;
+                (graph.n(), Arc::new(model(graph)?))
+            }
+            (None, None) => return Err(Failure::usage("give X or a graph.")),
+        };
+        let term = |&row: &usize| match row < n {
+            true => Ok((NodeId(row as u32), 1.0)),
+            false => Err(Failure::from(dial::Error::UnknownItem(row.to_string()))),
+        };
+        let terms =
+            labels.iter().map(|rows| rows.iter().map(term).collect()).collect::<Result<Vec<Vec<_>>, Failure>>()?;
+        Ok(made.scores(&terms, control)?.planes)
+    })?;
+    let n = planes.first().map_or(0, Vec::len);
+    let values = (0..n).flat_map(|node| planes.iter().map(move |plane| plane[node])).collect();
+    matrix(py, values, classes)
+}

@@ -1,0 +1,68 @@
+//! Pools from files, as the command reads them.
+
+use std::collections::HashMap;
+
+use dial_data::{Buffer, Kind, ReadOptions, Show};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::matrix;
+use crate::settings::Settings;
+use crate::work::run;
+
+/// Reads a pool: a file, a folder or `builtin:NAME`. Options are words, as on the command line.
+#[pyfunction]
+#[pyo3(signature = (place, options, progress=None))]
+pub fn read_pool<'py>(
+    py: Python<'py>,
+    place: &str,
+    options: HashMap<String, String>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let pool = run(py, progress, |control| {
+        let settings = Settings(options);
+        let flag = |name: &str| settings.or(name, false);
+        let read = ReadOptions {
+            id_column: settings.get("id_column")?,
+            label_column: settings.get("label_column")?,
+            text_column: settings.get("text_column")?,
+            image_column: settings.get("image_column")?,
+            kind: settings.get::<Kind>("kind")?,
+            folder_labels: flag("folder_labels")?,
+            drop_nonfinite: flag("drop_nonfinite")?,
+            skip_bad: flag("skip_bad")?,
+            standardize: settings.get("standardize")?,
+            components: settings.get("components")?,
+            labels_file: settings.get("labels")?,
+            features_file: settings.get("features")?,
+            variable: settings.get("variable")?,
+            ..ReadOptions::default()
+        };
+        Ok(dial_data::open(place, &read, 0, control)?)
+    })?;
+    let found = PyDict::new(py);
+    found.set_item("name", &pool.name)?;
+    match pool.matrix.values {
+        Buffer::F32(values) => {
+            let rows = PyArray1::from_vec(py, values).reshape([pool.matrix.n, pool.matrix.dim])?;
+            found.set_item("X", rows)?;
+        }
+        Buffer::F64(values) => found.set_item("X", matrix(py, values, pool.matrix.dim)?)?,
+    }
+    found.set_item("metric", pool.metric.to_string())?;
+    found.set_item("ids", pool.ids)?;
+    let labels = pool
+        .truth
+        .as_ref()
+        .map(|truth| PyArray1::from_iter(py, truth.labels.iter().map(|label| label.map_or(-1, i64::from))));
+    found.set_item("labels", labels)?;
+    found.set_item("classes", pool.truth.map(|truth| truth.classes))?;
+    found.set_item("notes", pool.notes)?;
+    if let Show::Scene(scene) = pool.show {
+        found.set_item("scene", (scene.height, scene.width))?;
+        found.set_item("pixels", PyArray1::from_iter(py, scene.pixels.iter().map(|&pixel| pixel as i64)))?;
+        found.set_item("wavelengths", PyArray1::from_vec(py, scene.wavelengths))?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,262 @@
+//! What a session believes, as arrays.
+
+use dial::compact::Parts;
+use dial::field::variance;
+use dial::{Newcomers, NodeId, Prediction, View};
+use dial_store::Estimates;
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::arrays::{CsrArrays, Rows, csr_arrays, matrix};
+use crate::engine::{Engine, Inner};
+use crate::errors::Failure;
+
+/// One array of numbers.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Classes, probabilities, variances and evidence.
+type Belief<'py> = (Vec<u16>, Bound<'py, PyArray2<f64>>, Numbers<'py>, Numbers<'py>);
+
+/// A label as it stands: the row, who gave it, classes with weights.
+type Label = (Option<u32>, String, Vec<(u16, f64)>);
+
+impl Inner {
+    /// The belief of the moment.
+    fn belief(&mut self, control: &dial::Control) -> Result<&View<'static>, Failure> {
+        self.follow(control)?;
+        if self.labelling.pretends() {
+            let known = self.read(|project| project.log().labels().classes().len())?;
+            return Err(dial::Error::TooFewClasses(known).into());
+        }
+        let version = self.labelling.version();
+        match self.view.take().filter(|(made, _)| *made == version) {
+            Some(kept) => self.view = Some(kept),
+            None => self.view = Some((version, self.labelling.session().view(control)?)),
+        }
+        Ok(&self.view.as_ref().expect("made just now").1)
+    }
+}
+
+/// A number for every node, in parallel.
+fn of_nodes<T: Send>(view: &View<'_>, value: impl Fn(NodeId) -> T + Sync) -> Vec<T> {
+    (0..view.n() as u32).into_par_iter().with_min_len(1024).map(|node| value(NodeId(node))).collect()
+}
+
+#[pymethods]
+impl Engine {
+    /// Number of rows.
+    fn n(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, None, |inner, _| Ok(inner.labelling.ground().setting.items.len()))
+    }
+
+    /// The live classes: ids and names, in the order of probabilities.
+    fn classes(&self, py: Python<'_>) -> PyResult<Vec<(u16, String)>> {
+        self.with(py, None, |inner, _| {
+            inner.read(|project| {
+                let log = project.log();
+                log.labels().classes().into_iter().map(|class| (class.0, log.class_name(class).to_string())).collect()
+            })
+        })
+    }
+
+    /// The place of the log that is stored.
+    fn version(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, None, |inner, _| inner.read(|project| project.log().version()))
+    }
+
+    /// The folder of a project on disk, and whether its page is open.
+    fn place(&self, py: Python<'_>) -> PyResult<(Option<String>, bool)> {
+        self.with(py, None, |inner, _| {
+            let folder = inner.read(|project| project.folder().map(|folder| folder.0.display().to_string()))?;
+            Ok((folder, matches!(inner.holding, crate::engine::Holding::Served(_))))
+        })
+    }
+
+    /// The settings in force, as JSON: the recipe, prior strength and expected clusters.
+    fn settings(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, None, |inner, _| {
+            let settings = inner.read(|project| project.log().labels().settings())?;
+            let recipe = &inner.labelling.ground().recipe;
+            Ok(serde_json::json!({
+                "recipe": recipe,
+                "prior_strength": settings.map(|(prior, _)| prior),
+                "expected_clusters": settings.map(|(_, expected)| expected),
+            })
+            .to_string())
+        })
+    }
+
+    /// The log, as JSON.
+    fn records(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, None, |inner, _| {
+            inner.read(|project| serde_json::to_string(project.log().records()).unwrap_or_default())
+        })
+    }
+
+    /// The labels that stand.
+    fn labels(&self, py: Python<'_>) -> PyResult<Vec<Label>> {
+        self.with(py, None, |inner, _| {
+            let items = &inner.labelling.ground().setting.items;
+            inner.read(|project| {
+                let live = project.log().live_labels();
+                let label = |label: &dial_store::Live<'_>| {
+                    let classes = label.classes.iter().map(|(class, weight)| (class.0, *weight)).collect();
+                    (items.node(label.item).ok().map(|node| node.0), label.annotator.to_string(), classes)
+                };
+                live.iter().map(label).collect()
+            })
+        })
+    }
+
+    /// The rows that may still be asked.
+    fn open_rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let rows = self.with(py, None, |inner, control| {
+            inner.follow(control)?;
+            let view = inner.labelling.session().view(control)?;
+            Ok(view.open().iter().map(|node| i64::from(node.0)).collect::<Vec<i64>>())
+        })?;
+        Ok(PyArray1::from_vec(py, rows))
+    }
+
+    /// The class of every row, as an id.
+    #[pyo3(signature = (progress=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<u16>>> {
+        let found = self.with(py, progress, |inner, control| {
+            let view = inner.belief(control)?;
+            Ok(of_nodes(view, |node| view.class(node).0))
+        })?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// The probability of every class at every row.
+    fn predict_proba<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (found, classes) = self.with(py, None, |inner, control| {
+            let view = inner.belief(control)?;
+            Ok((of_nodes(view, |node| view.probabilities(node)).concat(), view.classes().len()))
+        })?;
+        matrix(py, found, classes)
+    }
+
+    /// α of every class at every row.
+    fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (found, classes) = self.with(py, None, |inner, control| {
+            let view = inner.belief(control)?;
+            Ok((of_nodes(view, |node| view.alpha(node)).concat(), view.classes().len()))
+        })?;
+        matrix(py, found, classes)
+    }
+
+    /// The variance at every row.
+    fn variance<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
+        let found = self.with(py, None, |inner, control| {
+            let view = inner.belief(control)?;
+            Ok(of_nodes(view, |node| variance(&view.alpha(node))))
+        })?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// The evidence at every row.
+    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
+        let found = self.with(py, None, |inner, control| {
+            let view = inner.belief(control)?;
+            Ok(of_nodes(view, |node| view.evidence(node)))
+        })?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// The score of every row by the acquisition of the session.
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
+        let found = self.with(py, None, |inner, control| {
+            inner.follow(control)?;
+            Ok(inner.labelling.session().scores(control)?)
+        })?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// How the project stands, as JSON.
+    fn estimates(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, None, |inner, control| {
+            inner.belief(control)?;
+            let (version, view) = inner.view.as_ref().expect("made just now");
+            let estimates = inner.read(|project| Estimates::new(project.log(), view, *version, None))?;
+            Ok(serde_json::to_string(&estimates).unwrap_or_default())
+        })
+    }
+
+    /// What is believed about new rows, by their neighbours among the rows of the pool.
+    #[pyo3(signature = (x, new, progress=None))]
+    fn about<'py>(
+        &self,
+        py: Python<'py>,
+        x: Rows<'py>,
+        new: Rows<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Belief<'py>> {
+        let (x, new) = (x.plain()?, new.plain()?);
+        let (found, classes) = self.with(py, progress, |inner, control| {
+            let recipe = &inner.labelling.ground().recipe;
+            let near = Newcomers::find(x.features()?, new.features()?, recipe.k, recipe.metric, control)?;
+            let view = inner.belief(control)?;
+            Ok((view.about(&near), view.classes().len()))
+        })?;
+        let numbers = |of: fn(&Prediction) -> f64| PyArray1::from_iter(py, found.iter().map(of));
+        let probabilities = found.iter().flat_map(|one| &one.probabilities).copied().collect();
+        Ok((
+            found.iter().map(|one| one.class.0).collect(),
+            matrix(py, probabilities, classes)?,
+            numbers(|one| one.variance),
+            numbers(|one| one.evidence),
+        ))
+    }
+
+    /// The graph.
+    fn graph<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
+        let graph = self.with(py, None, |inner, _| Ok(inner.labelling.ground().graph().to_graph()))?;
+        Ok(csr_arrays(py, &graph))
+    }
+}
+
+/// The arrays of a graph as bytes, little-endian.
+pub fn bytes_of(parts: &Parts) -> Vec<Vec<u8>> {
+    let wide = |values: &[u64]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let short = |values: &[u32]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    vec![
+        wide(&parts.starts),
+        short(&parts.neighbours),
+        parts.weights.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        parts.degrees.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        short(&parts.order),
+        short(&parts.rank),
+        short(&parts.component),
+        wide(&parts.component_sizes),
+    ]
+}
+
+/// The other way round.
+pub fn parts_of(bytes: &[Vec<u8>]) -> Result<Parts, Failure> {
+    let [starts, neighbours, weights, degrees, order, rank, component, sizes] = bytes else {
+        return Err(Failure::usage("these bytes are no session"));
+    };
+    fn values<const N: usize, T: Send + Sync + 'static>(
+        bytes: &[u8],
+        read: fn([u8; N]) -> T,
+    ) -> dial::compact::Slab<T> {
+        let one = |chunk: &[u8]| read(chunk.try_into().expect("chunks are exact"));
+        bytes.chunks_exact(N).map(one).collect::<Vec<T>>().into()
+    }
+    Ok(Parts {
+        starts: values(starts, u64::from_le_bytes),
+        neighbours: values(neighbours, u32::from_le_bytes),
+        weights: values(weights, f32::from_le_bytes),
+        degrees: values(degrees, f64::from_le_bytes),
+        order: values(order, u32::from_le_bytes),
+        rank: values(rank, u32::from_le_bytes),
+        component: values(component, u32::from_le_bytes),
+        component_sizes: values(sizes, u64::from_le_bytes),
+    })
+}

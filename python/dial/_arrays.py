@@ -1,0 +1,115 @@
+"""Arrays and tables of the caller as the engine wants them.
+
+float32 and float64 in C order are used where they lie. Everything else is converted once: small integers, booleans and
+float16 to float32, which holds them exactly, the rest to float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import InputError
+
+Rows = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+_SMALL = ("b1", "i1", "u1", "i2", "u2", "f2")
+
+
+def _table(X: Any) -> Any:
+    """Columns of numbers of a pandas, polars or Arrow table."""
+    kind = type(X).__module__.split(".")[0]
+    if kind == "pyarrow":
+        if not hasattr(X, "column_names"):
+            return X
+        return np.column_stack([np.asarray(X.column(name).to_numpy()) for name in X.column_names])
+    if kind in ("pandas", "polars") and hasattr(X, "to_numpy"):
+        return X.to_numpy()
+    return X
+
+
+def features(X: Any, what: str = "X") -> Rows:
+    """Rows of numbers, without a copy where that is possible."""
+    if hasattr(X, "tocsr") and hasattr(X, "toarray"):
+        raise InputError(
+            f"{what} is a sparse matrix, and neighbours are looked for among dense rows. Give {what}.toarray(), or fewer "
+            "dimensions (sklearn.decomposition.TruncatedSVD).",
+            "I4",
+            "input",
+        )
+    array = np.asarray(_table(X))
+    if array.dtype.kind in "cMmV" or array.dtype.kind in "USO":
+        if array.dtype.kind == "c":
+            raise InputError(f"Complex data not supported: {what} has the type {array.dtype}. Give real numbers.", "I4", "input")
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{what} holds {array.dtype} and not numbers: {error}. Give numbers, or embed the items first.", "I4", "input"
+            ) from None
+    if array.ndim != 2:
+        raise InputError(
+            f"{what} has {array.ndim} dimensions. Expected 2D array, a row per item: Reshape your data, as in "
+            f"{what}.reshape(len({what}), -1).",
+            "I3",
+            "input",
+        )
+    native = array.dtype.newbyteorder("=")
+    if native.str[1:] in _SMALL:
+        native = np.dtype(np.float32)
+    elif native not in (np.dtype(np.float32), np.dtype(np.float64)):
+        native = np.dtype(np.float64)
+    return np.require(array, native, ["C", "A"])
+
+
+def rows_of(nodes: Any, n: int | None = None) -> list[int]:
+    """Row numbers as a list of whole numbers; a mask of n truths is taken as the rows where it is true."""
+    array = np.asarray(nodes)
+    if array.dtype == np.bool_ and n is not None:
+        if array.shape != (n,):
+            raise InputError(f"a mask of {array.shape} does not fit {n} rows. Give one truth for each.", "I3", "input")
+        return [int(row) for row in np.flatnonzero(array)]
+    if array.size == 0:
+        return []
+    if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and bool(np.all(array == np.floor(array)))):
+        raise InputError(f"{nodes!r} are no row numbers. Give whole numbers from 0.", "I12", "input")
+    found = [int(row) for row in array.ravel()]
+    if any(row < 0 for row in found):
+        raise InputError("row numbers count from 0 and are never negative.", "I12", "input")
+    return found
+
+
+def csr(graph: Any) -> dict[str, Any]:
+    """A symmetric matrix of weights (SciPy sparse, or dense) as the engine takes it."""
+    from scipy import sparse
+
+    matrix = sparse.csr_array(graph)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"a graph of {matrix.shape[0]} x {matrix.shape[1]} is not square. Give weights between all rows.", "I13", "input")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    off = abs(matrix - matrix.T)
+    if off.nnz and off.max() > 1e-12 * abs(matrix).max():
+        raise InputError("this graph is not symmetric. Give (W + W.T) / 2.", "I13", "input")
+    return {
+        "indptr": np.ascontiguousarray(matrix.indptr, dtype=np.int64),
+        "indices": np.ascontiguousarray(matrix.indices, dtype=np.int64),
+        "data": np.ascontiguousarray(matrix.data, dtype=np.float64),
+    }
+
+
+def settings(**given: Any) -> dict[str, str]:
+    """Settings as words; what is None has its default."""
+    words = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if isinstance(value, (bool, np.bool_)):
+            words[name] = "true" if value else "false"
+        elif isinstance(value, (float, np.floating)):
+            words[name] = repr(float(value))
+        else:
+            words[name] = str(value)
+    return words

@@ -1,0 +1,39 @@
+"""Exceptions: one base class, the same texts and codes as the command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DialError(Exception):
+    """Something went wrong. The text says what, where, and what to do; ``code`` is listed in docs/errors.md."""
+
+    #: The stable code, such as ``"I1"``.
+    code: str
+    #: The kind: usage, input, numeric, storage, conflict, resource or permission.
+    kind: str
+
+    def __init__(self, text: str, code: str = "U1", kind: str = "usage") -> None:
+        super().__init__(text)
+        self.code = code
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self.args[0]), self.code, self.kind)
+
+    def __str__(self) -> str:
+        return f"[{self.code}] {self.args[0]}"
+
+
+class InputError(DialError, ValueError):
+    """Data or settings that cannot serve."""
+
+
+class StateError(DialError, RuntimeError):
+    """Everything else: the disk, the numbers, somebody else who has the project."""
+
+
+def make(code: str, kind: str, text: str) -> DialError:
+    """The exception for a failure of the engine."""
+    family = InputError if kind in ("usage", "input") else StateError
+    return family(text, code, kind)

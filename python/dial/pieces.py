@@ -1,0 +1,166 @@
+"""The pieces of the method by themselves: neighbours, graph, propagation, field, scores, policies, classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dial
+from ._arrays import csr, features, rows_of, settings
+from ._errors import InputError
+from ._labels import as_list, is_missing, plain
+from ._progress import Progress, reporting
+
+#: The acquisitions that read the belief alone.
+ACQUISITIONS = ("variance", "margin", "margin-range", "entropy", "least-confidence", "norm", "random")
+
+Numbers = npt.NDArray[np.float64]
+
+
+def knn(
+    X: Any,
+    k: int = 20,
+    *,
+    metric: str = "euclidean",
+    search: str = "auto",
+    zero_vectors: str = "error",
+    progress: Progress = None,
+) -> tuple[npt.NDArray[np.int64], Numbers]:
+    """The k nearest neighbours of every row, nearest first, and how far away they are. -1 where there are none."""
+    words = settings(k=k, metric=metric, search=search, zero_vectors=zero_vectors)
+    with reporting(progress) as report:
+        return _dial.knn(features(X), words, report)
+
+
+def knn_graph(
+    X: Any = None,
+    k: int = 20,
+    *,
+    metric: str = "euclidean",
+    kernel: str = "self-tuning",
+    search: str = "auto",
+    zero_vectors: str = "error",
+    neighbours: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    progress: Progress = None,
+) -> Any:
+    """The similarity graph: symmetric weights as a SciPy CSR array.
+
+    Of rows ``X``, or of ``neighbours`` that are known already: (row numbers, distances), each rows x k, nearest first, without
+    the row itself (as from pynndescent, FAISS or scikit-learn).
+    """
+    if neighbours is not None:
+        ids, distances = np.asarray(neighbours[0]), np.ascontiguousarray(neighbours[1], dtype=np.float64)
+        if ids.shape != distances.shape or ids.ndim != 2:
+            raise InputError(f"neighbours of {ids.shape} and distances of {distances.shape} do not fit.", "I3", "input")
+        numbers = np.ascontiguousarray(np.where(ids < 0, 2**32 - 1, ids), dtype=np.uint32)
+        return _csr(_dial.weighted(numbers, distances, kernel))
+    words = settings(k=k, metric=metric, kernel=kernel, search=search, zero_vectors=zero_vectors)
+    with reporting(progress) as report:
+        return _csr(_dial.knn_graph(features(X), words, report))
+
+
+def _csr(arrays: Any) -> Any:
+    from scipy import sparse
+
+    indptr, indices, data = arrays
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
+
+
+def poisson_propagation(graph: Any, sources: npt.ArrayLike, tau: float | str = 0.1, *, progress: Progress = None) -> Numbers:
+    """What labels at some rows say about all: K[i, x] from 0 to 1, 1 at the source itself (`eq:poisson-prop` of the paper)."""
+    with reporting(progress) as report:
+        return _dial.propagate(csr(graph), rows_of(sources), settings(tau=tau), report)
+
+
+def heat_propagation(graph: Any, sources: npt.ArrayLike, time: float, *, progress: Progress = None) -> Numbers:
+    """The same by heat that has spread for some time."""
+    with reporting(progress) as report:
+        return _dial.propagate(csr(graph), rows_of(sources), settings(time=float(time)), report)
+
+
+class DirichletField:
+    """A Dirichlet distribution over the classes at every row: the prior, and the evidence of labels added up.
+
+    >>> import dial
+    >>> field = dial.DirichletField(3, 2, prior=1.0)
+    >>> field.add(0, [1.0, 0.5, 0.0])
+    >>> field.alpha().tolist()
+    [[2.0, 1.0], [1.5, 1.0], [1.0, 1.0]]
+    """
+
+    def __init__(self, n: int, n_classes: int, prior: float = 1.0) -> None:
+        self._field = _dial.Field(n, n_classes, float(prior))
+
+    def add(self, c: int, column: npt.ArrayLike, weight: float = 1.0) -> None:
+        """Adds a label of class ``c``: a column of :func:`poisson_propagation`, say."""
+        self._field.add(c, np.ascontiguousarray(column, dtype=np.float64), float(weight))
+
+    def alpha(self) -> Numbers:
+        """Rows x classes."""
+        return self._field.alpha()
+
+    def mean(self) -> Numbers:
+        """The mean: rows x classes."""
+        return self._field.mean()
+
+    def variance(self) -> Numbers:
+        """The trace of the covariance at every row (`eq:dirichlet-variance-af`)."""
+        return self._field.variance()
+
+    def evidence(self) -> Numbers:
+        """The evidence at every row, all classes together, without the prior."""
+        return self._field.evidence()
+
+
+def acquisition_scores(field: DirichletField, acquisition: str = "variance", *, seed: int = 0) -> Numbers:
+    """How much the label of every row would tell, by one of :data:`ACQUISITIONS`; larger means ask sooner."""
+    return field._field.scores(acquisition, seed)
+
+
+def choose(
+    scores: npt.ArrayLike,
+    n: int = 1,
+    *,
+    candidates: npt.ArrayLike | None = None,
+    policy: str = "max",
+    sharpness: float | str = "auto",
+    expected_clusters: int = 20,
+    question: int = 1,
+    seed: int = 0,
+) -> npt.NDArray[np.int64]:
+    """Chooses rows by their scores: the largest, or at random, proportional to exp(sharpness * score)."""
+    values = np.ascontiguousarray(scores, dtype=np.float64)
+    rows = list(range(len(values))) if candidates is None else rows_of(candidates, len(values))
+    words = settings(policy=policy, sharpness=sharpness, expected_clusters=expected_clusters)
+    return np.array(_dial.choose(values, rows, words, n, seed, question), dtype=np.int64)
+
+
+def classify(
+    nodes: npt.ArrayLike,
+    labels: Sequence[Any],
+    *,
+    X: Any = None,
+    graph: Any = None,
+    model: str = "laplace",
+    k: int = 20,
+    metric: str = "euclidean",
+    kernel: str = "self-tuning",
+    progress: Progress = None,
+) -> tuple[npt.NDArray[Any], Numbers]:
+    """The classifiers that the paper compares with: the classes, and the score of every class at every row.
+
+    ``model`` is laplace, poisson, reweighted (on a graph or on ``X``), nearest, logistic or land (on ``X``).
+    """
+    rows = rows_of(nodes)
+    given = [plain(label) for label in as_list(labels, len(rows), False)]
+    classes = np.array(sorted({label for label in given if not is_missing(label)}))
+    told = [[row for row, label in zip(rows, given) if label == one] for one in classes.tolist()]
+    words = settings(k=k, metric=metric, kernel=kernel)
+    with reporting(progress) as report:
+        scores = _dial.classify(
+            model, told, words, None if X is None else features(X), None if graph is None else csr(graph), report
+        )
+    return classes, scores

@@ -1,0 +1,613 @@
+"""A labelling session: ask, tell, and what is believed in between."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import csr, features, rows_of, settings
+from ._dial import Engine
+from ._errors import InputError
+from ._labels import Classes, as_array, as_list
+from ._progress import Progress, reporting
+
+if TYPE_CHECKING:
+    from .page import Page
+
+#: A project is a folder whose name ends so.
+ENDING = ".dial"
+
+Numbers = npt.NDArray[np.float64]
+Nodes = npt.NDArray[np.int64]
+
+#: Scores of the caller's own: alpha (rows x classes) in, a score for every row out; larger means ask sooner.
+OwnAcquisition = Callable[[Numbers], npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """How the labelling stands, and whether to go on."""
+
+    #: ``begin``, ``go-on``, ``soon`` or ``stop``.
+    verdict: str
+    #: Why, in sentences.
+    reasons: list[str]
+    #: The accuracy to expect on what is not labelled, with its 95 % interval; None while too little is known.
+    accuracy: tuple[float, float, float] | None
+    #: Share of the rows that are labelled or whose class has a probability of at least 0.9.
+    settled: float
+
+    @property
+    def recommended(self) -> bool:
+        """Whether it is enough."""
+        return self.verdict == "stop"
+
+
+class Session:
+    """Asks for the labels that tell most, and believes the rest.
+
+    Parameters
+    ----------
+    X : array of shape (rows, columns), or a table of numbers
+        The pool. float32 and float64 in C order are used where they lie, without a copy; everything else is converted
+        once. Not needed if a ``graph`` is given.
+    classes : sequence of labels, optional
+        All labels there are. Without it labels become known as they are told; with it others are refused until
+        :meth:`add_class`.
+    k : int
+        Neighbours of each row.
+    metric : {"euclidean", "cosine"}
+        How distances are measured.
+    tau : float or str, optional
+        How far labels reach: a number, or ``"0.1xdegree"`` for a multiple of the mean degree. The default goes with the
+        acquisition: 0.1 times the mean degree with ``auto``, else 0.1, as in the paper.
+    prior : float or str
+        The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
+    acquisition : str or callable, optional
+        ``"auto"`` (the default: no settings, the best we know), ``"variance"`` (the paper's), ``"margin"``,
+        ``"margin-range"``, ``"entropy"``, ``"least-confidence"``, ``"norm"``, ``"random"``; or a function that turns alpha
+        (rows x classes) into a score for every row.
+    policy : {"max", "proportional", "uniform"}
+        How a row is chosen from the scores.
+    sharpness : float or str
+        Of the proportional policy: ``"auto"``, a number, or ``"schedule:L0,P"``.
+    kernel : {"self-tuning", "symmetric", ...}, optional
+        How distances become weights; the default goes with the acquisition.
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found.
+    precision : {"faithful", "certified"}
+        How labels are spread: as in the paper, or by local solves with a proven bound, for large pools.
+    reading : {"plain", "even"}, optional
+        How classes and probabilities are read: as in the paper, or classes evened out and probabilities calibrated on the
+        labels. The default goes with the acquisition.
+    expected_clusters : int, optional
+        An overestimate of the number of clusters.
+    zero_vectors : {"error", "isolate"}
+        What becomes of rows of length zero under cosine.
+    askable : array of bool, or of row numbers, optional
+        The rows that may be asked; all, if not given.
+    graph : sparse matrix, optional
+        Symmetric weights between the rows, in place of one made from ``X``.
+    seed : int
+        The same seed asks the same questions as Rust and the command.
+    progress : callable or True, optional
+        Called with (stage, done, steps) now and then; True shows a bar if tqdm is installed.
+
+    Examples
+    --------
+    >>> import numpy as np, dial
+    >>> X = np.concatenate([np.random.default_rng(0).normal(c, 1, (50, 2)) for c in (0, 9)])
+    >>> session = dial.Session(X, ["near", "far"], seed=7)
+    >>> while len(session.labelled) < 6:
+    ...     node = session.ask()[0]
+    ...     group = session.tell(node, "near" if node < 50 else "far")
+    >>> bool((session.predict()[:50] == "near").all())
+    True
+    """
+
+    def __init__(
+        self,
+        X: Any = None,
+        classes: Iterable[Hashable] | None = None,
+        *,
+        k: int = 20,
+        metric: str = "euclidean",
+        tau: float | str | None = None,
+        prior: float | str = "auto",
+        acquisition: str | OwnAcquisition | None = None,
+        policy: str = "max",
+        sharpness: float | str = "auto",
+        kernel: str | None = None,
+        search: str = "auto",
+        precision: str = "faithful",
+        reading: str | None = None,
+        expected_clusters: int | None = None,
+        zero_vectors: str = "error",
+        askable: npt.ArrayLike | None = None,
+        graph: Any = None,
+        seed: int = 0,
+        progress: Progress = None,
+    ) -> None:
+        self._own = acquisition if callable(acquisition) else None
+        words = settings(
+            k=k,
+            metric=metric,
+            tau=tau,
+            prior=prior,
+            acquisition="variance" if callable(acquisition) else acquisition,
+            policy=policy,
+            sharpness=sharpness,
+            kernel=kernel,
+            search=search,
+            precision=precision,
+            reading=reading,
+            expected_clusters=expected_clusters,
+            zero_vectors=zero_vectors,
+            seed=seed,
+        )
+        self._X = None if X is None else features(X)
+        self._progress = progress
+        #: What was noticed when the project was opened.
+        self.notes: list[str] = []
+        self._classes = Classes(closed=classes is not None)
+        named = self._named(classes or [])
+        names = [name for _, name in named]
+        n = len(self._X) if self._X is not None else (0 if graph is None else graph.shape[0])
+        mask = None if askable is None else _mask(askable, n)
+        with reporting(progress) as report:
+            if graph is not None:
+                self._engine = Engine.of_graph(csr(graph), words, names, mask, report)
+            elif self._X is not None:
+                self._engine = Engine.of_rows(self._X, words, names, mask, report)
+            else:
+                raise InputError("give X, or a graph.", "U1", "usage")
+        for number, (label, name) in enumerate(named):
+            self._classes.remember(number, label, name)
+        self._refresh()
+        self._keep()
+
+    def _named(self, labels: Iterable[Hashable]) -> list[tuple[Hashable, str]]:
+        """New labels with the names of their classes, each once."""
+        named: list[tuple[Hashable, str]] = []
+        draft = Classes(closed=False)
+        for label in labels:
+            label = label.item() if isinstance(label, np.generic) else label
+            if draft.find(label) is None:
+                name = draft.name_for(label)
+                number = len(named)
+                draft.remember(number, label, name)
+                draft.order.append(number)
+                named.append((label, name))
+        return named
+
+    # Asking and telling
+
+    def ask(self, n: int = 1, *, progress: Progress = None) -> Nodes:
+        """The rows worth asking next, the best first. Asking changes nothing: ask again and get the same.
+
+        Examples
+        --------
+        >>> import numpy as np, dial
+        >>> session = dial.Session(np.arange(60.0).reshape(30, 2))
+        >>> len(session.ask(3))
+        3
+        """
+        return self._asked(n, progress)[0]
+
+    def ask_with_scores(self, n: int = 1, *, progress: Progress = None) -> tuple[Nodes, Numbers]:
+        """As :meth:`ask`, and the scores of the rows."""
+        return self._asked(n, progress)
+
+    def _asked(self, n: int, progress: Progress) -> tuple[Nodes, Numbers]:
+        self._refresh()
+        if self._own is not None and len(self._classes.order) >= 2:
+            scores = np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
+            found = self._engine.ask_by(scores.tolist(), n)
+        else:
+            with reporting(self._progress if progress is None else progress) as report:
+                found = self._engine.ask(n, report)
+        nodes = np.array([node for node, _ in found], dtype=np.int64)
+        return nodes, np.array([score for _, score in found], dtype=np.float64)
+
+    def tell(
+        self,
+        nodes: npt.ArrayLike,
+        labels: Any,
+        weight: float | npt.ArrayLike = 1.0,
+        annotator: str | None = None,
+        *,
+        replace: bool = False,
+        progress: Progress = None,
+    ) -> int | None:
+        """Tells the labels of rows; returns the group to :meth:`undo` them by, or None if nothing was new.
+
+        Parameters
+        ----------
+        nodes : int or array of int
+            Row numbers.
+        labels : label or sequence of labels
+            One for each row, or one for all. A dict of labels with weights is a soft label. None, NaN and -1 (unless it
+            is one of the classes) mean unlabelled, and are passed over.
+        weight : float or array
+            How much they count, above 0 and at most 1.
+        annotator : str, optional
+            Who says so. Labels of several people count beside each other.
+        replace : bool
+            Takes the place of what the same annotator said before; else another answer for the same row is refused.
+        """
+        rows = rows_of(nodes, None)
+        given = as_list(labels, len(rows), np.ndim(nodes) == 0)
+        weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), (len(rows),))
+        self._refresh()
+        told: list[tuple[int, dict[Any, float]]] = []
+        for row, label, share in zip(rows, given, weights):
+            parts = label if isinstance(label, dict) else {label: 1.0}
+            kept = {part: float(w) * float(share) for part, w in parts.items() if not self._classes.is_unlabelled(part)}
+            if kept:
+                told.append((row, kept))
+        self._admit(part for _, parts in told for part in parts)
+        numbered = [(row, [(self._number(part), w) for part, w in parts.items()]) for row, parts in told]
+        if not numbered:
+            return None
+        with reporting(self._progress if progress is None else progress) as report:
+            return self._engine.tell(numbered, annotator or "", replace, report)
+
+    def _number(self, label: Any) -> int:
+        number = self._classes.find(label)
+        assert number is not None
+        return number
+
+    def _admit(self, labels: Iterable[Any]) -> None:
+        """Adds the classes of labels that are not known, or refuses them if the classes were named."""
+        new: list[Any] = []
+        for label in labels:
+            label = label.item() if isinstance(label, np.generic) else label
+            if self._classes.find(label) is None and label not in new:
+                new.append(label)
+        if new and self._classes.closed:
+            known = ", ".join(repr(label) for label in self._classes.labels)
+            raise InputError(
+                f"there is no class {new[0]!r}. Nothing was changed. The classes are {known}; add one with add_class.",
+                "I12",
+                "input",
+            )
+        for label in new:
+            self._add(label)
+
+    def undo(self, group: int | None = None, annotator: str | None = None) -> None:
+        """Takes back a group of labels, or the last answer of an annotator."""
+        self._decide("undo" if group is None else {"change": {"kind": "undo", "group": group}}, annotator)
+
+    def redo(self, group: int | None = None, annotator: str | None = None) -> None:
+        """Brings back what was undone."""
+        self._decide("redo" if group is None else {"change": {"kind": "redo", "group": group}}, annotator)
+
+    def skip(self, nodes: npt.ArrayLike, annotator: str | None = None) -> None:
+        """Does not ask for these rows again."""
+        self._engine.pass_over(rows_of(nodes, None), False, annotator or "")
+
+    def exclude(self, nodes: npt.ArrayLike, annotator: str | None = None) -> None:
+        """Leaves these rows out: not asked, their labels do not count."""
+        self._engine.pass_over(rows_of(nodes, None), True, annotator or "")
+
+    def add_class(self, label: Hashable) -> None:
+        """Adds a class that was not met yet."""
+        self._refresh()
+        if self._classes.find(label) is not None:
+            raise InputError(f"there is a class {label!r} already.", "I12", "input")
+        self._add(label)
+
+    def rename_class(self, label: Hashable, new: Hashable) -> None:
+        """Gives a class another label; everything that was told of it stays."""
+        number, name = self._known(label), self._classes.name_for(new)
+        self._decide({"change": {"kind": "rename-class", "class": number, "name": name}}, None)
+        self._classes.remember(number, new, name)
+        self._keep()
+
+    def merge_classes(self, source: Hashable, into: Hashable) -> None:
+        """Counts all labels of one class for another from now on."""
+        change = {"kind": "merge-class", "from": self._known(source), "into": self._known(into)}
+        self._decide({"change": change}, None)
+        self._refresh()
+
+    def _known(self, label: Hashable) -> int:
+        self._refresh()
+        number = self._classes.find(label)
+        if number is None:
+            known = ", ".join(repr(label) for label in self._classes.labels)
+            raise InputError(f"there is no class {label!r}. The classes are {known}.", "I12", "input")
+        return number
+
+    def _add(self, label: Hashable) -> None:
+        name = self._classes.name_for(label)
+        self._decide({"add-class": {"name": name}}, None)
+        number = next(number for number, known in self._engine.classes() if known == name)
+        self._classes.remember(number, label, name)
+        self._refresh()
+        self._keep()
+
+    def _decide(self, decision: Any, annotator: str | None) -> None:
+        text = decision if isinstance(decision, str) else json.dumps(decision)
+        self._engine.decide(text, annotator or "")
+
+    def _refresh(self) -> None:
+        self._classes.refresh(self._engine.classes())
+
+    def _keep(self) -> None:
+        if not self._engine.place()[1]:
+            self._engine.keep(self._classes.to_bytes())
+
+    # Believing
+
+    @property
+    def classes_(self) -> Any:
+        """The labels of the classes, in the order of the columns of :meth:`predict_proba`."""
+        self._refresh()
+        return as_array(self._classes.labels)
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self._engine.n()
+
+    @property
+    def labelled(self) -> Nodes:
+        """The rows with a label, ascending."""
+        return np.unique(self.labels()["node"])
+
+    def labels(self) -> dict[str, Any]:
+        """The labels that stand, as a table: node, label, weight, annotator. A soft label takes a row for each of its classes."""
+        self._refresh()
+        table: dict[str, list[Any]] = {"node": [], "label": [], "weight": [], "annotator": []}
+        for row, annotator, classes in self._engine.labels():
+            for number, weight in classes:
+                if row is not None:
+                    table["node"].append(row)
+                    table["label"].append(self._classes.label(number))
+                    table["weight"].append(weight)
+                    table["annotator"].append(annotator)
+        return {
+            "node": np.array(table["node"], dtype=np.int64),
+            "label": as_array(table["label"]) if table["label"] else np.array([], dtype=object),
+            "weight": np.array(table["weight"], dtype=np.float64),
+            "annotator": np.array(table["annotator"], dtype=object),
+        }
+
+    def predict(self, nodes: npt.ArrayLike | None = None, *, progress: Progress = None) -> Any:
+        """The most probable label of every row, or of some."""
+        with reporting(self._progress if progress is None else progress) as report:
+            found = self._engine.predict(report)
+        self._refresh()
+        return self._classes.array(_some(found, nodes))
+
+    def predict_proba(self, nodes: npt.ArrayLike | None = None) -> Numbers:
+        """The probability of every class (:attr:`classes_`) at every row, or at some."""
+        return _some(self._engine.predict_proba(), nodes)
+
+    def variance(self, nodes: npt.ArrayLike | None = None) -> Numbers:
+        """How unsure the belief is: the trace of the covariance of the Dirichlet distribution at every row, or at some."""
+        return _some(self._engine.variance(), nodes)
+
+    def evidence(self, nodes: npt.ArrayLike | None = None) -> Numbers:
+        """How much was heard: the evidence of all labels at every row, or at some. A label counts 1 at its own row."""
+        return _some(self._engine.evidence(), nodes)
+
+    def alpha(self) -> Numbers:
+        """The parameters of the Dirichlet distribution: rows x classes."""
+        return self._engine.alpha()
+
+    def entropy(self, nodes: npt.ArrayLike | None = None) -> Numbers:
+        """The entropy of the probabilities, in nats."""
+        p = self.predict_proba(nodes)
+        return np.asarray(-np.sum(p * np.log(np.where(p > 0, p, 1.0)), axis=1))
+
+    def scores(self) -> Numbers:
+        """What :meth:`ask` chooses by, for every row; larger means ask sooner."""
+        if self._own is not None:
+            return np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
+        return self._engine.scores()
+
+    def stopping(self) -> Advice:
+        """Whether to go on, and why."""
+        found = json.loads(self._engine.estimates())
+        accuracy = found["accuracy"] and (found["accuracy"]["mean"], found["accuracy"]["low"], found["accuracy"]["high"])
+        return Advice(found["advice"]["verdict"], found["advice"]["reasons"], accuracy, found["settled"])
+
+    def predict_new(self, X: Any, *, progress: Progress = None) -> dict[str, Any]:
+        """What is believed about rows that are not in the pool, through their neighbours: label, proba, variance, evidence."""
+        with reporting(self._progress if progress is None else progress) as report:
+            numbers, proba, variance, evidence = self._engine.about(self._pool(), features(X), report)
+        self._refresh()
+        return {"label": self._classes.array(numbers), "proba": proba, "variance": variance, "evidence": evidence}
+
+    def _pool(self) -> Any:
+        if self._X is None:
+            place = json.loads(self._engine.settings())["recipe"]["pool"]
+            if not place:
+                raise InputError("this session was made of a graph: new rows have no neighbours in it.", "U1", "usage")
+            from .pools import read
+
+            self._X = read(place).X
+        return self._X
+
+    @property
+    def graph(self) -> Any:
+        """The graph: symmetric weights as a SciPy CSR array."""
+        from scipy import sparse
+
+        indptr, indices, data = self._engine.graph()
+        return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings in force, with those that were found for this pool."""
+        found = json.loads(self._engine.settings())
+        names = ("k", "metric", "kernel", "search", "tau", "precision", "acquisition", "policy", "sharpness", "prior")
+        chosen = {name: found["recipe"][name] for name in names}
+        chosen.update(reading=found["recipe"]["belief"], seed=found["recipe"]["seed"])
+        chosen.update(prior_strength=found["prior_strength"], expected_clusters=found["expected_clusters"])
+        if self._own is not None:
+            chosen["acquisition"] = getattr(self._own, "__name__", "own")
+        return chosen
+
+    def history(self) -> list[dict[str, Any]]:
+        """Everything that was decided, in order, as the log of the project has it."""
+        found: list[dict[str, Any]] = json.loads(self._engine.records())
+        return found
+
+    # Keeping
+
+    def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> Path:
+        """Writes the session into a project folder (``NAME.dial``), which the command and the page can go on with.
+
+        The rows go with it. Saving again to the same folder adds what is new; the session itself stays in memory. To have
+        every label on disk at once, go on with ``dial.open(path)``.
+        """
+        folder = _folder(path)
+        with reporting(self._progress if progress is None else progress) as report:
+            self._engine.save(folder, None if self.path else self._rows(), report)
+        return folder
+
+    def _rows(self) -> Any:
+        if self._X is None:
+            raise InputError("a session that was made of a graph has no rows to save. Make it of X.", "U1", "usage")
+        return self._X
+
+    @property
+    def path(self) -> Path | None:
+        """The folder of the project that this session was opened from; None in memory."""
+        place = self._engine.place()[0]
+        return None if place is None else Path(place)
+
+    def serve(self, path: str | os.PathLike[str] | None = None, *, port: int = 0, browser: bool = True) -> Page:
+        """Opens the labelling page; what is labelled there is known here at once.
+
+        A session in memory is first saved to ``path`` (``session.dial`` in this folder, if not given) and goes on from there.
+        """
+        from .page import Page
+
+        if self.path is None:
+            folder = self.save(path if path is not None else _free())
+            self._engine = _opened(folder, self._progress)[0]
+        return Page(self._engine, self._engine.serve(port), browser)
+
+    def close(self) -> None:
+        """Ends the page, if it is open, and gives the project up for others. Nothing is lost without it."""
+        self._engine.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._engine.state(), self._X, self._own, self._classes)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Session:
+        # The rows are only read, so both may use them.
+        import copy
+
+        return _restored(self._engine.state(), self._X, self._own, copy.deepcopy(self._classes, memo))
+
+    def __copy__(self) -> Session:
+        return self.__deepcopy__({})
+
+    def __repr__(self) -> str:
+        try:
+            chosen = self.settings
+        except Exception:
+            return "Session(closed)"
+        place = f", path={str(self.path)!r}" if self.path else ""
+        return (
+            f"Session(n={self.n}, classes={len(self.classes_)}, labelled={len(self.labelled)}, "
+            f"acquisition={chosen['acquisition']!r}, seed={chosen['seed']}{place})"
+        )
+
+    def _repr_html_(self) -> str:
+        try:
+            chosen = self.settings
+        except Exception:
+            return "<b>dial.Session</b>, closed"
+        rows = [("rows", f"{self.n:,}"), ("labelled", f"{len(self.labelled):,}")]
+        labels = [str(label) for label in self.classes_]
+        rows.append(("classes", ", ".join(labels[:12]) + (", …" if len(labels) > 12 else "") or "none yet"))
+        if len(labels) >= 2 and len(self.labelled):
+            advice = self.stopping()
+            if advice.accuracy:
+                mean, low, high = advice.accuracy
+                rows.append(("expected accuracy", f"{mean:.1%} ({low:.1%} to {high:.1%})"))
+            rows.append(("settled", f"{advice.settled:.0%}"))
+            rows.append(("advice", " ".join(advice.reasons)))
+        rows.append(("asks by", f"{chosen['acquisition']}, {chosen['policy']}"))
+        if self.path:
+            rows.append(("project", str(self.path)))
+        cells = "".join(f"<tr><th style='text-align:left'>{html.escape(a)}</th><td style='text-align:left'>{html.escape(b)}</td></tr>" for a, b in rows)
+        return f"<b>dial.Session</b><table>{cells}</table>"
+
+
+def open(path: str | os.PathLike[str], *, progress: Progress = None) -> Session:
+    """Opens a project: that of :meth:`Session.save`, of the command or of the page.
+
+    The session has the project until it is closed (``with dial.open(path) as session``), and every label is on disk when
+    :meth:`Session.tell` returns. What is worth knowing about the pool is in ``session.notes``.
+    """
+    engine, notes = _opened(_folder(path), progress)
+    session = _bare(engine, None, None, Classes(closed=True))
+    session._classes.read(engine.kept())
+    session._refresh()
+    session._progress = progress
+    session.notes = notes
+    return session
+
+
+def _opened(folder: Path, progress: Progress) -> tuple[Engine, list[str]]:
+    with reporting(progress) as report:
+        return Engine.open(folder, report)
+
+
+def _bare(engine: Engine, X: Any, own: OwnAcquisition | None, classes: Classes) -> Session:
+    session = Session.__new__(Session)
+    session._engine, session._X, session._own, session._classes, session._progress = engine, X, own, classes, None
+    session.notes = []
+    session._refresh()
+    return session
+
+
+def _restored(state: Any, X: Any, own: OwnAcquisition | None, classes: Classes) -> Session:
+    """A session from what was pickled, in memory."""
+    return _bare(Engine.restored(state), X, own, classes)
+
+
+def _folder(path: str | os.PathLike[str]) -> Path:
+    folder = Path(path).expanduser()
+    return folder if folder.name.endswith(ENDING) else folder.with_name(folder.name + ENDING)
+
+
+def _free() -> Path:
+    """A name for a project in this folder that is not taken."""
+    number = 1
+    while (folder := Path(f"session{'' if number == 1 else f'-{number}'}{ENDING}")).exists():
+        number += 1
+    return folder
+
+
+def _mask(askable: npt.ArrayLike, n: int) -> list[bool]:
+    rows = rows_of(askable, n)
+    if rows and max(rows) >= n:
+        raise InputError(f"there is no row {max(rows)} among {n}.", "I12", "input")
+    mask = np.zeros(n, dtype=bool)
+    mask[rows] = True
+    return [bool(truth) for truth in mask]
+
+
+def _some(values: Any, nodes: npt.ArrayLike | None) -> Any:
+    return values if nodes is None else values[rows_of(nodes, len(values))]

@@ -1,0 +1,139 @@
+"""Simulations against known labels: the paper's experiments on your data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _dial
+from ._arrays import features, settings
+from ._errors import InputError
+from ._labels import as_array, is_missing, plain
+from ._progress import Progress, reporting
+
+
+def simulate(
+    X: Any,
+    y: Sequence[Any] | npt.NDArray[Any],
+    *,
+    acquisition: str | Sequence[str] = "auto",
+    policy: str | Sequence[str] = "max",
+    model: str | Sequence[str] = "dirichlet",
+    queries: int = 100,
+    batch: int = 1,
+    trials: int = 10,
+    initial: str | npt.ArrayLike = "one-per-class",
+    clusters: npt.ArrayLike | None = None,
+    noise: float = 0.0,
+    k: int = 20,
+    metric: str = "euclidean",
+    tau: float | str | None = None,
+    prior: float | str = "auto",
+    sharpness: float | str = "auto",
+    kernel: str | None = None,
+    search: str = "auto",
+    reading: str | None = None,
+    expected_clusters: int | None = None,
+    eigenpairs: int = 50,
+    zero_vectors: str = "error",
+    seed: int = 0,
+    frame: str = "auto",
+    progress: Progress = None,
+) -> Any:
+    """Asks for labels that are known, and records how accuracy grows: what ``dial simulate`` does, with the same seeds.
+
+    Parameters
+    ----------
+    X, y :
+        Rows and their labels; -1, None and NaN where they are not known: those rows stay in the graph, but are neither asked
+        nor scored.
+    acquisition, policy, model : str or list of str
+        Everything is played with everything. Acquisitions: auto, variance, margin, margin-range, entropy, least-confidence,
+        norm, random, vopt, sigma-opt, mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding,
+        uncertainty-herding, rwll-norm; ``margin@laplace`` reads another model. Models: dirichlet, laplace, poisson,
+        reweighted, nearest, land, logistic.
+    initial : "one-per-class", "none", or row numbers
+        What is labelled before the first question.
+    clusters : array, optional
+        The cluster of every row, to count how many were met; the labels, if not given.
+    noise : float
+        The probability that an answer is wrong.
+    frame : {"auto", "dict", "pandas", "polars"}
+        What the table is; auto takes pandas or polars if your program has imported one of them.
+
+    Returns
+    -------
+    A table with a row for each question of each trial: trial, seed, acquisition, policy, model, query, node, class, labelled,
+    accuracy, clusters_found, seconds. In a dict node is -1 and class is None at query 0, which stands for the initial labels.
+    """
+    listed = lambda words: [words] if isinstance(words, str) else list(words)
+    labels = [plain(label) for label in (y.tolist() if isinstance(y, np.ndarray) else list(y))]
+    rows = features(X)
+    if len(labels) != len(rows):
+        raise InputError(f"{len(labels)} labels for {len(rows)} rows. Give one for each.", "I3", "input")
+    known = [None if is_missing(label) or (not isinstance(label, bool) and label == -1) else label for label in labels]
+    classes = sorted({label for label in known if label is not None}, key=lambda label: (str(type(label)), label))
+    number = {label: place for place, label in enumerate(classes)}
+    met = known if clusters is None else [plain(c) for c in np.asarray(clusters).tolist()]
+    names = {c: place for place, c in enumerate(dict.fromkeys(c for c in met if c is not None))}
+    if isinstance(initial, str):
+        if initial not in ("one-per-class", "none"):
+            raise InputError(f"initial={initial!r} must be one-per-class, none, or row numbers.", "U1", "usage")
+        start = None if initial == "one-per-class" else []
+    else:
+        start = [int(row) for row in np.asarray(initial).ravel()]
+    wish = {
+        "names": [str(label) for label in classes],
+        "classes": [None if label is None else number[label] for label in known],
+        "clusters": [None if c is None else names[c] for c in met],
+        "acquisitions": listed(acquisition),
+        "policies": listed(policy),
+        "models": listed(model),
+        "initial": start,
+        "queries": queries,
+        "batch": batch,
+        "trials": trials,
+        "noise": float(noise),
+    }
+    words = settings(
+        k=k,
+        metric=metric,
+        tau=tau,
+        prior=prior,
+        sharpness=sharpness,
+        kernel=kernel,
+        search=search,
+        reading=reading,
+        expected_clusters=expected_clusters,
+        eigenpairs=eigenpairs,
+        zero_vectors=zero_vectors,
+        seed=seed,
+    )
+    with reporting(progress) as report:
+        table = _dial.simulate(rows, wish, words, report)
+    for name in ("acquisition", "policy", "model"):
+        table[name] = np.array(table[name])
+    back = {str(label): label for label in classes}
+    table["class"] = as_array([None if name is None else back[name] for name in table["class"]])
+    return _framed(table, frame)
+
+
+def _framed(table: dict[str, Any], frame: str) -> Any:
+    import sys
+
+    if frame == "auto":
+        frame = next((name for name in ("pandas", "polars") if name in sys.modules), "dict")
+    if frame == "dict":
+        return table
+    if frame == "pandas":
+        import pandas
+
+        return pandas.DataFrame(table)
+    if frame == "polars":
+        import polars
+
+        return polars.DataFrame({name: list(column) for name, column in table.items()})
+    raise InputError(f"frame={frame!r} must be auto, dict, pandas or polars.", "U1", "usage")
