@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._dial import METHOD_VERSION, __version__
+from ._dial import METHOD_VERSION
+from ._dial import VERSION as __version__
 
 if TYPE_CHECKING:
     from ._errors import DialError, InputError, StateError

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ._errors import InputError
 
 Rows = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.float64]
 
 _SMALL = ("b1", "i1", "u1", "i2", "u2", "f2")
 
@@ -62,6 +63,11 @@ def features(X: Any, what: str = "X") -> Rows:
     elif native not in (np.dtype(np.float32), np.dtype(np.float64)):
         native = np.dtype(np.float64)
     return np.require(array, native, ["C", "A"])
+
+
+def numbers(values: Any) -> Numbers:
+    """An array of the engine's by its type."""
+    return np.asarray(values)
 
 
 def rows_of(nodes: Any, n: int | None = None) -> list[int]:

@@ -9,15 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dial
-from ._arrays import csr, features, rows_of, settings
+from ._arrays import Numbers, csr, features, numbers, rows_of, settings
 from ._errors import InputError
 from ._labels import as_list, is_missing, plain
 from ._progress import Progress, reporting
 
 #: The acquisitions that read the belief alone.
 ACQUISITIONS = ("variance", "margin", "margin-range", "entropy", "least-confidence", "norm", "random")
-
-Numbers = npt.NDArray[np.float64]
 
 
 def knn(
@@ -55,8 +53,8 @@ def knn_graph(
         ids, distances = np.asarray(neighbours[0]), np.ascontiguousarray(neighbours[1], dtype=np.float64)
         if ids.shape != distances.shape or ids.ndim != 2:
             raise InputError(f"neighbours of {ids.shape} and distances of {distances.shape} do not fit.", "I3", "input")
-        numbers = np.ascontiguousarray(np.where(ids < 0, 2**32 - 1, ids), dtype=np.uint32)
-        return _csr(_dial.weighted(numbers, distances, kernel))
+        places = np.ascontiguousarray(np.where(ids < 0, 2**32 - 1, ids), dtype=np.uint32)
+        return _csr(_dial.weighted(places, distances, kernel))
     words = settings(k=k, metric=metric, kernel=kernel, search=search, zero_vectors=zero_vectors)
     with reporting(progress) as report:
         return _csr(_dial.knn_graph(features(X), words, report))
@@ -72,13 +70,13 @@ def _csr(arrays: Any) -> Any:
 def poisson_propagation(graph: Any, sources: npt.ArrayLike, tau: float | str = 0.1, *, progress: Progress = None) -> Numbers:
     """What labels at some rows say about all: K[i, x] from 0 to 1, 1 at the source itself (`eq:poisson-prop` of the paper)."""
     with reporting(progress) as report:
-        return _dial.propagate(csr(graph), rows_of(sources), settings(tau=tau), report)
+        return numbers(_dial.propagate(csr(graph), rows_of(sources), settings(tau=tau), report))
 
 
 def heat_propagation(graph: Any, sources: npt.ArrayLike, time: float, *, progress: Progress = None) -> Numbers:
     """The same by heat that has spread for some time."""
     with reporting(progress) as report:
-        return _dial.propagate(csr(graph), rows_of(sources), settings(time=float(time)), report)
+        return numbers(_dial.propagate(csr(graph), rows_of(sources), settings(time=float(time)), report))
 
 
 class DirichletField:
@@ -100,24 +98,24 @@ class DirichletField:
 
     def alpha(self) -> Numbers:
         """Rows x classes."""
-        return self._field.alpha()
+        return numbers(self._field.alpha())
 
     def mean(self) -> Numbers:
         """The mean: rows x classes."""
-        return self._field.mean()
+        return numbers(self._field.mean())
 
     def variance(self) -> Numbers:
         """The trace of the covariance at every row (`eq:dirichlet-variance-af`)."""
-        return self._field.variance()
+        return numbers(self._field.variance())
 
     def evidence(self) -> Numbers:
         """The evidence at every row, all classes together, without the prior."""
-        return self._field.evidence()
+        return numbers(self._field.evidence())
 
 
 def acquisition_scores(field: DirichletField, acquisition: str = "variance", *, seed: int = 0) -> Numbers:
     """How much the label of every row would tell, by one of :data:`ACQUISITIONS`; larger means ask sooner."""
-    return field._field.scores(acquisition, seed)
+    return numbers(field._field.scores(acquisition, seed))
 
 
 def choose(

@@ -63,5 +63,5 @@ def read(place: str | os.PathLike[str], *, progress: Progress = None, **options:
     True
     """
     with reporting(progress) as report:
-        found = _dial.read_pool(os.fspath(place), settings(**options), report)
+        found: dict[str, Any] = dict(_dial.read_pool(os.fspath(place), settings(**options), report))
     return Pool(**found)

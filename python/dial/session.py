@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import csr, features, rows_of, settings
+from ._arrays import Numbers, csr, features, numbers, rows_of, settings
 from ._dial import Engine
 from ._errors import InputError
 from ._labels import Classes, as_array, as_list
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 #: A project is a folder whose name ends so.
 ENDING = ".dial"
 
-Numbers = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.int64]
 
 #: Scores of the caller's own: alpha (rows x classes) in, a score for every row out; larger means ask sooner.
@@ -390,19 +389,19 @@ class Session:
 
     def predict_proba(self, nodes: npt.ArrayLike | None = None) -> Numbers:
         """The probability of every class (:attr:`classes_`) at every row, or at some."""
-        return _some(self._engine.predict_proba(), nodes)
+        return numbers(_some(self._engine.predict_proba(), nodes))
 
     def variance(self, nodes: npt.ArrayLike | None = None) -> Numbers:
         """How unsure the belief is: the trace of the covariance of the Dirichlet distribution at every row, or at some."""
-        return _some(self._engine.variance(), nodes)
+        return numbers(_some(self._engine.variance(), nodes))
 
     def evidence(self, nodes: npt.ArrayLike | None = None) -> Numbers:
         """How much was heard: the evidence of all labels at every row, or at some. A label counts 1 at its own row."""
-        return _some(self._engine.evidence(), nodes)
+        return numbers(_some(self._engine.evidence(), nodes))
 
     def alpha(self) -> Numbers:
         """The parameters of the Dirichlet distribution: rows x classes."""
-        return self._engine.alpha()
+        return numbers(self._engine.alpha())
 
     def entropy(self, nodes: npt.ArrayLike | None = None) -> Numbers:
         """The entropy of the probabilities, in nats."""
@@ -413,7 +412,7 @@ class Session:
         """What :meth:`ask` chooses by, for every row; larger means ask sooner."""
         if self._own is not None:
             return np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
-        return self._engine.scores()
+        return numbers(self._engine.scores())
 
     def stopping(self) -> Advice:
         """Whether to go on, and why."""
@@ -424,9 +423,9 @@ class Session:
     def predict_new(self, X: Any, *, progress: Progress = None) -> dict[str, Any]:
         """What is believed about rows that are not in the pool, through their neighbours: label, proba, variance, evidence."""
         with reporting(self._progress if progress is None else progress) as report:
-            numbers, proba, variance, evidence = self._engine.about(self._pool(), features(X), report)
+            classes, proba, variance, evidence = self._engine.about(self._pool(), features(X), report)
         self._refresh()
-        return {"label": self._classes.array(numbers), "proba": proba, "variance": variance, "evidence": evidence}
+        return {"label": self._classes.array(classes), "proba": proba, "variance": variance, "evidence": evidence}
 
     def _pool(self) -> Any:
         if self._X is None:

@@ -69,7 +69,6 @@ def simulate(
     A table with a row for each question of each trial: trial, seed, acquisition, policy, model, query, node, class, labelled,
     accuracy, clusters_found, seconds. In a dict node is -1 and class is None at query 0, which stands for the initial labels.
     """
-    listed = lambda words: [words] if isinstance(words, str) else list(words)
     labels = [plain(label) for label in (y.tolist() if isinstance(y, np.ndarray) else list(y))]
     rows = features(X)
     if len(labels) != len(rows):
@@ -82,16 +81,16 @@ def simulate(
     if isinstance(initial, str):
         if initial not in ("one-per-class", "none"):
             raise InputError(f"initial={initial!r} must be one-per-class, none, or row numbers.", "U1", "usage")
-        start = None if initial == "one-per-class" else []
+        start: list[int] | None = None if initial == "one-per-class" else []
     else:
         start = [int(row) for row in np.asarray(initial).ravel()]
     wish = {
         "names": [str(label) for label in classes],
         "classes": [None if label is None else number[label] for label in known],
         "clusters": [None if c is None else names[c] for c in met],
-        "acquisitions": listed(acquisition),
-        "policies": listed(policy),
-        "models": listed(model),
+        "acquisitions": _listed(acquisition),
+        "policies": _listed(policy),
+        "models": _listed(model),
         "initial": start,
         "queries": queries,
         "batch": batch,
@@ -113,12 +112,16 @@ def simulate(
         seed=seed,
     )
     with reporting(progress) as report:
-        table = _dial.simulate(rows, wish, words, report)
+        table: dict[str, Any] = dict(_dial.simulate(rows, wish, words, report))
     for name in ("acquisition", "policy", "model"):
         table[name] = np.array(table[name])
     back = {str(label): label for label in classes}
     table["class"] = as_array([None if name is None else back[name] for name in table["class"]])
     return _framed(table, frame)
+
+
+def _listed(words: str | Sequence[str]) -> list[str]:
+    return [words] if isinstance(words, str) else list(words)
 
 
 def _framed(table: dict[str, Any], frame: str) -> Any:

@@ -17,30 +17,33 @@ mod settings;
 mod simulate;
 mod work;
 
-use std::ffi::OsString;
+/// The module, as Python sees it.
+#[pyo3::pymodule]
+mod _dial {
+    use std::ffi::OsString;
 
-use pyo3::prelude::*;
+    use pyo3::prelude::*;
 
-/// Runs the `dial` command and returns its exit code.
-#[pyfunction]
-fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| dial_cli::run(arguments))
-}
+    #[pymodule_export]
+    use crate::engine::Engine;
+    #[pymodule_export]
+    use crate::pieces::{Field, choose, classify, knn, knn_graph, propagate, weighted};
+    #[pymodule_export]
+    use crate::pools::read_pool;
+    #[pymodule_export]
+    use crate::simulate::simulate;
 
-#[pymodule]
-fn _dial(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("METHOD_VERSION", dial::METHOD_VERSION)?;
-    module.add_class::<engine::Engine>()?;
-    module.add_class::<pieces::Field>()?;
-    module.add_function(wrap_pyfunction!(command, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::knn, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::knn_graph, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::weighted, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::propagate, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::choose, module)?)?;
-    module.add_function(wrap_pyfunction!(pieces::classify, module)?)?;
-    module.add_function(wrap_pyfunction!(pools::read_pool, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    Ok(())
+    /// The version of this package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// The version of the method: what is asked may only change together with it.
+    #[pymodule_export]
+    const METHOD_VERSION: u32 = dial::METHOD_VERSION;
+
+    /// Runs the `dial` command and returns its exit code.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| dial_cli::run(arguments))
+    }
 }

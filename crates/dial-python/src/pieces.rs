@@ -143,16 +143,16 @@ impl Field {
         Ok(Field { field: Mutex::new(DirichletField::new(n, n_classes, prior)) })
     }
 
-    /// Adds the evidence of a label.
-    fn add(&self, py: Python<'_>, class: usize, column: PyReadonlyArray1<'_, f64>, weight: f64) -> PyResult<()> {
+    /// Adds the evidence of a label of the class at a place.
+    fn add(&self, py: Python<'_>, place: usize, column: PyReadonlyArray1<'_, f64>, weight: f64) -> PyResult<()> {
         let (column, mut field) = (column.as_slice()?, held(&self.field));
-        if class >= field.n_classes() || column.len() != field.n() {
+        if place >= field.n_classes() || column.len() != field.n() {
             let (n, classes) = (field.n(), field.n_classes());
             let text =
                 format!("a field of {n} nodes and {classes} classes takes columns of {n} numbers for its classes.");
             return Err(Failure::usage(text).raise(py));
         }
-        field.add(class, weight, column);
+        field.add(place, weight, column);
         Ok(())
     }
 

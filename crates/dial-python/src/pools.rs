@@ -13,7 +13,7 @@ use crate::work::run;
 
 /// Reads a pool: a file, a folder or `builtin:NAME`. Options are words, as on the command line.
 #[pyfunction]
-#[pyo3(signature = (place, options, progress=None))]
+#[pyo3(signature = (place, options, progress=None) -> "dict[str, object]")]
 pub fn read_pool<'py>(
     py: Python<'py>,
     place: &str,

@@ -60,7 +60,7 @@ struct Run {
 
 /// Plays every method; returns a table as a dict of arrays, a row for each question.
 #[pyfunction]
-#[pyo3(signature = (x, wish, settings, progress=None))]
+#[pyo3(signature = (x, wish, settings, progress=None) -> "dict[str, object]")]
 pub fn simulate<'py>(
     py: Python<'py>,
     x: Rows<'py>,

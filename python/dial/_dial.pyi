@@ -1,0 +1,238 @@
+"""
+The module, as Python sees it.
+"""
+
+from _typeshed import Incomplete, SupportsGetItem
+from os import PathLike
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
+
+__all__ = ["METHOD_VERSION", "VERSION", "Engine", "Field", "choose", "classify", "command", "knn", "knn_graph", "propagate", "read_pool", "simulate", "weighted"]
+
+METHOD_VERSION: Final[int]
+"""
+The version of the method: what is asked may only change together with it.
+"""
+
+VERSION: Final[str]
+"""
+The version of this package.
+"""
+
+@final
+class Engine:
+    """
+    A project and its session.
+    """
+    def about(self, /, x: Incomplete, new: Incomplete, progress: Any | None = None) -> tuple[list[int], Incomplete, Incomplete, Incomplete]:
+        """
+        What is believed about new rows, by their neighbours among the rows of the pool.
+        """
+    def alpha(self, /) -> Incomplete:
+        """
+        α of every class at every row.
+        """
+    def ask(self, /, count: SupportsIndex, progress: Any | None = None) -> list[tuple[int, float]]:
+        """
+        Rows worth asking with their scores, the best first.
+        """
+    def ask_by(self, /, scores: SupportsGetItem[int, SupportsFloat | SupportsIndex], count: SupportsIndex) -> list[tuple[int, float]]:
+        """
+        The same by scores of the caller's own.
+        """
+    def classes(self, /) -> list[tuple[int, str]]:
+        """
+        The live classes: ids and names, in the order of probabilities.
+        """
+    def close(self, /) -> None:
+        """
+        Ends everything in order.
+        """
+    def decide(self, /, decision: str, annotator: str) -> int | None:
+        """
+        Any other decision, in the words of the log; returns its group.
+        """
+    def estimates(self, /) -> str:
+        """
+        How the project stands, as JSON.
+        """
+    def evidence(self, /) -> Incomplete:
+        """
+        The evidence at every row.
+        """
+    def graph(self, /) -> tuple[Incomplete, Incomplete, Incomplete]:
+        """
+        The graph.
+        """
+    def keep(self, /, bytes: SupportsGetItem[int, SupportsIndex]) -> None:
+        """
+        Keeps what Python knows about its labels.
+        """
+    def kept(self, /) -> bytes | None:
+        """
+        What was kept.
+        """
+    def labels(self, /) -> list[tuple[int | None, str, list[tuple[int, float]]]]:
+        """
+        The labels that stand.
+        """
+    def n(self, /) -> int:
+        """
+        Number of rows.
+        """
+    @staticmethod
+    def of_graph(graph: Incomplete, settings: dict[str, str], classes: SupportsGetItem[int, str], askable: SupportsGetItem[int, bool] | None = None, progress: Any | None = None) -> Engine:
+        """
+        Begins on a graph.
+        """
+    @staticmethod
+    def of_rows(x: Incomplete, settings: dict[str, str], classes: SupportsGetItem[int, str], askable: SupportsGetItem[int, bool] | None = None, progress: Any | None = None) -> Engine:
+        """
+        Builds the graph of rows and begins.
+        """
+    @staticmethod
+    def open(folder: str | PathLike[str], progress: Any | None = None) -> tuple[Engine, list[str]]:
+        """
+        Opens a project; also gives what is worth saying about its pool.
+        """
+    def open_rows(self, /) -> Incomplete:
+        """
+        The rows that may still be asked.
+        """
+    def pass_over(self, /, rows: SupportsGetItem[int, SupportsIndex], exclude: bool, annotator: str) -> int | None:
+        """
+        Skips or excludes rows.
+        """
+    def place(self, /) -> tuple[str | None, bool]:
+        """
+        The folder of a project on disk, and whether its page is open.
+        """
+    def predict(self, /, progress: Any | None = None) -> Incomplete:
+        """
+        The class of every row, as an id.
+        """
+    def predict_proba(self, /) -> Incomplete:
+        """
+        The probability of every class at every row.
+        """
+    def records(self, /) -> str:
+        """
+        The log, as JSON.
+        """
+    @staticmethod
+    def restored(state: tuple[str, SupportsGetItem[int, SupportsIndex], SupportsGetItem[int, SupportsIndex] | None, SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]], SupportsGetItem[int, bool] | None]) -> Engine:
+        """
+        The session of [`Engine::state`], in memory.
+        """
+    def save(self, /, folder: str | PathLike[str], x: Incomplete | None = None, progress: Any | None = None) -> None:
+        """
+        Writes the project into a folder, with the rows it was made of if they are given.
+        """
+    def scores(self, /) -> Incomplete:
+        """
+        The score of every row by the acquisition of the session.
+        """
+    def serve(self, /, port: SupportsIndex, progress: Any | None = None) -> str:
+        """
+        Opens the page of a project on disk; returns the link.
+        """
+    def settings(self, /) -> str:
+        """
+        The settings in force, as JSON: the recipe, prior strength and expected clusters.
+        """
+    def state(self, /) -> tuple[str, bytes, bytes | None, list[bytes], list[bool] | None]:
+        """
+        Everything that makes this session, to be had again by [`Engine::restored`]: the id of the project, its records, what
+        Python keeps, the graph, and the rows that may be asked.
+        """
+    def stop_serving(self, /) -> None:
+        """
+        Ends the page; the session has the project again.
+        """
+    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]]]], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
+        """
+        Stores labels, and follows them; returns the group to undo them by.
+        """
+    def variance(self, /) -> Incomplete:
+        """
+        The variance at every row.
+        """
+    def version(self, /) -> int:
+        """
+        The place of the log that is stored.
+        """
+
+@final
+class Field:
+    """
+    A Dirichlet field.
+    """
+    def __new__(cls, /, n: SupportsIndex, n_classes: SupportsIndex, prior: SupportsFloat | SupportsIndex) -> Field: ...
+    def add(self, /, place: SupportsIndex, column: Incomplete, weight: SupportsFloat | SupportsIndex) -> None:
+        """
+        Adds the evidence of a label of the class at a place.
+        """
+    def alpha(self, /) -> Incomplete:
+        """
+        α of every class at every node.
+        """
+    def evidence(self, /) -> Incomplete:
+        """
+        The evidence at every node.
+        """
+    def mean(self, /) -> Incomplete:
+        """
+        The mean at every node.
+        """
+    def scores(self, /, score: str, seed: SupportsIndex) -> Incomplete:
+        """
+        The scores of an acquisition that reads the field alone.
+        """
+    def variance(self, /) -> Incomplete:
+        """
+        The variance at every node.
+        """
+
+def choose(scores: Incomplete, candidates: SupportsGetItem[int, SupportsIndex], settings: dict[str, str], count: SupportsIndex, seed: SupportsIndex, question: SupportsIndex) -> list[int]:
+    """
+    Chooses rows by their scores.
+    """
+
+def classify(model: str, labels: SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]], settings: dict[str, str], x: Incomplete | None = None, graph: Incomplete | None = None, progress: Any | None = None) -> Incomplete:
+    """
+    The scores of a classifier of the paper for every class and row, from labels given as rows of every class.
+    """
+
+def command(arguments: SupportsGetItem[int, str]) -> int:
+    """
+    Runs the `dial` command and returns its exit code.
+    """
+
+def knn(x: Incomplete, settings: dict[str, str], progress: Any | None = None) -> tuple[Incomplete, Incomplete]:
+    """
+    The neighbours of every row (-1 where there are none) and how far away they are.
+    """
+
+def knn_graph(x: Incomplete, settings: dict[str, str], progress: Any | None = None) -> tuple[Incomplete, Incomplete, Incomplete]:
+    """
+    The graph of rows.
+    """
+
+def propagate(graph: Incomplete, sources: SupportsGetItem[int, SupportsIndex], settings: dict[str, str], progress: Any | None = None) -> Incomplete:
+    """
+    What labels at some nodes say about every node: a row for each source.
+    """
+
+def read_pool(place: str, options: dict[str, str], progress: Any | None = None) -> "dict[str, object]":
+    """
+    Reads a pool: a file, a folder or `builtin:NAME`. Options are words, as on the command line.
+    """
+
+def simulate(x: Incomplete, wish: Incomplete, settings: dict[str, str], progress: Any | None = None) -> "dict[str, object]":
+    """
+    Plays every method; returns a table as a dict of arrays, a row for each question.
+    """
+
+def weighted(ids: Incomplete, distances: Incomplete, kernel: str) -> tuple[Incomplete, Incomplete, Incomplete]:
+    """
+    The graph of neighbours that are known, nearest first: their rows, and how far away they are.
+    """

@@ -1,0 +1,58 @@
+"""The package itself: what it exports, its types, its two project files."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dial
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_everything_that_is_promised_is_there() -> None:
+    for name in dial.__all__:
+        assert getattr(dial, name) is not None, name
+    assert sorted(dir(dial)) == sorted(dial.__all__)
+    with pytest.raises(AttributeError):
+        dial.nothing  # noqa: B018
+
+
+def test_every_public_thing_says_what_it_is() -> None:
+    for name in dial.__all__:
+        thing = getattr(dial, name)
+        if callable(thing):
+            assert thing.__doc__, name
+            if isinstance(thing, type):
+                for member, value in vars(thing).items():
+                    if not member.startswith("_") and callable(value):
+                        assert value.__doc__, f"{name}.{member}"
+
+
+def test_the_command_starts_without_numpy() -> None:
+    line = "import sys, dial._command; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_both_project_files_say_the_same() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    above, here = (tomllib.loads((ROOT / place / "pyproject.toml").read_text()) for place in (".", "python"))
+    for settings in (above, here):
+        settings["tool"].pop("mypy", None)
+        del settings["project"]["readme"]
+        del settings["tool"]["maturin"]["manifest-path"], settings["tool"]["maturin"]["python-source"]
+        del settings["tool"]["maturin"]["include"]
+    assert above == here
+
+
+def test_docstrings_are_true() -> None:
+    import doctest
+
+    for name in ("dial", "dial.session", "dial.pieces", "dial.pools", "dial.simulation", "dial.classifier", "dial.modal"):
+        found = doctest.testmod(importlib.import_module(name))
+        assert found.failed == 0, name
