@@ -39,7 +39,7 @@ while len(asked) < 60:
     session.tell(node, truth[node])
     asked.append(node)
     # There is nothing to predict while only one class was met.
-    accuracy.append(float(np.mean(session.predict() == truth)) if len(session.classes_) > 1 else 0.0)
+    accuracy.append(float(np.mean(session.predict() == truth)) if len(session.classes_) > 1 else np.nan)
 
 for count in (10, 20, 40, 60):
     print(f"{count:3} labels: {accuracy[count - 1]:.1%} right")
