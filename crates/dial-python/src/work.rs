@@ -1,7 +1,7 @@
 //! Work outside the interpreter lock.
 //!
 //! ```text
-//! this thread    waits without the lock; every 50 ms takes it, lets Python handle signals, and reports progress
+//! this thread    waits without the lock; every 20 ms takes it, lets Python handle signals, and reports progress
 //! another one    works, in a pool of threads of this very process
 //! ```
 //!
@@ -20,7 +20,7 @@ use rayon::ThreadPool;
 use crate::errors::Failure;
 
 /// How often Python is let in: Ctrl-C is answered within 0.2 s.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The pool of a process.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);

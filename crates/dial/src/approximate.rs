@@ -189,10 +189,10 @@ impl<'a> Hunt<'a> {
         let (k, dim, active) = (self.k, self.source.dim, self.cells.active());
         let nodes: Vec<usize> = self.cells.order[..active].iter().map(|&node| node as usize).collect();
         let rows = self.source.gather(&nodes)?;
-        let held = Held { rows: &rows, places: 0..active };
+        let held = Held { rows: &rows, places: 0..active, control };
         let rank = self.ranks();
         let mut sample = self.sample(&rank)?;
-        self.meet_everything(&held, &mut sample);
+        self.meet_everything(&held, &mut sample)?;
         let (probes, sweeps) = self.choose(&mut sample);
         let places: Vec<u32> = (0..active as u32).collect();
         let mut lists = Lists { k, ids: vec![u32::MAX; active * k], squared: vec![f32::INFINITY; active * k] };
@@ -203,7 +203,7 @@ impl<'a> Hunt<'a> {
             let range = block * together..block * together + ids.len() / k;
             let queries = Queries { rows: &rows[range.start * dim..range.end * dim], places: &places[range] };
             let mut best = Best::new(queries.places.len(), k);
-            look(&self.cells, k, &held, &queries, probes, meeting, &mut best);
+            look(&self.cells, k, &held, &queries, probes, meeting, &mut best)?;
             save(&mut best, k, ids, squared);
             control.advance(queries.places.len())
         })?;
@@ -240,14 +240,14 @@ impl<'a> Hunt<'a> {
         let groups = self.groups();
         for group in &groups {
             let rows = self.hold(group, &rank, control)?;
-            self.meet_everything(&Held { rows: &rows, places: group.clone() }, &mut sample);
+            self.meet_everything(&Held { rows: &rows, places: group.clone(), control }, &mut sample)?;
         }
         let (probes, _) = self.choose(&mut sample);
         let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f32::INFINITY; n * k]);
         control.start("finding neighbours", groups.len() * n);
         for group in groups {
             let rows = self.hold(&group, &rank, control)?;
-            let held = Held { rows: &rows, places: group };
+            let held = Held { rows: &rows, places: group, control };
             let targets = ids.par_chunks_mut(STREAM * k).zip(squared.par_chunks_mut(STREAM * k));
             targets.enumerate().try_for_each_init(Meeting::default, |meeting, (block, (ids, squared))| {
                 let range = block * STREAM..block * STREAM + ids.len() / k;
@@ -255,7 +255,7 @@ impl<'a> Hunt<'a> {
                 (self.source.read)(range.clone(), &mut rows)?;
                 let queries = Queries { rows: &rows, places: &rank[range] };
                 let mut best = load(k, ids, squared);
-                look(&self.cells, k, &held, &queries, probes, meeting, &mut best);
+                look(&self.cells, k, &held, &queries, probes, meeting, &mut best)?;
                 held.measure(&queries, &mut best);
                 save(&mut best, k, ids, squared);
                 control.advance(queries.places.len())
@@ -281,12 +281,13 @@ impl<'a> Hunt<'a> {
     }
 
     /// Lets the sample meet all that is held.
-    fn meet_everything(&self, held: &Held<'_>, sample: &mut Sample) {
+    fn meet_everything(&self, held: &Held<'_>, sample: &mut Sample) -> Result<()> {
         sample.meet(|chunk| {
             let queries = Queries { rows: &chunk.rows, places: &chunk.places };
-            look(&self.cells, self.k, held, &queries, self.cells.count(), &mut Meeting::default(), &mut chunk.best);
+            look(&self.cells, self.k, held, &queries, self.cells.count(), &mut Meeting::default(), &mut chunk.best)?;
             held.measure(&queries, &mut chunk.best);
-        });
+            Ok(())
+        })
     }
 
     /// Probes and sweeps: as asked for, or by how many of the nearest cells the true neighbours of the sample need.

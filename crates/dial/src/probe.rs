@@ -7,12 +7,15 @@ use std::ops::Range;
 
 use crate::best::{Best, Meeting};
 use crate::cells::Cells;
+use crate::control::Control;
+use crate::error::Result;
 use crate::features::squared_distance;
 
 /// Rows of cells, held in memory in the order of their places.
 pub(crate) struct Held<'a> {
     pub(crate) rows: &'a [f32],
     pub(crate) places: Range<usize>,
+    pub(crate) control: &'a Control,
 }
 
 impl Held<'_> {
@@ -37,6 +40,9 @@ pub(crate) struct Queries<'a> {
 }
 
 /// Lets every query meet the held rows of its nearest cells, its own first.
+///
+/// # Errors
+/// Cancelled: what was met so far is then worth nothing.
 pub(crate) fn look(
     cells: &Cells,
     k: usize,
@@ -45,7 +51,7 @@ pub(crate) fn look(
     probes: usize,
     meeting: &mut Meeting,
     best: &mut Best,
-) {
+) -> Result<()> {
     let dim = queries.rows.len() / queries.places.len();
     let probes = probes.min(cells.count());
     let mut near = Best::new(queries.places.len(), probes);
@@ -70,6 +76,7 @@ pub(crate) fn look(
     for pairs in [&mut own, &mut others] {
         pairs.sort_unstable();
         for meets in pairs.chunk_by(|a, b| a.0 == b.0) {
+            held.control.check()?;
             let start = meets[0].0 as usize;
             let cell = cells.cell_of(start);
             let seen = cells.seen_from(cell, start);
@@ -82,6 +89,7 @@ pub(crate) fn look(
             meeting.hold(seen.start, |query| queries.places[query], best);
         }
     }
+    Ok(())
 }
 
 /// Candidates from lists that another pass has made.

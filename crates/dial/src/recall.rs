@@ -64,8 +64,8 @@ impl Sample {
     }
 
     /// Shows something to every part of the sample.
-    pub(crate) fn meet(&mut self, show: impl Fn(&mut Chunk) + Send + Sync) {
-        self.chunks.par_iter_mut().for_each(show);
+    pub(crate) fn meet(&mut self, show: impl Fn(&mut Chunk) -> Result<()> + Send + Sync) -> Result<()> {
+        self.chunks.par_iter_mut().try_for_each(show)
     }
 
     /// How many of its nearest cells a row must look at, so that a share of all true neighbours is met.
