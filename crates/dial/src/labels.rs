@@ -164,9 +164,7 @@ impl Labels {
     /// undo key takes back.
     pub fn last_group(&self, annotator: &str) -> Option<u64> {
         let mine = |event: &&Event| {
-            event.annotator == annotator
-                && !self.undone.contains(&event.group)
-                && event.change.is_deed()
+            event.annotator == annotator && !self.undone.contains(&event.group) && event.change.is_deed()
         };
         self.events.iter().rev().find(mine).map(|event| event.group)
     }
