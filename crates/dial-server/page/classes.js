@@ -15,6 +15,12 @@ export function dot(known) {
   return make("span", { class: "dot", style: { "--hue": known.colour }, data: { shape: String(known.shape ?? 0) }, aria: { hidden: "true" } });
 }
 
+/** What the colours mean, drawn into a list. @param {Element} list */
+export function drawLegend(list) {
+  fill(list, shared.project.classes.map((one) => make("li", { title: one.name }, dot(one), foreign(one.name))),
+    make("li", { class: "soft" }, dot({ colour: "#9699a0" }), T.unexplored));
+}
+
 /** The classes whose name holds a text, those first that begin with it. @param {ClassInfo[]} classes @param {string} text */
 export function matching(classes, text) {
   const wanted = text.trim().toLowerCase();

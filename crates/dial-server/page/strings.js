@@ -7,7 +7,7 @@ export const number = (n) => n.toLocaleString("en-GB");
 /** @param {number} n Answers. */
 const waiting = (n) => `${count(n, "answer")} ${n === 1 ? "waits" : "wait"}`;
 /** @param {number} p @param {number} [digits] */
-export const percent = (p, digits = 0) => `${(100 * p).toFixed(digits)} %`;
+export const percent = (p, digits = 0) => `${(100 * p).toFixed(digits)}\u00a0%`;
 /** @param {number} time */
 export const when = (time) => new Date(time).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
 
@@ -145,7 +145,7 @@ export const T = {
   suspectsHow: "Labels that all the others contradict, the most suspicious first. Enter confirms, a class key corrects.",
   suspectsNone: "No label is at odds with the others.",
   suspect: (/** @type {string} */ told, /** @type {string} */ foretold, /** @type {number} */ p) =>
-    `Called ${told}; the others say ${foretold} and give ${told} ${percent(p)}`,
+    `Called ${told}; the others say ${foretold} (chance of ${told}: ${percent(p)})`,
   confirm: "It is right",
   disagreementsNone: "Nobody disagrees.",
   disagreementsHow: "Items that people call different things. A class key settles it in your name.",

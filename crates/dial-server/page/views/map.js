@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { colours, dark, forms, readBeliefs } from "../beliefs.js";
-import { dot } from "../classes.js";
+import { drawLegend } from "../classes.js";
 import { calmly, draw as svg, fill, foreign, make } from "../dom.js";
 import { Panel } from "../panel.js";
 import { Finder, Points, inside } from "../points.js";
@@ -55,9 +55,6 @@ export function mapView() {
       lasso, make("button", { type: "button", on: { click: () => fit() } }, T.fit));
     stage.classList.toggle("lassoing", lassoing);
   };
-
-  const drawLegend = () => fill(legend, shared.project.classes.map((one) => make("li", { title: one.name }, dot(one), foreign(one.name))),
-    make("li", { class: "soft" }, dot({ colour: "#9699a0" }), T.unexplored));
 
   const fit = () => { if (points) { points.zoom = 1; points.centre = [0, 0]; points.draw(); drawOver(); } };
 
@@ -238,7 +235,7 @@ export function mapView() {
 
   return {
     element,
-    show: () => { shown = true; drawTools(); drawLegend(); if (points) { readPlaces(); readAll(); } },
+    show: () => { shown = true; drawTools(); drawLegend(legend); if (points) { readPlaces(); readAll(); } },
     hide: () => { shown = false; tip.hidden = true; },
     key: (event) => panel.key(event),
     changed: (what) => {
@@ -248,7 +245,7 @@ export function mapView() {
         const from = JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
         if (from === drawnFrom) return;
         drawnFrom = from;
-        drawLegend();
+        drawLegend(legend);
         paint(false);
         panel.draw();
       }

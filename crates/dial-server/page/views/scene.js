@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { doubtColour, readBeliefs, rgb } from "../beliefs.js";
 import { curve } from "../chart.js";
+import { drawLegend } from "../classes.js";
 import { calmly, draw as svg, fill, make } from "../dom.js";
 import { Panel } from "../panel.js";
 import { shared } from "../state.js";
@@ -16,8 +17,9 @@ export function sceneView() {
   const frame = make("div", { class: "scene-frame" }, image, canvas, mark);
   const spectrum = make("div", { class: "scene-spectrum card pad" });
   const tools = make("div", { class: "row tools" });
+  const legend = make("ul", { class: "legend", tabIndex: 0, aria: { label: T.legend } });
   const panel = new Panel(() => drawMark());
-  const element = make("div", { class: "view scene-view wide" }, make("div", { class: "scene-main" }, tools, frame, spectrum), panel.element);
+  const element = make("div", { class: "view scene-view wide" }, make("div", { class: "scene-main" }, tools, frame, make("div", { class: "scene-side" }, spectrum, legend)), panel.element);
 
   /** @type {{height: number, width: number, bands: number, wavelengths: number[], unit: string}|null} */
   let scene = null;
@@ -83,6 +85,8 @@ export function sceneView() {
   }, 300);
 
   const paint = () => {
+    legend.hidden = overlay !== "classes";
+    drawLegend(legend);
     const context = canvas.getContext("2d");
     if (!scene || !context) return;
     const data = context.createImageData(scene.width, scene.height);
