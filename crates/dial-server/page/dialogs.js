@@ -4,7 +4,7 @@ import { dot } from "./classes.js";
 import { at, foreign, make, toast } from "./dom.js";
 import { commands, named, resetCommands, setCommand } from "./keys.js";
 import { complain } from "./refusals.js";
-import { addClass, annotator, refresh, setAnnotator, shared, submit } from "./state.js";
+import { addClass, annotator, onNews, refresh, setAnnotator, shared, submit } from "./state.js";
 import { T } from "./strings.js";
 
 /**
@@ -89,7 +89,10 @@ export function editClasses() {
     }
     fillList();
   };
-  const fillList = () => list.replaceChildren(...shared.project.classes.map((one) => {
+  let drawnFrom = "";
+  const from = () => JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
+  const fillList = () => { drawnFrom = from(); drawList(); };
+  const drawList = () => list.replaceChildren(...shared.project.classes.map((one) => {
     const look = (/** @type {object} */ with_) => change({ kind: "look", class: one.id, colour: one.colour, key: one.key, ...with_ });
     const name = make("input", { value: one.name, maxLength: 200, aria: { label: T.name },
       on: { change: () => name.value.trim() && name.value.trim() !== one.name && change({ kind: "rename-class", class: one.id, name: name.value.trim() }) } });
@@ -121,5 +124,8 @@ export function editClasses() {
     fillList();
   } } }, name, make("button", {}, T.add));
   const heads = [T.colour, T.name, T.key, T.labels, ""].map((words) => make("th", { scope: "col" }, words || make("span", { class: "unseen" }, T.mergeInto)));
-  open(T.classesTitle, () => [make("div", { class: "scroll" }, make("table", { class: "class-rows" }, make("thead", {}, make("tr", {}, heads)), list)), make("p", {}), add], "wide-dialog");
+  // Others may change classes too, and so may what a message offers.
+  const end = onNews((what) => { if (what === "project" && from() !== drawnFrom) fillList(); });
+  const dialog = open(T.classesTitle, () => [make("div", { class: "scroll" }, make("table", { class: "class-rows" }, make("thead", {}, make("tr", {}, heads)), list)), make("p", {}), add], "wide-dialog");
+  dialog.addEventListener("close", end);
 }

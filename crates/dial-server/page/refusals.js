@@ -37,7 +37,7 @@ function inWords(submission, refusal) {
     return { text: T.contradiction(deed.item ?? "", said[0], said[1]), offers: [[T.take(said[1]), again], [T.keep(said[0]), settle]] };
   }
   if (code === "C3" && many) return { text: T.contradictions, offers: [[T.replaceAll, again]] };
-  if (code === "C6") return { text: T.classGoneFor(deed.item ?? ""), offers: [[T.look, lookAside]] };
+  if (code === "C6") return { text: T.classGoneFor(deed.item ?? ""), offers: [[T.look, () => lookAt("parked")]] };
   if (code === "C5") return ofClasses(submission, refusal);
   if (refusal.status === 404) return { text: T.gone, offers: [] };
   return { text: sentence(refusal.message), offers: [] };
@@ -50,7 +50,7 @@ function ofClasses(submission, refusal) {
     const nothing = refusal.message.startsWith("there is nothing");
     if (nothing) return { text: deed.kind === "undo" ? T.nothingToUndo : T.nothingToRedo, offers: [] };
     const last = refusal.message.includes("two classes");
-    return { text: last ? T.undoTwoClasses : T.undoLater, offers: last ? [] : [[T.look, () => { shared.review = "history"; location.hash = "#review"; }]] };
+    return { text: last ? T.undoTwoClasses : T.undoLater, offers: last ? [] : [[T.look, () => lookAt("history")]] };
   }
   const other = shared.project.classes.find((one) => one.name === deed.name);
   if (!other) return { text: sentence(refusal.message), offers: [] };
@@ -58,9 +58,11 @@ function ofClasses(submission, refusal) {
   return { text: T.nameTaken(other.name), offers: deed.kind === "rename-class" ? [[T.mergeBoth, merge]] : [] };
 }
 
-function lookAside() {
-  shared.review = "parked";
-  location.hash = "#review";
+/** Leads to a part of Review. @param {keyof typeof T.tabs} tab */
+function lookAt(tab) {
+  shared.review = tab;
+  document.querySelector("dialog")?.close();
+  if (location.hash === "#review") dispatchEvent(new Event("hashchange")); else location.hash = "#review";
 }
 
 /** @param {string} text */

@@ -18,9 +18,10 @@ export const shared = { project: /** @type {any} */ (null), online: true, asked:
 /** @type {Set<(what: News) => void>} */
 const listeners = new Set();
 
-/** @param {(what: News) => void} listener */
+/** @param {(what: News) => void} listener @returns {() => void} Ends it. */
 export function onNews(listener) {
   listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /** @param {News} what */

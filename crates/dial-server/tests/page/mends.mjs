@@ -58,7 +58,13 @@ test("names and merges are taken back with the undo key, and a taken name is sai
   await page.keyboard.press("Tab");
   await page.waitForSelector(".toast button");
   equal(await page.locator(".toast").count(), 1, "told once");
-  await page.click(".toast button >> text=Later");
+  await page.click(".toast button >> text=Merge the two");
+  await until("they are one", async () => (await server.get("project")).classes.length === 9);
+  await until("the list knows", async () => (await page.locator("dialog .class-rows tbody tr").count()) === 9);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Backspace");
+  await until("they are two again", async () => (await server.get("project")).classes.length === 10);
+  await page.click("text=Edit classes");
   await page.fill(first, "nought");
   await page.keyboard.press("Tab");
   await until("the name", async () => (await server.get("project")).classes[0].name === "nought");
@@ -262,6 +268,18 @@ test("nothing typed or focused is lost while the page draws itself anew", async 
   await page.check("text=Only what people said");
   await until("labelled rows only", async () => (await page.textContent(".export-view .scroll"))?.includes(`of ${(await server.get("project")).labelled} rows`));
   equal(page.trouble, [], "no error");
+  await page.context().close();
+  await server.stop();
+});
+
+test("what was answered and what comes next are both announced", async () => {
+  const server = await serve(digits("said"));
+  const page = await open(server);
+  await page.waitForSelector(".item img");
+  const item = await asked(page);
+  await page.keyboard.press("3");
+  const next = await until("the next item", async () => { const id = await asked(page); return id !== item && id; });
+  equal(await page.textContent("#live"), `${item} is 3. The picture to label: ${next}`, "announced");
   await page.context().close();
   await server.stop();
 });
