@@ -54,11 +54,14 @@ export function labelView() {
   };
 
   /** Asks for items that no tab has, answered or on screen, and says that this one has them. @param {number} count @returns {Promise<Card[]>} */
-  const ask = (count) => inTurn(async () => {
-    const except = [...outbox.items(), ...await onScreens()];
-    const { items } = await api.post("next", { annotator: annotator(), count, except }, AbortSignal.timeout(10000));
-    await Promise.all(items.map((/** @type {Card} */ one) => hold(one.id)));
-    return items;
+  const ask = (count) => new Promise((resolve, reject) => {
+    inTurn(async () => {
+      const except = [...outbox.items(), ...await onScreens()];
+      const { items } = await api.post("next", { annotator: annotator(), count, except }, AbortSignal.timeout(10000));
+      // They can be shown now; the next tab asks once it can see that this one has them.
+      resolve(items);
+      await Promise.all(items.map((/** @type {Card} */ one) => hold(one.id)));
+    }).catch(reject);
   });
 
   /** Asks for the next item; what is on screen stays until it is there. */
