@@ -145,16 +145,17 @@ mod tests {
         // pushed; each of the k draws of the other pushes by 3/8 · 2/((0.1 + 1) · 2) = 0.375/1.1.
         let graph = CompactGraph::new(&Graph::from_edges(2, &[(0, 1, 0.3)]).unwrap());
         let now = [[0.0, 0.0], [1.0, 0.0]];
-        let place = 0;
-        let others = (0..PAIRS).flat_map(|pair| {
-            let drawn = hash(7, pair);
-            [drawn >> 63, drawn >> 31 & 1]
-        });
-        let k = others.filter(|&other| other == 1).count() as f32;
-        assert!(k > 0.0 && k < 8.0, "the seed draws both: {k}");
-        let [x, y] = after(&graph, &now, place, 7, 0.5);
-        assert!((x - 0.5 * (1.0 - k * 0.375 / 1.1)).abs() < 1e-6, "{x}");
-        assert_eq!(y, 0.0);
+        for draws in 0..16 {
+            let others = (0..PAIRS).flat_map(|pair| {
+                let drawn = hash(draws, pair);
+                [drawn >> 63, drawn >> 31 & 1]
+            });
+            let k = others.filter(|&other| other == 1).count() as f32;
+            let [x, y] = after(&graph, &now, 0, draws, 0.5);
+            // Half of the sum, which is at most 1 in size: that holds it where k is 6 or more.
+            assert!((x - 0.5 * (1.0 - k * 0.375 / 1.1).max(-1.0)).abs() < 1e-6, "{k}: {x}");
+            assert_eq!(y, 0.0);
+        }
     }
 
     #[test]
