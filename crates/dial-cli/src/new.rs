@@ -223,7 +223,7 @@ fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Rec
         Neighbourhood::Number(k) if k as usize != Neighbourhood::DEFAULT => k as usize,
         _ => Neighbourhood::Auto.number(pool.matrix.n),
     };
-    if k < Neighbourhood::DEFAULT && pool.matrix.n <= Neighbourhood::DEFAULT {
+    if k < Neighbourhood::DEFAULT && (2..=Neighbourhood::DEFAULT).contains(&pool.matrix.n) {
         output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
     }
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());

@@ -127,7 +127,7 @@ pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Outpu
         ZeroRows::Drop => ZeroVectors::Error,
     };
     let k = args.k.number(pool.matrix.n);
-    if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto {
+    if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto && pool.matrix.n > 1 {
         output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
     }
     let (search, control) = (args.search.for_pool(features.n(), features.dim()), output.control());

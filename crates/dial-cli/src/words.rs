@@ -131,7 +131,7 @@ impl Neighbourhood {
     /// The number for a pool of n items.
     pub fn number(self, n: usize) -> usize {
         match self {
-            Neighbourhood::Auto => Self::DEFAULT.min(n.saturating_sub(1)),
+            Neighbourhood::Auto => Self::DEFAULT.min(n.saturating_sub(1).max(1)),
             Neighbourhood::Number(k) => k as usize,
         }
     }

@@ -7,11 +7,17 @@ import { T } from "./strings.js";
 
 /** What the server refused, or that it could not be reached (`status` 0). */
 export class Refusal extends Error {
-  /** @param {number} status @param {string} code @param {string} detail */
-  constructor(status, code, detail) {
+  /** @param {number} status @param {string} code @param {string} detail @param {{said?: string[], parked?: number}} [more] */
+  constructor(status, code, detail, more = {}) {
     super(detail);
     this.status = status;
     this.code = code;
+    /** The label that stands and the label that came. */
+    this.said = more.said;
+    /** Where the answer is kept aside. */
+    this.parked = more.parked;
+    /** Somebody has been told. */
+    this.told = false;
   }
 
   /** Whether it makes sense to send the same again later. */
@@ -34,7 +40,7 @@ async function call(path, options = {}) {
   }
   if (answer.ok) return answer;
   const problem = await answer.json().catch(() => ({}));
-  throw new Refusal(answer.status, problem.code ?? "", problem.detail ?? answer.statusText);
+  throw new Refusal(answer.status, problem.code ?? "", problem.detail ?? answer.statusText, problem);
 }
 
 /**

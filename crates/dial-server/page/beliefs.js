@@ -21,6 +21,12 @@ export async function readBeliefs() {
   return { version: Number(headers.get("x-dial-version")), classes: new Uint16Array(bytes, 0, n), probability: part(2), strength: part(3), variance: part(4), marks: part(5) };
 }
 
+/** A byte for every item: bit 0 whether it is labelled, above it the shape of its class. @param {Beliefs} beliefs */
+export function forms(beliefs) {
+  const shapes = new Map(shared.project.classes.map((one) => [one.id, one.shape]));
+  return beliefs.marks.map((mark, i) => (mark & 1) | ((shapes.get(beliefs.classes[i]) ?? 0) << 1));
+}
+
 /** @param {string} colour As #rrggbb. @returns {[number, number, number]} */
 export function rgb(colour) {
   const value = Number.parseInt(colour.slice(1), 16);

@@ -1,23 +1,31 @@
 // Dialogs: who labels, the keys, the classes. Each is a native dialog, so focus and Escape are as people expect.
 
-import { foreign, make, toast } from "./dom.js";
+import { dot } from "./classes.js";
+import { at, foreign, make, toast } from "./dom.js";
 import { commands, named, resetCommands, setCommand } from "./keys.js";
-import { addClass, annotator, refresh, setAnnotator, shared, submit } from "./state.js";
+import { complain } from "./refusals.js";
+import { addClass, annotator, onNews, refresh, setAnnotator, shared, submit } from "./state.js";
 import { T } from "./strings.js";
 
 /**
  * @param {string} title
  * @param {(close: () => void) => (Node|false)[]} content
+ * @param {string} [kind]
  */
-function open(title, content) {
-  const dialog = make("dialog", { aria: { label: title } });
+function open(title, content, kind = "") {
+  const dialog = make("dialog", { class: kind, aria: { label: title } });
   const close = () => dialog.close();
   const cross = make("button", { class: "quiet icon", type: "button", aria: { label: T.close }, on: { click: close } }, "✕");
   dialog.append(make("header", {}, make("h2", {}, title), cross), ...content(close).filter((node) => node !== false));
-  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("close", () => {
+    // Messages are shown within a dialog while it is open: outside of it nothing could be clicked.
+    document.body.append(at("toasts"));
+    dialog.remove();
+  });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) close(); });
   document.body.append(dialog);
   dialog.showModal();
+  dialog.append(at("toasts"));
   return dialog;
 }
 
@@ -61,10 +69,10 @@ export function showKeys() {
     addEventListener("keydown", press, true);
   };
   const classes = shared.project.classes.filter((one) => one.key).map((one) => make("tr", {}, make("td", {}, make("kbd", {}, one.key)),
-    make("td", {}, make("span", { class: "row" }, make("span", { class: "dot", style: { "--hue": one.colour } }), foreign(one.name)))));
+    make("td", {}, make("span", { class: "row" }, dot(one), foreign(one.name)))));
   const dialog = open(T.keysTitle, () => [
-    make("h3", {}, T.keysHow), make("table", {}, body),
-    make("h3", {}, T.classKeys), make("table", {}, make("tbody", {}, classes)), make("p", { class: "soft small" }, T.softKey),
+    make("h3", {}, T.keysHow), make("table", { class: "keys" }, body),
+    make("h3", {}, T.classKeys), make("table", { class: "keys" }, make("tbody", {}, classes)), make("p", { class: "soft small" }, T.softKey),
     make("footer", {}, make("button", { type: "button", on: { click: () => { resetCommands(); body.replaceChildren(...draw()); } } }, T.keysReset)),
   ]);
   dialog.addEventListener("close", () => { if (waiting) removeEventListener("keydown", waiting, true); });
@@ -77,11 +85,14 @@ export function editClasses() {
       await submit([deed]);
       await refresh();
     } catch (error) {
-      toast(String(/** @type {Error} */ (error).message), "bad");
+      complain(error);
     }
     fillList();
   };
-  const fillList = () => list.replaceChildren(...shared.project.classes.map((one) => {
+  let drawnFrom = "";
+  const from = () => JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
+  const fillList = () => { drawnFrom = from(); drawList(); };
+  const drawList = () => list.replaceChildren(...shared.project.classes.map((one) => {
     const look = (/** @type {object} */ with_) => change({ kind: "look", class: one.id, colour: one.colour, key: one.key, ...with_ });
     const name = make("input", { value: one.name, maxLength: 200, aria: { label: T.name },
       on: { change: () => name.value.trim() && name.value.trim() !== one.name && change({ kind: "rename-class", class: one.id, name: name.value.trim() }) } });
@@ -98,20 +109,23 @@ export function editClasses() {
       else merge.value = "";
     } } }, make("option", { value: "" }, T.mergeInto),
       shared.project.classes.filter((other) => other.id !== one.id).map((other) => make("option", { value: String(other.id) }, other.name)));
-    return make("tr", {}, make("td", {}, colour), make("td", {}, name), make("td", {}, key), make("td", { class: "number" }, one.labels), make("td", {}, merge));
+    return make("tr", {}, make("td", {}, colour), make("td", { class: "wide" }, name), make("td", {}, key), make("td", { class: "number" }, one.labels), make("td", {}, merge));
   }));
   fillList();
-  const name = make("input", { placeholder: T.addClassHint, maxLength: 200, required: true, aria: { label: T.addClassHint } });
+  const name = make("input", { placeholder: T.addClass, maxLength: 200, required: true, aria: { label: T.addClass } });
   const add = make("form", { class: "row", on: { submit: async (/** @type {Event} */ event) => {
     event.preventDefault();
     try {
       await addClass(name.value);
       name.value = "";
     } catch (error) {
-      toast(String(/** @type {Error} */ (error).message), "bad");
+      complain(error);
     }
     fillList();
   } } }, name, make("button", {}, T.add));
   const heads = [T.colour, T.name, T.key, T.labels, ""].map((words) => make("th", { scope: "col" }, words || make("span", { class: "unseen" }, T.mergeInto)));
-  open(T.classesTitle, () => [make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, heads)), list)), make("p", {}), add]);
+  // Others may change classes too, and so may what a message offers.
+  const end = onNews((what) => { if (what === "project" && from() !== drawnFrom) fillList(); });
+  const dialog = open(T.classesTitle, () => [make("div", { class: "scroll" }, make("table", { class: "class-rows" }, make("thead", {}, make("tr", {}, heads)), list)), make("p", {}), add], "wide-dialog");
+  dialog.addEventListener("close", end);
 }

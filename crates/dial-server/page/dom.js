@@ -1,5 +1,7 @@
 // Making elements. Text only ever becomes text: there is no way from a string to markup in this page.
 
+import { T } from "./strings.js";
+
 /** @typedef {Node|string|number|null|undefined|false} Child */
 
 /**
@@ -60,8 +62,28 @@ function listen(element, listeners) {
  * @param {...(Child|Child[])} children
  */
 export function fill(element, ...children) {
+  const focus = focused(element);
   const nodes = children.flat().filter((child) => child !== null && child !== undefined && child !== false);
   element.replaceChildren(...nodes.map((child) => (child instanceof Node ? child : document.createTextNode(String(child)))));
+  focus?.();
+}
+
+/** What can have the focus. */
+const FOCUSABLE = "a, button, input, select, textarea, summary, [tabindex]";
+
+/**
+ * Brings the focus back to the element that takes the place of the one that has it, if there is such a one.
+ * @param {Element} element Whose children are about to change.
+ * @returns {(() => void)|null}
+ */
+function focused(element) {
+  const active = document.activeElement;
+  if (!active || active === element || !element.contains(active)) return null;
+  const sign = (/** @type {Element} */ one) => [one.tagName, one.id, one.getAttribute("aria-label") ?? one.textContent].join("|");
+  const alike = () => [...element.querySelectorAll(FOCUSABLE)].filter((one) => sign(one) === wanted);
+  const wanted = sign(active);
+  const place = alike().indexOf(active);
+  return () => /** @type {HTMLElement|undefined} */ (alike()[place])?.focus({ preventScroll: true });
 }
 
 /** A text of somebody else's, kept from changing the direction of what surrounds it. @param {string} text */
@@ -76,18 +98,31 @@ export function at(id) {
   return found;
 }
 
+/** What was announced a moment ago: it is said together with what comes right after it. */
+let [said, saidAt] = ["", -Infinity];
+
 /** Tells people who do not see the screen. @param {string} text */
 export function announce(text) {
-  at("live").textContent = text;
+  const now = performance.now();
+  at("live").textContent = now - saidAt < 1500 && said !== text ? `${said}. ${text}` : text;
+  [said, saidAt] = [text, now];
 }
 
-/** A message that goes away. @param {string} text @param {"good"|"bad"|"plain"} [mood] */
-export function toast(text, mood = "plain") {
+/**
+ * A message that goes away; one that offers something stays until it is answered or closed.
+ * @param {string} text @param {"good"|"bad"|"plain"} [mood] @param {[string, () => void][]} [offers]
+ */
+export function toast(text, mood = "plain", offers = []) {
   const box = at("toasts");
-  const one = make("p", { class: `toast ${mood}`, role: mood === "bad" ? "alert" : "status" }, text);
+  // The same is not said twice at once.
+  for (const other of [...box.children]) if (other.firstElementChild?.textContent === text) other.remove();
+  const close = () => one.remove();
+  const button = (/** @type {string} */ words, /** @type {() => void} */ work) => make("button", { type: "button", on: { click: () => { close(); work(); } } }, words);
+  const one = make("div", { class: `toast ${mood}`, role: mood === "bad" ? "alert" : "status" }, make("p", {}, text),
+    offers.length > 0 && make("div", { class: "row" }, offers.map(([words, work]) => button(words, work)), button(T.later, () => {})));
   box.append(one);
   while (box.childElementCount > 3) box.firstElementChild?.remove();
-  setTimeout(() => one.remove(), mood === "bad" ? 9000 : 4000);
+  if (!offers.length) setTimeout(close, mood === "bad" ? 9000 : 4000);
 }
 
 /**

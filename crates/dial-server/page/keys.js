@@ -1,10 +1,10 @@
 // Which key does what. Classes have letters and digits; commands have the other keys, so that the two never meet.
 
-/** @typedef {"undo"|"redo"|"skip"|"exclude"|"unsure"|"add"|"help"|"before"|"after"|"zoom"} Command */
+/** @typedef {"undo"|"redo"|"skip"|"exclude"|"unsure"|"add"|"find"|"help"|"before"|"after"|"zoom"} Command */
 
 /** @type {Record<Command, string>} */
 const USUAL = {
-  undo: "Backspace", redo: "Shift+Backspace", skip: "Space", exclude: "Delete", unsure: "Enter", add: "+", help: "?",
+  undo: "Backspace", redo: "Shift+Backspace", skip: "Space", exclude: "Delete", unsure: "Enter", add: "+", find: "/", help: "?",
   before: "[", after: "]", zoom: "=",
 };
 

@@ -1,9 +1,11 @@
 // The page: its frame, its views, its keys. Everything else is in the modules this one puts together.
 
-import { announce, at, calmly, fill, make, toast } from "./dom.js";
+import { Refusal } from "./api.js";
+import { at, calmly, draw as svg, fill, make, toast } from "./dom.js";
 import { askName, editClasses, showKeys } from "./dialogs.js";
 import { commandOf, typing } from "./keys.js";
 import * as outbox from "./outbox.js";
+import { tellRefusal } from "./refusals.js";
 import { annotator, listen, onNews, refresh, shared } from "./state.js";
 import { T } from "./strings.js";
 import { bulkView } from "./views/bulk.js";
@@ -70,12 +72,33 @@ function drawFrame() {
   at("name").textContent = project.name;
   at("name").title = project.name;
   at("count").textContent = T.labelled(project.labelled, project.items);
-  fill(at("person"), make("span", { class: "who" }, annotator() || T.nobody), make("span", { aria: { hidden: "true" } }, "☺"));
-  at("person").setAttribute("aria-label", `${T.you} ${annotator() || T.nobody}`);
-  const banner = outbox.state().trouble === "signed-out" ? T.signedOut : shared.online ? project.banner : T.stopped;
-  at("banner").textContent = banner ?? "";
-  at("banner").hidden = !banner;
+  fill(at("person"), svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("circle", { cx: 8, cy: 5, r: 3 }), svg("path", { d: "M2 15a6 6 0 0 1 12 0z" })),
+    make("span", { class: "who" }, annotator() || T.yourName));
+  at("person").setAttribute("aria-label", annotator() ? T.you(annotator()) : T.yourName);
+  at("person").title = T.yourNameWhy;
+  drawBanner();
   drawTabs();
+}
+
+let bannerFrom = "";
+
+/** What people must know before they go on: first what could lose answers. */
+function drawBanner() {
+  const { waiting, unkept, trouble } = outbox.state();
+  const text = unkept ? T.unkept(unkept) : trouble === "signed-out" ? T.signedOut(waiting) : shared.online ? shared.project.banner : T.offlineLong(waiting);
+  const stuck = waiting > 0 && (unkept > 0 || trouble !== "none" || !shared.online);
+  const from = JSON.stringify([text, stuck]);
+  if (from === bannerFrom) return;
+  bannerFrom = from;
+  fill(at("banner"), make("span", {}, text ?? ""), stuck && make("button", { type: "button", on: { click: saveFile } }, T.saveFile));
+  at("banner").hidden = !text;
+}
+
+/** What waits as a file, for whoever must close the browser before the server is back. */
+function saveFile() {
+  const url = URL.createObjectURL(new Blob([outbox.written()], { type: "application/json" }));
+  make("a", { href: url, download: `${shared.project.name}-answers.json` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 /** @param {outbox.State} state */
@@ -86,6 +109,7 @@ function drawSaved(state) {
   const text = state.trouble === "signed-out" ? T.signedOutShort : trouble ? T.offline(state.waiting) : state.waiting ? T.saving(state.waiting) : T.saved;
   if (place.textContent !== text) place.textContent = text;
   place.dataset.waiting = String(state.waiting);
+  drawBanner();
 }
 
 /** @param {KeyboardEvent} event */
@@ -121,27 +145,28 @@ function themes() {
 async function start() {
   themes();
   fill(at("theme"), "◐");
-  for (const [id, words] of Object.entries({ theme: T.theme, help: T.help })) {
+  for (const [id, words] of Object.entries({ theme: T.theme, help: T.help, person: T.yourName })) {
     at(id).title = words;
     at(id).setAttribute("aria-label", words);
   }
   at("skip-link").textContent = T.skipLink;
+  at("tabs").setAttribute("aria-label", T.viewsLabel);
   at("person").addEventListener("click", askName);
   at("help").addEventListener("click", showKeys);
   try {
     await refresh();
   } catch (error) {
-    fill(at("main"), make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, String(/** @type {Error} */ (error).message)),
+    const out = error instanceof Refusal && error.status === 401;
+    fill(at("main"), make("div", { class: "empty" }, make("h2", {}, out ? T.signedOutShort : T.broken), make("p", {}, out ? T.signedOutStart : String(/** @type {Error} */ (error).message)),
       make("button", { class: "main", on: { click: () => location.reload() } }, T.retry)));
     return;
   }
   outbox.onState(drawSaved);
   await outbox.open(shared.project.id, (submission, refusal) => {
-    // What is kept aside (C3, C6) is found again in Review; anything else was refused whole.
-    toast(refusal.code === "C3" || refusal.code === "C6" ? T.kept(refusal.message) : refusal.message, "bad");
-    announce(refusal.message);
+    tellRefusal(submission, refusal);
     refresh().catch(() => {});
   });
+  addEventListener("beforeunload", (event) => { if (outbox.state().waiting) event.preventDefault(); });
   if (!outbox.state().lasting) toast(T.lost, "bad");
   // News come in crowds while somebody labels fast; what they change is drawn at most a few times a second.
   /** @type {Set<"project"|"log"|"model"|"map">} */

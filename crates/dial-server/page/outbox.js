@@ -6,11 +6,12 @@
 // share the outbox; the one that holds the lock sends. A decision that the server refuses for good is taken out, and its sender is told.
 
 import { Refusal, post } from "./api.js";
+import { T } from "./strings.js";
 
 /** @typedef {import("./types.js").Submission} Submission */
 /** @typedef {import("./types.js").Stored} Stored */
-/** @typedef {{place?: number, project: string, submission: Submission}} Entry */
-/** @typedef {{waiting: number, trouble: "none"|"offline"|"signed-out", lasting: boolean}} State */
+/** @typedef {{place?: number, unkept?: boolean, project: string, submission: Submission}} Entry */
+/** @typedef {{waiting: number, unkept: number, trouble: "none"|"offline"|"signed-out", lasting: boolean}} State */
 
 const NAME = "dial-outbox";
 const TABLE = "submissions";
@@ -55,7 +56,7 @@ export function onState(listener) {
 
 /** @returns {State} */
 export function state() {
-  return { waiting: waiting.length, trouble, lasting: database !== null };
+  return { waiting: waiting.length, unkept: waiting.filter((entry) => entry.unkept).length, trouble, lasting: database !== null };
 }
 
 /** The items that decisions wait for. @returns {string[]} */
@@ -76,7 +77,13 @@ export async function decide(submission) {
   answer.catch(() => {});
   waiting.push(entry);
   tell();
-  entry.place = await keep(entry).catch(() => undefined);
+  try {
+    entry.place = await keep(entry);
+  } catch {
+    // It is sent all the same, but until then this page is all that has it: that must be said.
+    entry.unkept = true;
+    tell();
+  }
   send();
   return answer;
 }
@@ -104,8 +111,7 @@ export async function send() {
           }
           await done(entry);
           trouble = "none";
-          refused(entry.submission, refusal);
-          senders.get(entry.submission.key)?.reject(refusal);
+          turnDown(entry.submission, refusal);
         }
         senders.delete(entry.submission.key);
         tell();
@@ -122,6 +128,31 @@ export async function send() {
   }
 }
 
+/** Says that something was refused for good: first to people, then to whoever waits for it. @param {Submission} submission @param {Refusal} refusal */
+function turnDown(submission, refusal) {
+  refusal.told = true;
+  refused(submission, refusal);
+  senders.get(submission.key)?.reject(refusal);
+}
+
+/** What waits, as a text that can be kept elsewhere and taken up again. */
+export function written() {
+  return JSON.stringify({ project, submissions: waiting.map((entry) => entry.submission) }, null, 1);
+}
+
+/**
+ * Takes up what was written, also long after. Keys are kept, so that nothing is stored twice.
+ * @param {string} text
+ * @returns {number} How many there are.
+ */
+export function takeUp(text) {
+  const found = JSON.parse(text);
+  if (found.project !== project || !Array.isArray(found.submissions)) throw new Error(T.fileOther);
+  // Nobody waits for them; one that is refused says so itself.
+  for (const one of found.submissions) decide(one).catch(() => {});
+  return found.submissions.length;
+}
+
 /** What another tab has sent for this one is asked again, by its key: whoever waits here gets the same answer. */
 async function settle() {
   for (const [key, { submission, resolve, reject }] of senders) {
@@ -129,8 +160,9 @@ async function settle() {
     try {
       resolve(await post("decisions", submission));
     } catch (error) {
-      if (error instanceof Refusal && error.passing) throw error;
-      reject(/** @type {Error} */ (error));
+      if (!(error instanceof Refusal)) reject(/** @type {Error} */ (error));
+      else if (error.passing) throw error;
+      else turnDown(submission, error);
     }
     senders.delete(key);
   }
@@ -165,7 +197,11 @@ function openDatabase() {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(NAME, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(TABLE, { keyPath: "place", autoIncrement: true });
-    request.onsuccess = () => resolve(request.result);
+    request.onsuccess = () => {
+      // The browser may close it, for want of room or because somebody clears its data.
+      request.result.onclose = () => { database = null; tell(); };
+      resolve(request.result);
+    };
     request.onerror = () => reject(request.error);
     request.onblocked = () => reject(new Error("blocked"));
   });
@@ -195,6 +231,6 @@ async function stored() {
 
 /** @param {Entry} entry @returns {Promise<number>} */
 async function keep(entry) {
-  const { place: _, ...plain } = entry;
+  const plain = { project: entry.project, submission: entry.submission };
   return Number(await within("readwrite", (table) => table.add(plain)));
 }

@@ -1,12 +1,14 @@
 // A chosen item, or many, with the classes to call them: beside the map and the scene.
 
 import * as api from "./api.js";
+import { bars } from "./bars.js";
+import { Picker } from "./classes.js";
 import { announce, fill, foreign, make, toast } from "./dom.js";
-import { classOfKey } from "./keys.js";
+import { commandOf } from "./keys.js";
+import { complain } from "./refusals.js";
 import { large } from "./show.js";
-import { annotator, classOf, shared, submit } from "./state.js";
+import { annotator, classOf, saidOf, submit } from "./state.js";
 import { T } from "./strings.js";
-import { bars } from "./views/label.js";
 
 /** Items that may be called at once. */
 const MOST = 10000;
@@ -18,6 +20,7 @@ export class Panel {
   constructor(changed) {
     this.element = make("aside", { class: "panel card pad", aria: { live: "polite" }, hidden: true });
     this.changed = changed;
+    this.picker = new Picker((known, soft) => { this.label(known.id, soft); });
     /** @type {number[]} */
     this.rows = [];
     /** @type {import("./types.js").Card|null} */
@@ -42,12 +45,11 @@ export class Panel {
     const cross = make("button", { class: "quiet icon", type: "button", aria: { label: T.clear }, on: { click: () => this.choose([]) } }, "✕");
     const many = this.rows.length > 1;
     const title = make("header", { class: "row" }, make("h2", {}, many ? T.chosen(this.rows.length) : foreign(this.card?.id ?? "")), cross);
-    const buttons = shared.project.classes.map((one) => make("button", { class: "class", type: "button", style: { "--hue": one.colour }, on: { click: () => this.label(one.id) } },
-      make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name))));
-    const labels = this.card?.labels.map((label) => make("p", { class: "small soft" }, foreign(T.says(label.annotator, label.classes.map((share) => classOf(share.class).name).join(" / ")))));
+    this.picker.draw();
+    const labels = this.card?.labels.map((label) => make("p", { class: "small soft" }, foreign(T.says(label.annotator, saidOf(label.classes)))));
     fill(this.element, title, this.card && large(this.card.show, this.card.id), labels ?? null,
       many && make("p", { class: "soft small" }, this.rows.length > MOST ? T.chosenTooMany(this.rows.length) : T.bulkWeight),
-      this.rows.length <= MOST && make("div", { class: "classes" }, buttons),
+      this.rows.length <= MOST && this.picker.element,
       this.card?.belief && bars(this.card.belief));
   }
 
@@ -66,26 +68,31 @@ export class Panel {
       announce(words);
       this.choose([]);
     } catch (error) {
-      toast(/** @type {Error} */ (error).message, "bad");
+      complain(error);
     }
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.key === "Escape" && this.rows.length) { this.choose([]); return true; }
-    const found = this.rows.length ? classOfKey(event, shared.project.classes) : null;
-    if (!found || event.repeat) return false;
-    this.label(found.known.id, found.soft);
-    return true;
+    return (this.rows.length > 0 && this.picker.key(event)) || turnKey(event);
   }
 }
 
+/** Takes back or brings back, if that is what a key means. @param {KeyboardEvent} event @param {() => void} [after] */
+export function turnKey(event, after = () => {}) {
+  const command = commandOf(event);
+  if (command !== "undo" && command !== "redo") return false;
+  if (!event.repeat) turn(command).then(after);
+  return true;
+}
+
 /** @param {"undo"|"redo"} kind The latest decision of whoever labels here. */
-export async function turn(kind) {
+async function turn(kind) {
   try {
     const { items = [] } = await submit([{ kind, group: null }]);
     toast(T.turned(kind, items), "good");
   } catch (error) {
-    toast(/** @type {Error} */ (error).message, "bad");
+    complain(error);
   }
 }

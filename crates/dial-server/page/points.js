@@ -4,21 +4,36 @@
 const VERTEX = `#version 300 es
 in vec2 place; in vec4 before; in vec4 after; in float mark;
 uniform vec2 centre; uniform vec2 scale; uniform float size; uniform float fade; uniform float pass_;
-out vec4 hue; out float ringed;
+out vec4 hue; out float ringed; flat out int shape;
 void main() {
   gl_Position = vec4((place - centre) * scale, 0.0, 1.0);
   hue = mix(before, after, fade);
-  ringed = mark;
-  bool wanted = (pass_ > 0.5) == (mark > 0.5);
-  gl_PointSize = wanted ? (mark > 0.5 ? size * 1.7 + 3.0 : size) : 0.0;
+  ringed = mod(mark, 2.0);
+  shape = int(mark) / 2;
+  bool wanted = (pass_ > 0.5) == (ringed > 0.5);
+  gl_PointSize = wanted ? (ringed > 0.5 ? size * 1.7 + 3.0 : size) : 0.0;
   if (!wanted) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }`;
 
 const FRAGMENT = `#version 300 es
 precision mediump float;
-in vec4 hue; in float ringed; uniform vec3 ring; out vec4 colour;
+in vec4 hue; in float ringed; flat in int shape; uniform vec3 ring; out vec4 colour;
+// 1 on the edge of the shape, less within: disc, square, triangle, diamond, plus, cross, triangle upside down, bar.
+float reach(vec2 p) {
+  vec2 q = abs(p);
+  if (shape == 1) return 1.12 * max(q.x, q.y);
+  if (shape == 2 || shape == 6) {
+    float y = shape == 2 ? p.y : -p.y;
+    return max(y / 0.8, (0.884 * q.x - 0.467 * y) / 0.467);
+  }
+  if (shape == 3) return q.x + q.y;
+  if (shape == 5) q = abs(vec2(p.x + p.y, p.x - p.y)) * 0.7071;
+  if (shape == 4 || shape == 5) return min(max(q.x / 0.4, q.y), max(q.y / 0.4, q.x));
+  if (shape == 7) return max(q.x, q.y / 0.45);
+  return length(p);
+}
 void main() {
-  float r = length(gl_PointCoord - 0.5) * 2.0;
+  float r = reach(2.0 * gl_PointCoord - 1.0);
   if (r > 1.0) discard;
   float edge = smoothstep(1.0, 0.82, r);
   vec3 inner = ringed > 0.5 && r > 0.62 ? ring : hue.rgb;
@@ -83,7 +98,7 @@ export class Points {
     this.draw();
   }
 
-  /** @param {Uint8Array} colours Four bytes each. @param {Uint8Array} marks One where a point is labelled. @param {boolean} calmly Whether to fade. */
+  /** @param {Uint8Array} colours Four bytes each. @param {Uint8Array} marks Bit 0 where a point is labelled, above it its shape. @param {boolean} calmly Whether to fade. */
   setColours(colours, marks, calmly) {
     const { gl } = this;
     const before = this.colours?.length === colours.length && calmly ? this.colours : colours;

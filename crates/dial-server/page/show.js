@@ -38,7 +38,7 @@ export function small(show, id, side = 160) {
       const values = show.values ?? [];
       if (values.length > 12 && !show.names?.length) return make("div", { class: "thumb spectrum" }, curve(values, { height: 60, plain: true }));
       const cells = values.slice(0, 6).map((value, i) => `${show.names?.[i] ?? i}: ${written(value)}`);
-      return make("div", { class: "thumb text" }, foreign(cells.join("\n")));
+      return make("div", { class: "thumb text" }, foreign(cells.join(",\n")));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { calmly } from "./dom.js";
+import { listen as news } from "./line.js";
 import { decide, send } from "./outbox.js";
 import { T } from "./strings.js";
 
@@ -11,15 +12,16 @@ import { T } from "./strings.js";
 /** @typedef {import("./types.js").Stored} Stored */
 /** @typedef {"project"|"log"|"model"|"map"|"line"} News */
 
-/** @type {{project: Project, online: boolean, asked: number}} `asked` is the row of the item on the label view, or -1. */
-export const shared = { project: /** @type {any} */ (null), online: true, asked: -1 };
+/** @type {{project: Project, online: boolean, asked: number, review: keyof typeof T.tabs}} `asked` is the row of the item on the label view, or -1; `review` what Review shows. */
+export const shared = { project: /** @type {any} */ (null), online: true, asked: -1, review: "suspects" };
 
 /** @type {Set<(what: News) => void>} */
 const listeners = new Set();
 
-/** @param {(what: News) => void} listener */
+/** @param {(what: News) => void} listener @returns {() => void} Ends it. */
 export function onNews(listener) {
   listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /** @param {News} what */
@@ -38,9 +40,24 @@ export function setAnnotator(name) {
   tell("project");
 }
 
+/** Shapes of marks, for classes that share a colour. */
+const SHAPES = 8;
+
+/** Gives every class the shape that no earlier class of its colour has. @param {ClassInfo[]} classes */
+function giveShapes(classes) {
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  for (const one of classes) {
+    const before = seen.get(one.colour) ?? 0;
+    one.shape = before % SHAPES;
+    seen.set(one.colour, before + 1);
+  }
+}
+
 /** Reads the project again. */
 export async function refresh() {
   const found = await api.get("project");
+  giveShapes(found.classes);
   // Answers may overtake each other.
   if (!shared.project || found.version >= shared.project.version) shared.project = found;
   tell("project");
@@ -53,7 +70,12 @@ const refreshSoon = calmly(() => { refresh().catch(() => {}); }, 150);
 /** @param {number} id @returns {ClassInfo} */
 export function classOf(id) {
   const found = shared.project.classes.find((one) => one.id === id);
-  return found ?? { id, name: "?", colour: "#888888", key: "", labels: 0 };
+  return found ?? { id, name: "?", colour: "#888888", key: "", labels: 0, shape: 0 };
+}
+
+/** An answer as people say it. @param {import("./types.js").Share[]} classes */
+export function saidOf(classes) {
+  return T.answered(classes.map((share) => classOf(share.class).name), classes.length > 1 || classes.some((share) => share.weight < 1));
 }
 
 /**
@@ -73,6 +95,8 @@ export function submit(decisions, how = {}) {
  * @returns {Promise<ClassInfo>}
  */
 export async function addClass(name) {
+  const there = shared.project.classes.find((one) => one.name === name.trim());
+  if (there) return there;
   await submit([{ kind: "add-class", name: name.trim() }]);
   const project = await refresh();
   const found = project.classes.find((one) => one.name === name.trim());
@@ -84,24 +108,21 @@ addEventListener("storage", (event) => { if (event.key === "dial-annotator" && s
 
 /** Listens to the server for as long as the page lives. */
 export function listen() {
-  const stream = new EventSource("/api/v1/changes");
-  const heard = (/** @type {boolean} */ online) => {
-    if (shared.online !== online) {
-      shared.online = online;
-      tell("line");
-      if (online) {
-        send();
-        refresh().catch(() => {});
-      }
-    }
+  const line = (/** @type {boolean} */ online) => {
+    if (shared.online === online) return;
+    shared.online = online;
+    tell("line");
+    if (online) catchUp();
   };
-  stream.addEventListener("open", () => heard(true));
-  stream.addEventListener("log", () => { refreshSoon(); tell("log"); });
-  stream.addEventListener("model", () => { refreshSoon(); tell("model"); });
-  stream.addEventListener("map", () => tell("map"));
-  stream.addEventListener("error", () => {
-    heard(false);
-    // A browser gives up after an answer that is no stream (signed out, restarted): then we try again.
-    if (stream.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
+  const catchUp = () => {
+    send();
+    refresh().catch(() => {});
+  };
+  news((what) => {
+    if (what === "open" || what === "lost") return line(what === "open");
+    if (what !== "map") refreshSoon();
+    tell(what);
   });
+  // A tab that was asleep may have missed something.
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && shared.online) { catchUp(); tell("log"); } });
 }

@@ -1,6 +1,6 @@
 // What the interface sends, as far as the page reads it. Only types: nothing here runs.
 
-/** @typedef {{id: number, name: string, colour: string, key: string, labels: number}} ClassInfo */
+/** @typedef {{id: number, name: string, colour: string, key: string, labels: number, shape: number}} ClassInfo */
 /**
  * @typedef {object} Project
  * @property {string} name
@@ -52,7 +52,7 @@
  * @property {string|null} why
  * @property {boolean} audit
  * @property {LabelOf[]} labels
- * @property {{id: string, class: number, distance: number}[]} nearest
+ * @property {{id: string, class: number, distance: number, show: Shown}[]} nearest
  * @property {{class: number, items: number}[]} [changes]
  */
 /** @typedef {{id: string, row: number, show: Shown, belief: Belief, labels: LabelOf[]}} Believed */
@@ -65,6 +65,7 @@
  * @property {string} kind
  * @property {string|null} item
  * @property {string} text
+ * @property {Share[]} [classes]
  * @property {boolean} late
  */
 /** @typedef {{seq: number, group: number, repeated: boolean, known: boolean, late: boolean, also_by?: string[], items?: string[], version: number}} Stored */

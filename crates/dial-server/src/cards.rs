@@ -116,7 +116,8 @@ fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
     let of = |(distance, other): &(f64, NodeId)| {
         let id = app.material.ground.setting.items.id(*other);
         let class = log.labels().labels_of(&id).next().and_then(|(_, classes)| classes.first())?.0.0;
-        Some(Near { id, class, distance: distance.sqrt() })
+        let show = shown(app, *other, &id, SHORT);
+        Some(Near { id, class, distance: distance.sqrt(), show })
     };
     near.iter().take(NEAREST).filter_map(of).collect()
 }

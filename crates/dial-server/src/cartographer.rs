@@ -135,7 +135,7 @@ impl Work {
 fn mark(material: &Material) -> [u8; 32] {
     let recipe = &material.ground.recipe;
     let words =
-        format!("layout 1 {} {} {} {} {}", recipe.features, recipe.k, recipe.kernel, recipe.metric, recipe.seed);
+        format!("layout 2 {} {} {} {} {}", recipe.features, recipe.k, recipe.kernel, recipe.metric, recipe.seed);
     Sha256::digest(words).into()
 }
 

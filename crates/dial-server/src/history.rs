@@ -5,6 +5,8 @@ use dial_store::{Entry, Record};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::wire::Share;
+
 /// A record of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HistoryRow {
@@ -22,6 +24,9 @@ pub struct HistoryRow {
     pub item: Option<String>,
     /// The rest in words.
     pub text: String,
+    /// The classes of a label, also of one that was kept aside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Share>,
     /// The item had all the answers it needs.
     pub late: bool,
 }
@@ -39,8 +44,19 @@ impl HistoryRow {
             kind: kind.into(),
             item,
             text,
+            classes: shares(&record.entry),
             late,
         }
+    }
+}
+
+/// The classes that an entry gives an item.
+fn shares(entry: &Entry) -> Vec<Share> {
+    match entry {
+        Entry::Change(Change::Label { classes, .. }) | Entry::Parked { change: Change::Label { classes, .. }, .. } => {
+            classes.iter().map(|&(class, weight)| Share { class: class.0, weight }).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -40,6 +40,9 @@ pub struct Which {
     /// Only items without a label.
     #[serde(default)]
     pub open: bool,
+    /// Only items with a label.
+    #[serde(default)]
+    pub labelled: bool,
     /// Only items whose id or text contains this, in large or small letters.
     #[serde(default)]
     pub search: String,
@@ -104,8 +107,10 @@ pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Jso
 /// The items that are wanted, in the order that is wanted.
 fn found(app: &App, view: &View<'_>, which: &Which) -> Vec<NodeId> {
     let wanted = |node: &NodeId| {
+        let labelled = || view.labelled().binary_search(node).is_ok();
         which.class.is_none_or(|class| view.class(*node).0 == class)
-            && !(which.open && view.labelled().binary_search(node).is_ok())
+            && !(which.open && labelled())
+            && (!which.labelled || labelled())
             && contains(app, *node, &which.search)
     };
     let nodes: Vec<NodeId> = (0..view.n() as u32).into_par_iter().map(NodeId).filter(wanted).collect();

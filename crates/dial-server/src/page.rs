@@ -18,7 +18,7 @@ macro_rules! script {
 }
 
 /// All files.
-pub const ASSETS: [Asset; 25] = [
+pub const ASSETS: [Asset; 30] = [
     ("/", "text/html; charset=utf-8", include_str!("../page/index.html")),
     ("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
     ("/base.css", STYLE, include_str!("../page/base.css")),
@@ -30,6 +30,11 @@ pub const ASSETS: [Asset; 25] = [
     script!("api.js"),
     script!("outbox.js"),
     script!("state.js"),
+    script!("line.js"),
+    script!("hold.js"),
+    script!("refusals.js"),
+    script!("classes.js"),
+    script!("bars.js"),
     script!("keys.js"),
     script!("dialogs.js"),
     script!("show.js"),

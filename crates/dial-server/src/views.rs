@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dial::{NodeId, Overview};
-use dial_store::Log;
+use dial_store::{Bin, Log};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -153,23 +153,10 @@ pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
 pub struct Calibration {
     /// How many labels were left out, each in turn.
     pub labels: usize,
-    /// They in bins of equal counts, the least probable first.
+    /// They in bins of equal counts, the least probable first: the smallest (`low`) and the largest (`high`) probability of
+    /// the foretold class, how many labels (`count`), the `mean` of the probabilities, and the share that was `right`.
+    #[schema(value_type = Vec<Object>)]
     pub bins: Vec<Bin>,
-}
-
-/// Labels left out whose foretold class was about as probable.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Bin {
-    /// The smallest probability.
-    pub low: f64,
-    /// The largest.
-    pub high: f64,
-    /// How many labels.
-    pub count: usize,
-    /// The mean of the probabilities: the share that should be right.
-    pub mean: f64,
-    /// The share that was right.
-    pub right: f64,
 }
 
 /// Labels left out in turn: how probable the foretold class was, and how often it was right.
@@ -177,14 +164,7 @@ pub struct Bin {
 pub async fn calibration(State(app): Shared) -> Result<Json<Calibration>, Problem> {
     aside(&app, |app| {
         let odds = app.thinker.thought().view.as_ref().map_or(Vec::new(), |view| view.odds());
-        let bin = |bin: dial_store::Bin| {
-            let dial_store::Bin { low, high, count, mean, right } = bin;
-            Bin { low, high, count, mean, right }
-        };
-        Ok(Json(Calibration {
-            labels: odds.len(),
-            bins: dial_store::calibration(&odds).into_iter().map(bin).collect(),
-        }))
+        Ok(Json(Calibration { labels: odds.len(), bins: dial_store::calibration(&odds) }))
     })
     .await
 }

@@ -318,6 +318,8 @@ pub struct Near {
     pub class: u16,
     /// How far it is, in the metric of the graph.
     pub distance: f64,
+    /// How to show it; texts are cut to 400 characters.
+    pub show: Shown,
 }
 
 /// A class of the schema.

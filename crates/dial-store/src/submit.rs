@@ -369,7 +369,7 @@ fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
             Change::Undo { group } if !again.contains(group) => return Ok(*group),
             Change::Undo { .. } => {}
             // A new answer ends the chain of what can be brought back.
-            Change::Label { .. } | Change::Skip { .. } | Change::Exclude { .. } => break,
+            change if change.is_deed() => break,
             _ => {}
         }
     }

@@ -99,6 +99,32 @@ fn undo_is_not_refused_because_somebody_else_did_something_in_between() {
 }
 
 #[test]
+fn the_undo_key_takes_back_names_and_merges_too() {
+    let mut project = project();
+    let names = |project: &Project| {
+        let (log, live) = (project.log(), project.log().labels().classes());
+        live.iter().map(|class| log.class_name(*class).to_string()).collect::<Vec<String>>()
+    };
+    let first = names(&project);
+    project.submit_one(label("k1", "ann", "2", 0), 10).unwrap();
+    let rename = Decision::Change(Change::RenameClass { class: ClassId(0), name: "other".into() });
+    project.submit_one(submission("k2", "ann", rename), 10).unwrap();
+    let merge = Decision::Change(Change::MergeClass { from: ClassId(0), into: ClassId(1) });
+    project.submit_one(submission("k3", "ann", merge), 10).unwrap();
+    assert_eq!(names(&project), first[1..]);
+    let mut turn = |key, decision| {
+        project.submit_one(submission(key, "ann", decision), 20).unwrap();
+        (names(&project), project.log().labels().labels_of("2").count())
+    };
+    let renamed = [&["other".to_string()], &first[1..]].concat();
+    assert_eq!(turn("u1", Decision::UndoLast), (renamed.clone(), 1), "the merge");
+    assert_eq!(turn("u2", Decision::UndoLast), (first.clone(), 1), "the name");
+    assert_eq!(turn("r1", Decision::RedoLast), (renamed, 1), "the name again");
+    assert_eq!(turn("u3", Decision::UndoLast), (first.clone(), 1));
+    assert_eq!(turn("u4", Decision::UndoLast), (first, 0), "then the label");
+}
+
+#[test]
 fn what_is_known_is_answered_with_the_label_that_stands() {
     let mut project = project();
     let replacing = |key, class| Submission { replace: true, ..label(key, "ann", "1", class) };

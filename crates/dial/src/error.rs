@@ -34,7 +34,7 @@ pub enum Error {
     #[error("{0}. Give a matrix of n rows and d columns, both at least 1.")]
     Shape(String),
     /// Fewer items than the graph needs.
-    #[error("k={k} needs at least {} items, found {n}. {}", k.saturating_add(1), fewer(*n))]
+    #[error("{} {}", too_few(*k, *n), fewer(*n))]
     TooFewItems {
         /// Neighbours asked for.
         k: usize,
@@ -218,6 +218,13 @@ impl Error {
 
 fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
+}
+
+fn too_few(k: usize, n: usize) -> String {
+    match n {
+        0 | 1 => format!("a graph needs at least 2 items, found {n}."),
+        _ => format!("k={k} needs at least {} items, found {n}.", k.saturating_add(1)),
+    }
 }
 
 fn fewer(n: usize) -> String {

@@ -75,6 +75,20 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Whether an undo key takes it back: an answer, or another name or fate of a class.
+    pub fn is_deed(&self) -> bool {
+        matches!(
+            self,
+            Change::Label { .. }
+                | Change::Skip { .. }
+                | Change::Exclude { .. }
+                | Change::RenameClass { .. }
+                | Change::MergeClass { .. }
+        )
+    }
+}
+
 /// A change with its group and its author.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {

@@ -160,12 +160,11 @@ impl Labels {
         self.next_group
     }
 
-    /// The latest live group of labels, skips or exclusions by an annotator: what their undo key takes back.
+    /// The latest live group by an annotator that says something about an item, or renames or merges classes: what their
+    /// undo key takes back.
     pub fn last_group(&self, annotator: &str) -> Option<u64> {
         let mine = |event: &&Event| {
-            event.annotator == annotator
-                && !self.undone.contains(&event.group)
-                && matches!(event.change, Change::Label { .. } | Change::Skip { .. } | Change::Exclude { .. })
+            event.annotator == annotator && !self.undone.contains(&event.group) && event.change.is_deed()
         };
         self.events.iter().rev().find(mine).map(|event| event.group)
     }

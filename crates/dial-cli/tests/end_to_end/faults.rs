@@ -18,10 +18,21 @@ fn too_few_items_for_k() {
         let place = Place::with("a.csv", points(n));
         let ran = place.line("graph a.csv --k 3 --quiet");
         match n {
-            1 => assert_eq!(ran.code, 3, "{}", ran.err),
+            1 => ran.fails("I8", 3, &["a graph needs at least 2 items, found 1. Add items."]),
             2 | 3 => ran.fails("I8", 3, &[&format!("found {n}. Use --k {} or less.", n - 1)]),
             _ => assert_eq!(ran.ok().err, ""),
         }
+    }
+}
+
+#[test]
+fn a_project_of_one_item_says_what_it_lacks() {
+    let place = Place::with("a.csv", points(1));
+    let text = "a graph needs at least 2 items, found 1. Add items.";
+    for line in ["new a.csv --project p.dial", "graph a.csv --k auto"] {
+        let ran = place.line(line);
+        assert!(!ran.err.contains("note[I8]"), "{}", ran.err);
+        ran.fails("I8", 3, &[text]);
     }
 }
 

@@ -2,8 +2,8 @@
 
 import * as api from "../api.js";
 import { announce, fill, foreign, make, toast } from "../dom.js";
-import { commandOf } from "../keys.js";
-import { turn } from "../panel.js";
+import { turnKey } from "../panel.js";
+import { complain } from "../refusals.js";
 import { small } from "../show.js";
 import { classOf, shared, submit } from "../state.js";
 import { T } from "../strings.js";
@@ -28,8 +28,12 @@ export function bulkView() {
   /** @type {Set<string>} */
   let ticked = new Set();
   let total = 0;
-  /** What somebody has unticked, by class: it does not come back. @type {Map<number, Set<string>>} */
-  const rejected = new Map();
+  /** What somebody has unticked in this browser: class and item. It does not come back by itself. */
+  const kept = `dial-unticked-${shared.project.id}`;
+  /** @type {Set<string>} */
+  const unticked = new Set(JSON.parse(localStorage.getItem(kept) ?? "[]"));
+  /** What was accepted here, until the model knows it. @type {Set<string>} */
+  const accepted = new Set();
   let turns = 0;
 
   const read = async () => {
@@ -39,11 +43,9 @@ export function bulkView() {
     drawPicker();
     if (chosen === null || !shared.project.model_ready) return drawEmpty(T.bulkNotYet);
     try {
-      const out = rejected.get(chosen) ?? new Set();
-      const page = await api.get("items", { class: chosen, order, open: true, limit: Math.min(1000, PAGE + out.size) });
+      const found = await nextPage(chosen);
       if (turn !== turns) return;
-      rows = page.rows.filter((/** @type {import("../types.js").Believed} */ row) => !out.has(row.id)).slice(0, PAGE);
-      total = page.total;
+      rows = found;
       // What is more probably something else is not proposed.
       ticked = new Set(rows.filter((row) => surest(row) >= 0.5).map((row) => row.id));
       if (rows.length) draw(); else drawEmpty(T.bulkEmpty);
@@ -52,16 +54,39 @@ export function bulkView() {
     }
   };
 
+  /** The next items of a class that were neither accepted nor unticked. @param {number} id */
+  const nextPage = async (id) => {
+    /** @type {import("../types.js").Believed[]} */
+    const found = [];
+    for (let offset = 0; found.length < PAGE; offset += 200) {
+      const page = await api.get("items", { class: id, order, open: true, limit: 200, offset });
+      total = page.total;
+      found.push(...page.rows.filter((/** @type {import("../types.js").Believed} */ row) => !accepted.has(row.id) && !unticked.has(`${id} ${row.id}`)));
+      if (offset + 200 >= page.total) break;
+    }
+    return found.slice(0, PAGE);
+  };
+
+  const keepUnticked = () => localStorage.setItem(kept, JSON.stringify([...unticked]));
+  /** What was unticked comes back. */
+  const again = () => {
+    for (const one of unticked) if (one.startsWith(`${chosen} `)) unticked.delete(one);
+    keepUnticked();
+    read();
+  };
+
   /** @param {import("../types.js").Believed} row */
   const surest = (row) => Math.max(...row.belief.probabilities.map((one) => one.probability));
 
   /** @param {string} words */
   const drawEmpty = (words) => {
-    fill(grid, make("li", { class: "empty" }, words));
+    rows = [];
+    fill(grid, make("li", { class: "empty" }, make("p", {}, words), leftOut() > 0 && make("button", { type: "button", on: { click: again } }, T.bulkAgain(leftOut()))));
     foot.hidden = true;
   };
 
   const drawPicker = () => {
+    picker.hidden = shared.project.classes.length === 0;
     const select = make("select", { aria: { label: T.bulkClass }, on: { change: () => { chosen = Number(select.value); read(); } } },
       shared.project.classes.map((one) => make("option", { value: String(one.id), selected: one.id === chosen }, one.name)));
     const by = (/** @type {string} */ value, /** @type {string} */ words) => make("button", { type: "button", aria: { pressed: order === value }, on: { click: () => { order = value; read(); } } }, words);
@@ -84,21 +109,24 @@ export function bulkView() {
     drawFoot();
   };
 
+  const leftOut = () => [...unticked].filter((one) => one.startsWith(`${chosen} `)).length;
+
   const drawFoot = () => {
     foot.hidden = false;
     const name = chosen === null ? "" : classOf(chosen).name;
     fill(foot, make("button", { class: "main", type: "button", disabled: ticked.size === 0, on: { click: accept } }, foreign(T.accept(ticked.size, name)), make("kbd", {}, "Enter")),
       make("button", { type: "button", on: { click: () => { ticked = new Set(rows.map((row) => row.id)); draw(); } } }, T.tickAll),
       make("button", { type: "button", on: { click: () => { ticked = new Set(); draw(); } } }, T.tickNone),
+      leftOut() > 0 && make("button", { type: "button", class: "quiet", on: { click: again } }, T.bulkAgain(leftOut())),
       make("span", { class: "soft small" }, `${T.total(total)} · ${T.bulkWeight}`));
   };
 
   const accept = async () => {
     if (!ticked.size || chosen === null) return;
     const [id, items] = [chosen, [...ticked]];
-    const out = rejected.get(id) ?? new Set();
-    for (const row of rows) if (!ticked.has(row.id)) out.add(row.id);
-    rejected.set(id, out);
+    for (const row of rows) if (!ticked.has(row.id)) unticked.add(`${id} ${row.id}`);
+    keepUnticked();
+    for (const item of items) accepted.add(item);
     ticked = new Set();
     rows = [];
     try {
@@ -106,11 +134,12 @@ export function bulkView() {
       const words = T.bulkDone(items.length, classOf(id).name);
       toast(words, "good");
       announce(words);
-      await read();
     } catch (error) {
-      toast(/** @type {Error} */ (error).message, "bad");
-      read();
+      for (const item of items) accepted.delete(item);
+      complain(error);
     }
+    await read();
+    element.closest("main")?.scrollTo({ top: 0 });
   };
 
   let shown = false;
@@ -119,11 +148,9 @@ export function bulkView() {
     show: () => { shown = true; read(); },
     hide: () => { shown = false; },
     key: (event) => {
-      const command = commandOf(event);
-      if (event.repeat) return false;
-      if (command === "undo" || command === "redo") turn(command).then(read);
-      else if (event.key === "Enter") accept();
-      else return false;
+      if (turnKey(event, () => { accepted.clear(); read(); })) return true;
+      if (event.key !== "Enter" || event.repeat) return false;
+      accept();
       return true;
     },
     // While somebody ticks, nothing moves; a page that is all accepted is read again by itself.

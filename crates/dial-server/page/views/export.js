@@ -22,7 +22,7 @@ export function exportView() {
 
   const read = async () => {
     try {
-      const page = await api.get("items", { limit: ROWS });
+      const page = await api.get("items", { limit: ROWS, labelled: only.checked || null });
       const names = shared.project.classes;
       const rows = page.rows.map((/** @type {import("../types.js").Believed} */ row) => make("tr", {}, make("td", {}, foreign(row.id)),
         make("td", {}, foreign(row.labels.map((label) => label.classes.map((share) => names.find((one) => one.id === share.class)?.name ?? "").join(" / ")).join(" | "))),
@@ -30,8 +30,8 @@ export function exportView() {
         !only.checked && [make("td", {}, foreign(names.find((one) => one.id === row.belief.class)?.name ?? "")),
           make("td", { class: "number" }, Math.max(...row.belief.probabilities.map((one) => one.probability)).toFixed(3)),
           make("td", { class: "number" }, row.belief.variance.toFixed(4)), make("td", { class: "number" }, row.belief.evidence.toFixed(2))]));
-      const heads = ["id", "label", "annotator", ...(only.checked ? [] : ["predicted", "probability", "variance", "evidence"])];
-      if (!rows.length) return fill(preview, make("div", { class: "empty" }, T.bulkNotYet));
+      const heads = only.checked ? T.columns.slice(0, 3) : T.columns;
+      if (!rows.length) return fill(preview, make("div", { class: "empty" }, only.checked ? T.exportNone : T.bulkNotYet));
       fill(preview, make("table", {}, make("thead", {}, make("tr", {}, heads.map((head, i) => make("th", { scope: "col", class: i > 3 ? "number" : "" }, head)))), make("tbody", {}, rows)),
         make("p", { class: "soft small pad" }, T.previewRows(rows.length, page.total)));
     } catch (error) {

@@ -1,11 +1,15 @@
 // Label: one item, one key. The answer goes to the outbox, the next item comes at once.
 
 import * as api from "../api.js";
+import { bars, nearest } from "../bars.js";
+import { Picker } from "../classes.js";
 import { announce, fill, foreign, make, toast } from "../dom.js";
-import { classOfKey, commandOf, commands } from "../keys.js";
+import { hold, inTurn, onScreens, release } from "../hold.js";
+import { commandOf, commands } from "../keys.js";
 import * as outbox from "../outbox.js";
+import { complain } from "../refusals.js";
 import { large, small } from "../show.js";
-import { addClass, annotator, classOf, shared, submit } from "../state.js";
+import { addClass, annotator, classOf, refresh, shared, submit } from "../state.js";
 import { T } from "../strings.js";
 
 /** @typedef {import("../types.js").Card} Card */
@@ -19,11 +23,11 @@ const TRAIL = 8;
 /** @returns {import("../types.js").View} */
 export function labelView() {
   const item = make("section", { class: "item card", aria: { live: "off" } });
-  const classes = make("div", { class: "classes", role: "group", aria: { label: T.classes } });
+  const picker = new Picker((known, soft) => (unsure ? toggle(known.id) : label(known, soft)), () => drawMore());
   const side = make("aside", { class: "beside" });
   const trail = make("ol", { class: "trail", aria: { label: T.recent } });
   const tools = make("div", { class: "deeds row" });
-  const element = make("div", { class: "view label-view" }, make("div", { class: "asked" }, item, classes, tools, trail), side);
+  const element = make("div", { class: "view label-view" }, make("div", { class: "asked" }, item, picker.element, tools, trail), side);
 
   /** @type {Card|null} */
   let card = null;
@@ -37,32 +41,28 @@ export function labelView() {
   let unsure = null;
   let asking = false;
   let wait = 0;
-  // Tabs of one browser are one person: they tell each other what they have on screen.
-  const tabs = new BroadcastChannel(`dial-${shared.project.id}`);
-  const own = api.newKey();
-  /** @type {Map<string, string>} */
-  const elsewhere = new Map();
-  const tellTabs = (/** @type {string|null} */ id, hello = false) => tabs.postMessage({ tab: own, id, hello });
-  tabs.addEventListener("message", ({ data }) => {
-    if (data.id) elsewhere.set(data.tab, data.id); else elsewhere.delete(data.tab);
-    if (data.hello) tellTabs(card?.id ?? null);
-  });
-  addEventListener("pagehide", () => tellTabs(null));
-  tellTabs(null, true);
-
   /** @param {Card|null} next */
   const put = (next) => {
+    if (card && card.id !== next?.id) release(card.id);
     card = next;
     shared.asked = next?.row ?? -1;
-    tellTabs(next?.id ?? null);
+    if (next) hold(next.id);
     key = api.newKey();
     unsure = null;
     draw();
     if (card) announce(`${T.item(shared.project.item_word)}: ${card.show.kind === "text" ? card.show.text?.slice(0, 200) : card.id}`);
   };
 
-  /** Items that are spoken for: kept ready, answered but not saved yet, or on screen in another tab. */
-  const taken = () => [...spare.map((one) => one.id), ...outbox.items(), ...elsewhere.values()];
+  /** Asks for items that no tab has, answered or on screen, and says that this one has them. @param {number} count @returns {Promise<Card[]>} */
+  const ask = (count) => new Promise((resolve, reject) => {
+    inTurn(async () => {
+      const except = [...outbox.items(), ...await onScreens()];
+      const { items } = await api.post("next", { annotator: annotator(), count, except }, AbortSignal.timeout(10000));
+      // They can be shown now; the next tab asks once it can see that this one has them.
+      resolve(items);
+      await Promise.all(items.map((/** @type {Card} */ one) => hold(one.id)));
+    }).catch(reject);
+  });
 
   /** Asks for the next item; what is on screen stays until it is there. */
   const advance = async () => {
@@ -70,8 +70,7 @@ export function labelView() {
     asking = true;
     clearTimeout(wait);
     try {
-      const asked = await api.post("next", { annotator: annotator(), count: 1, except: taken() });
-      const next = asked.items[0] ?? spare.shift() ?? null;
+      const next = (await ask(1))[0] ?? spare.shift() ?? null;
       put(next);
       if (!next) wait = setTimeout(advance, 3000);
       stock();
@@ -92,10 +91,7 @@ export function labelView() {
     // Of a small pool nothing is set aside: others want it too.
     if (spare.length >= SPARE || !card || shared.project.items - shared.project.labelled < 40) return;
     try {
-      const except = [card.id, ...taken()];
-      const asked = await api.post("next", { annotator: annotator(), count: SPARE - spare.length, except });
-      const known = new Set([card?.id, ...spare.map((one) => one.id)]);
-      spare.push(...asked.items.filter((/** @type {Card} */ one) => !known.has(one.id)));
+      spare.push(...await ask(SPARE - spare.length));
       // Their pictures are fetched now: later there may be no line.
       for (const one of spare) if (one.show.url) new Image().src = one.show.url;
     } catch {
@@ -118,6 +114,8 @@ export function labelView() {
     given.unshift({ card: done, said, colour });
     given.length = Math.min(given.length, 200);
     const stored = submit([deed], { key: used, replace: done.labels.some((label) => label.annotator === annotator()) });
+    // Until it is saved no other tab may be given the item.
+    stored.then(() => release(done.id), () => release(done.id));
     announce(T.took(done.id, said));
     drawTrail();
     item.classList.add("leaving");
@@ -150,7 +148,7 @@ export function labelView() {
       const { items = [] } = await submit([{ kind, group: null }]);
       const words = T.turned(kind, items);
       announce(words);
-      if (items.length !== 1) toast(words, "good");
+      if (items.length !== 1) { toast(words, "good"); await refresh(); }
       const taken = new Set(items);
       if (kind === "undo") given.splice(0, given.length, ...given.filter((one) => !taken.has(one.card.id)));
       drawTrail();
@@ -159,7 +157,7 @@ export function labelView() {
       if (back) put(back);
       else if (!card || taken.has(card.id)) await advance();
     } catch (error) {
-      toast(/** @type {Error} */ (error).message || (kind === "undo" ? T.nothingToUndo : T.nothingToRedo), "bad");
+      complain(error);
     }
   };
 
@@ -174,7 +172,7 @@ export function labelView() {
       input?.blur();
       label(known);
     } catch (error) {
-      toast(/** @type {Error} */ (error).message, "bad");
+      complain(error);
     }
   };
 
@@ -201,52 +199,36 @@ export function labelView() {
 
   /** @param {Error} error */
   const drawTrouble = (error) => {
-    fill(item, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, error.message),
+    const offline = error instanceof api.Refusal && error.passing;
+    item.classList.remove("leaving");
+    fill(item, make("div", { class: "empty" }, make("h2", {}, offline ? T.noLine : T.broken), make("p", {}, offline ? T.noLineHint : error.message),
       make("button", { class: "main", on: { click: advance } }, T.retry)));
+    drawClasses();
+    drawSide();
+    drawTools();
   };
 
-  /** What the buttons were drawn from: while that is the same they stay, so that a click on one is never lost. */
-  let drawnFrom = "";
-
   const drawClasses = () => {
+    const first = shared.project.classes.length === 0;
+    // Where nothing is asked there is nothing to answer; between two items everything stays.
+    picker.element.hidden = !card && item.querySelector(".empty") !== null;
+    picker.draw({ pressed: unsure, effects: new Map((card?.changes ?? []).map((one) => [one.class, one.items])) });
+    picker.buttons.classList.toggle("none", first);
+    if (first && element.isConnected) document.getElementById("new-class")?.focus();
+  };
+
+  /** What stands with the buttons: what to do first, the box for a new class, and the way to all of them. */
+  const drawMore = () => {
     const all = shared.project.classes;
-    const effects = new Map((card?.changes ?? []).map((one) => [one.class, one.items]));
-    const from = JSON.stringify([all.map((one) => [one.id, one.name, one.colour, one.key]), unsure ? [...unsure] : null]);
-    if (from === drawnFrom) return drawEffects(effects);
-    drawnFrom = from;
-    const buttons = all.map((one) => {
-      const effect = effects.get(one.id);
-      return make("button", {
-        class: "class", type: "button", style: { "--hue": one.colour }, data: { class: String(one.id) },
-        title: effect === undefined ? one.name : `${one.name}: ${T.change(effect)}`,
-        aria: unsure ? { pressed: unsure.has(one.id) } : {},
-        on: { click: (/** @type {MouseEvent} */ event) => (unsure ? toggle(one.id) : label(one, event.shiftKey)) },
-      }, make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name)),
-        make("span", { class: "effect" }, effect === undefined ? "" : T.changeShort(effect)));
-    });
-    const input = make("input", { placeholder: T.addClass, maxLength: 200, id: "new-class", title: T.addClassHint, aria: { label: T.addClassHint },
+    const before = /** @type {HTMLInputElement|null} */ (document.getElementById("new-class"));
+    const input = make("input", { placeholder: T.addClass, maxLength: 200, id: "new-class", title: T.addClassHint, value: before?.value ?? "", aria: { label: T.addClassHint },
       on: { keydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") { input.value = ""; input.blur(); } } } });
     const add = make("form", { class: "add", on: { submit: (/** @type {Event} */ event) => { event.preventDefault(); newClass(input.value); } } },
       input, make("button", {}, T.add));
-    const typed = /** @type {HTMLInputElement|null} */ (document.activeElement?.id === "new-class" ? document.activeElement : null);
-    if (typed) input.value = typed.value;
     const first = all.length === 0;
-    fill(classes, first && make("div", { class: "first" }, make("h2", {}, T.firstClass), make("p", { class: "soft" }, T.firstClassHint)),
-      all.length === 1 && make("p", { class: "soft hint" }, T.secondClass), buttons, add,
-      !first && make("button", { class: "quiet", type: "button", on: { click: () => dispatchEvent(new Event("dial-edit-classes")) } }, T.editClasses));
-    classes.classList.toggle("none", first);
-    if (typed || (first && element.isConnected)) input.focus();
-  };
-
-  /** @param {Map<number, number>} effects */
-  const drawEffects = (effects) => {
-    for (const button of /** @type {NodeListOf<HTMLElement>} */ (classes.querySelectorAll(".class"))) {
-      const effect = effects.get(Number(button.dataset.class));
-      const place = button.querySelector(".effect");
-      if (place) place.textContent = effect === undefined ? "" : T.changeShort(effect);
-      const name = button.querySelector(".name")?.textContent ?? "";
-      button.title = effect === undefined ? name : `${name}: ${T.change(effect)}`;
-    }
+    return [first && make("div", { class: "first" }, make("h2", {}, T.firstClass), make("p", { class: "soft" }, T.firstClassHint)),
+      all.length === 1 && make("p", { class: "soft hint" }, T.secondClass), add,
+      !first && make("button", { class: "quiet", type: "button", on: { click: () => dispatchEvent(new Event("dial-edit-classes")) } }, T.editClasses)];
   };
 
   /** @param {number} id */
@@ -259,13 +241,14 @@ export function labelView() {
 
   const drawTools = () => {
     const keys = commands();
+    const idle = picker.element.hidden;
     const tool = (/** @type {string} */ words, /** @type {string} */ shortcut, /** @type {() => void} */ work, pressed = false) =>
       make("button", { type: "button", aria: pressed ? { pressed: "true" } : {}, on: { click: work } }, words, make("kbd", {}, shortcut));
     fill(tools, unsure && make("p", { class: "hint", role: "status" }, T.unsureOn),
       unsure?.size ? tool(T.unsureSend, keys.unsure, sendUnsure) : null,
       tool(T.undo, keys.undo, () => turn("undo")), tool(T.redo, keys.redo, () => turn("redo")),
-      tool(T.skip, keys.skip, skip), tool(T.exclude, keys.exclude, exclude),
-      shared.project.classes.length > 0 && tool(T.unsure, keys.unsure, () => { unsure = unsure ? null : new Set(); drawClasses(); drawTools(); }, unsure !== null));
+      !idle && tool(T.skip, keys.skip, skip), !idle && tool(T.exclude, keys.exclude, exclude),
+      !idle && shared.project.classes.length > 0 && tool(T.unsure, keys.unsure, () => { unsure = unsure ? null : new Set(); drawClasses(); drawTools(); }, unsure !== null));
   };
 
   const skip = () => card && decide({ kind: "skip", item: card.id }, T.skip, "var(--soft)");
@@ -301,11 +284,7 @@ export function labelView() {
       else if (command === "unsure") {
         if (unsure?.size) sendUnsure();
         else { unsure = unsure ? null : new Set(); drawClasses(); drawTools(); }
-      } else {
-        const found = classOfKey(event, shared.project.classes);
-        if (!found || event.repeat) return false;
-        if (unsure) toggle(found.known.id); else label(found.known, found.soft);
-      }
+      } else return picker.key(event);
       return true;
     },
     changed: async (what) => {
@@ -323,35 +302,4 @@ export function labelView() {
       drawSide();
     },
   };
-}
-
-/** Bars of belief, each with how far it may be off. @param {import("../types.js").Belief} belief */
-export function bars(belief) {
-  if (!belief.reached) return make("p", { class: "soft" }, T.unreached);
-  const shown = [...belief.probabilities].sort((a, b) => b.probability - a.probability).slice(0, 6);
-  return make("div", {}, make("ul", { class: "bars" }, shown.map(({ class: id, probability }) => {
-    const known = classOf(id);
-    // The standard deviation of the share of a class in a Dirichlet distribution with this evidence.
-    const spread = Math.sqrt((probability * (1 - probability)) / (belief.evidence + 1));
-    const words = T.bar(known.name, probability, spread);
-    const [low, high] = [Math.max(0, probability - spread), Math.min(1, probability + spread)];
-    return make("li", { title: words }, make("span", { class: "name" }, foreign(known.name)),
-      make("span", { class: "bar", role: "img", aria: { label: words } },
-        make("i", { style: { width: `${100 * probability}%`, "--hue": known.colour } }),
-        make("b", { style: { left: `${100 * low}%`, width: `${100 * (high - low)}%` } })),
-      make("span", { class: "percent" }, `${Math.round(100 * probability)}`));
-  })), make("p", { class: "soft small" }, T.evidence(belief.evidence)));
-}
-
-/** @param {Card} card */
-function nearest(card) {
-  const places = card.nearest.map((near) => {
-    const known = classOf(near.class);
-    const place = make("li", { title: `${near.id}: ${known.name}`, style: { "--hue": known.colour } }, make("span", { class: "row" }, make("span", { class: "dot" }), foreign(known.name)));
-    if (card.show.kind === "picture") {
-      place.prepend(small({ kind: "picture", url: `/api/v1/media?id=${encodeURIComponent(near.id)}` }, near.id, 96));
-    } else place.append(make("span", { class: "soft small" }, foreign(near.id)));
-    return place;
-  });
-  return make("ul", { class: `near ${card.show.kind}` }, places);
 }

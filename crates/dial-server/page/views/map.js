@@ -1,10 +1,10 @@
 // Map: every item as a point. Colour is the class, strength the evidence; labelled ones are ringed.
 
 import * as api from "../api.js";
-import { colours, dark, readBeliefs } from "../beliefs.js";
+import { colours, dark, forms, readBeliefs } from "../beliefs.js";
+import { drawLegend } from "../classes.js";
 import { calmly, draw as svg, fill, foreign, make } from "../dom.js";
-import { commandOf } from "../keys.js";
-import { Panel, turn } from "../panel.js";
+import { Panel } from "../panel.js";
 import { Finder, Points, inside } from "../points.js";
 import { small } from "../show.js";
 import { classOf, shared } from "../state.js";
@@ -16,7 +16,7 @@ export function mapView() {
   const over = svg("svg", { class: "over", "aria-hidden": "true" });
   const tip = make("div", { class: "tip card", hidden: true });
   const note = make("p", { class: "soft small note" }, T.mapWait);
-  const legend = make("ul", { class: "legend" });
+  const legend = make("ul", { class: "legend", tabIndex: 0, aria: { label: T.legend } });
   const panel = new Panel(() => drawOver());
   const tools = make("div", { class: "row tools" });
   const stage = make("div", { class: "stage card" }, canvas, over, tip, tools, legend, note);
@@ -56,9 +56,6 @@ export function mapView() {
     stage.classList.toggle("lassoing", lassoing);
   };
 
-  const drawLegend = () => fill(legend, shared.project.classes.map((one) => make("li", {}, make("span", { class: "dot", style: { "--hue": one.colour } }), foreign(one.name))),
-    make("li", { class: "soft" }, make("span", { class: "dot", style: { "--hue": "#9699a0" } }), T.unexplored));
-
   const fit = () => { if (points) { points.zoom = 1; points.centre = [0, 0]; points.draw(); drawOver(); } };
 
   const readPlaces = async () => {
@@ -97,7 +94,7 @@ export function mapView() {
   const paint = (fade = true) => {
     if (!points || !beliefs) return;
     points.ring = dark() ? [1, 1, 1] : [0.07, 0.08, 0.1];
-    points.setColours(colours(beliefs, by), beliefs.marks.map((mark) => mark & 1), fade);
+    points.setColours(colours(beliefs, by), forms(beliefs), fade && !matchMedia("(prefers-reduced-motion: reduce)").matches);
     canvas.dataset.version = String(beliefs.version);
   };
 
@@ -238,14 +235,9 @@ export function mapView() {
 
   return {
     element,
-    show: () => { shown = true; drawTools(); drawLegend(); if (points) { readPlaces(); readAll(); } },
+    show: () => { shown = true; drawTools(); drawLegend(legend); if (points) { readPlaces(); readAll(); } },
     hide: () => { shown = false; tip.hidden = true; },
-    key: (event) => {
-      if (panel.key(event)) return true;
-      const command = commandOf(event);
-      if (command === "undo" || command === "redo") { turn(command); return true; }
-      return false;
-    },
+    key: (event) => panel.key(event),
     changed: (what) => {
       if (!shown) return;
       if (what === "map") readPlaces();
@@ -253,7 +245,7 @@ export function mapView() {
         const from = JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
         if (from === drawnFrom) return;
         drawnFrom = from;
-        drawLegend();
+        drawLegend(legend);
         paint(false);
         panel.draw();
       }

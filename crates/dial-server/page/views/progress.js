@@ -32,7 +32,12 @@ export function progressView() {
    * @param {import("../types.js").HistoryRow[]} rows
    */
   const pace = (rows) => {
-    const mine = rows.filter((row) => row.kind === "label" && row.annotator === annotator());
+    // Many labels in one step are no questions that somebody answered.
+    const labels = rows.filter((row) => row.kind === "label" && row.annotator === annotator());
+    /** @type {Map<number, number>} */
+    const sizes = new Map();
+    for (const row of labels) sizes.set(row.group, (sizes.get(row.group) ?? 0) + 1);
+    const mine = labels.filter((row) => sizes.get(row.group) === 1);
     const last = mine[0]?.time ?? 0;
     const recent = mine.filter((row) => row.time > last - 600000);
     const minutes = (last - (recent[recent.length - 1]?.time ?? last)) / 60000;

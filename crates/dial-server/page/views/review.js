@@ -1,11 +1,13 @@
 // Review: labels the graph disagrees with, people who disagree, answers kept aside, and everything that happened.
 
 import * as api from "../api.js";
-import { fill, foreign, make, toast } from "../dom.js";
-import { classOfKey, commandOf } from "../keys.js";
-import { turn } from "../panel.js";
-import { large } from "../show.js";
-import { annotator, classOf, refresh, shared, submit } from "../state.js";
+import { Picker } from "../classes.js";
+import { calmly, fill, foreign, make, toast } from "../dom.js";
+import { takeUp } from "../outbox.js";
+import { turnKey } from "../panel.js";
+import { complain } from "../refusals.js";
+import { large, small } from "../show.js";
+import { annotator, classOf, refresh, saidOf, shared, submit } from "../state.js";
 import { T, when } from "../strings.js";
 
 /** @typedef {keyof typeof T.tabs} Tab */
@@ -16,8 +18,18 @@ export function reviewView() {
   const tabs = make("div", { class: "segments", role: "tablist" });
   const body = make("div", { class: "review-body", role: "tabpanel" });
   const element = make("div", { class: "view review-view" }, make("header", {}, make("h2", {}, T.reviewTitle)), tabs, body);
-  /** @type {Tab} */
-  let tab = "suspects";
+  const picker = new Picker((known) => { correct(known.id); });
+  // They stay while the list below is drawn anew, so that nothing typed is lost.
+  const searching = make("input", { type: "search", placeholder: T.historySearch, aria: { label: T.historySearch }, on: { input: () => searchSoon() } });
+  const file = make("input", { type: "file", accept: "application/json", hidden: true, on: { change: async () => {
+    const chosen = file.files?.[0];
+    await attempt(async () => { if (chosen) toast(T.fileTaken(takeUp(await chosen.text())), "good"); });
+    file.value = "";
+  } } });
+  const searchSoon = calmly(() => { if (tab() === "history") read(); }, 250);
+  const list = make("div", { class: "review-body" });
+  /** @returns {Tab} */
+  const tab = () => shared.review;
   /** @type {Doubt[]} */
   let doubts = [];
   let place = 0;
@@ -29,18 +41,17 @@ export function reviewView() {
   let drawn = null;
   let turns = 0;
   let shown = false;
-  let search = "";
   let wanted = 50;
 
-  const drawTabs = () => fill(tabs, /** @type {Tab[]} */ (Object.keys(T.tabs)).map((one) => make("button", { type: "button", role: "tab", aria: { selected: one === tab },
-    on: { click: () => { tab = one; place = 0; wanted = 50; read(); } } }, T.tabs[one], one === "parked" && shared.project.parked > 0 && ` (${shared.project.parked})`)));
+  const drawTabs = () => fill(tabs, /** @type {Tab[]} */ (Object.keys(T.tabs)).map((one) => make("button", { type: "button", role: "tab", aria: { selected: one === tab() },
+    on: { click: () => { shared.review = one; place = 0; wanted = 50; read(); } } }, T.tabs[one], one === "parked" && shared.project.parked > 0 && ` (${shared.project.parked})`)));
 
   const read = async () => {
     const turn = ++turns;
     drawTabs();
-    body.setAttribute("aria-label", T.tabs[tab]);
+    body.setAttribute("aria-label", T.tabs[tab()]);
     try {
-      if (tab === "suspects") {
+      if (tab() === "suspects") {
         const page = await api.get("suspects", { limit: 200 });
         if (turn !== turns) return;
         doubts = page.rows.filter((/** @type {any} */ row) => !confirmed.has(`${row.told} ${row.id}`)).map((/** @type {any} */ row) => ({
@@ -48,12 +59,12 @@ export function reviewView() {
           confirm: async () => { confirmed.add(`${row.told} ${row.id}`); localStorage.setItem(kept, JSON.stringify([...confirmed])); },
         }));
         await drawDoubt(T.suspectsHow, T.suspectsNone);
-      } else if (tab === "disagreements") {
+      } else if (tab() === "disagreements") {
         const page = await api.get("disagreements", { limit: 200 });
         if (turn !== turns) return;
-        doubts = page.rows.map((/** @type {any} */ row) => ({ id: row.id, words: row.labels.map((/** @type {any} */ one) => T.says(one.annotator, one.classes.map((/** @type {any} */ share) => classOf(share.class).name).join(" / "))).join(" · ") }));
+        doubts = page.rows.map((/** @type {any} */ row) => ({ id: row.id, words: row.labels.map((/** @type {any} */ one) => T.says(one.annotator, saidOf(one.classes))).join(" · ") }));
         await drawDoubt(T.disagreementsHow, T.disagreementsNone);
-      } else if (tab === "parked") await drawParked();
+      } else if (tab() === "parked") await drawParked();
       else await drawHistory();
     } catch (error) {
       fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
@@ -71,12 +82,11 @@ export function reviewView() {
     drawn = doubt;
     const list = make("ol", { class: "doubts" }, doubts.map((one, i) => make("li", {}, make("button", { type: "button", class: "quiet", aria: i === place ? { current: "true" } : {},
       on: { click: () => { place = i; drawn = null; turns++; drawDoubt(how, none); } } }, make("span", {}, foreign(one.id)), make("span", { class: "soft small" }, foreign(one.words))))));
-    const buttons = shared.project.classes.map((one) => make("button", { class: "class", type: "button", style: { "--hue": one.colour }, on: { click: () => correct(one.id) } },
-      make("kbd", {}, one.key || "·"), make("span", { class: "name" }, foreign(one.name))));
+    picker.draw();
     fill(body, make("p", { class: "soft" }, how), make("div", { class: "doubt" }, list,
       make("section", { class: "card pad" }, large(card.show, card.id), make("p", { class: "said" }, foreign(doubt.words)),
         doubt.confirm && make("button", { class: "main", type: "button", on: { click: confirm } }, T.confirm, make("kbd", {}, "Enter")),
-        make("div", { class: "classes" }, buttons))));
+        picker.element)));
   };
 
   const confirm = async () => {
@@ -100,27 +110,44 @@ export function reviewView() {
 
   /** @param {() => Promise<void>} work */
   const attempt = async (work) => {
-    try { await work(); } catch (error) { toast(/** @type {Error} */ (error).message, "bad"); }
+    try { await work(); } catch (error) { complain(error); }
   };
 
   const drawParked = async () => {
+    const turn = turns;
     const page = await api.get("parked", { limit: 200 });
-    if (!page.rows.length) return fill(body, make("div", { class: "empty" }, make("h2", {}, T.parkedNone)));
-    fill(body, make("p", { class: "soft" }, T.parkedHow), make("ul", { class: "parked" }, page.rows.map((/** @type {import("../types.js").HistoryRow} */ row) => {
-      const known = shared.project.classes.find((one) => one.name === row.text);
-      const take = () => attempt(async () => {
-        if (known) await submit([{ kind: "label", item: row.item ?? "", classes: [{ class: known.id, weight: 1 }] }], { replace: true });
-      }).then(after);
-      const dismiss = () => attempt(async () => { await submit([{ kind: "settle", parked: row.seq }]); }).then(after);
-      const after = () => refresh().then(read);
-      return make("li", { class: "card pad row" }, make("div", {}, make("p", {}, foreign(row.item ?? ""), " → ", foreign(row.text)), make("p", { class: "soft small" }, foreign(`${row.annotator || T.nobody}, ${when(row.time)}`))),
-        known && row.annotator === annotator() && make("button", { type: "button", class: "main", on: { click: take } }, T.parkedAgain), make("button", { type: "button", on: { click: dismiss } }, T.dismiss));
-    })));
+    /** @type {import("../types.js").HistoryRow[]} */
+    const rows = page.rows;
+    const cards = await Promise.all(rows.map((row) => api.get("item", { id: row.item }).catch(() => null)));
+    if (turn !== turns) return;
+    const choose = make("button", { type: "button", on: { click: () => file.click() } }, T.takeFile);
+    if (!rows.length) return fill(body, make("div", { class: "empty" }, make("h2", {}, T.parkedNone), choose, file));
+    fill(body, make("p", { class: "soft" }, T.parkedHow), make("ul", { class: "parked" }, rows.map((row, i) => parked(row, cards[i]))), make("p", {}, choose, file));
+  };
+
+  /** An answer that was kept aside, with the item it is for. @param {import("../types.js").HistoryRow} row @param {import("../types.js").Card|null} card */
+  const parked = (row, card) => {
+    const after = () => refresh().then(read);
+    const answer = (/** @type {import("../types.js").Share[]} */ classes) => attempt(async () => {
+      await submit([{ kind: "label", item: row.item ?? "", classes }], { replace: true });
+    }).then(after);
+    const dismiss = () => attempt(async () => { await submit([{ kind: "settle", parked: row.seq }]); }).then(after);
+    const live = (row.classes ?? []).every((share) => shared.project.classes.some((one) => one.id === share.class));
+    const mine = row.annotator === annotator() && (row.classes ?? []).length > 0;
+    const other = make("select", { aria: { label: `${T.parkedOther}: ${row.item}` }, on: { change: () => answer([{ class: Number(other.value), weight: 1 }]) } },
+      make("option", { value: "" }, T.parkedOther), shared.project.classes.map((one) => make("option", { value: String(one.id) }, one.name)));
+    const stands = card?.labels.find((label) => label.annotator === row.annotator)?.classes;
+    return make("li", { class: "card pad" }, card && small(card.show, card.id, 96),
+      make("div", {}, make("p", {}, foreign(row.item ?? ""), " → ", make("strong", {}, foreign(row.classes?.length && live ? saidOf(row.classes) : row.text))),
+        make("p", { class: "soft small" }, foreign(`${stands ? `${T.stands(saidOf(stands))} · ` : ""}${row.annotator || T.nobody}, ${when(row.time)}`))),
+      make("div", { class: "row" }, mine && live && make("button", { type: "button", class: "main", on: { click: () => answer(row.classes ?? []) } }, T.parkedAgain),
+        mine && !live && other, make("button", { type: "button", on: { click: dismiss } }, T.dismiss)));
   };
 
   const drawHistory = async () => {
-    const page = await api.get("history", { limit: wanted, search });
-    const input = make("input", { type: "search", value: search, placeholder: T.historySearch, aria: { label: T.historySearch }, on: { change: () => { search = input.value; read(); } } });
+    const turn = turns;
+    const page = await api.get("history", { limit: wanted, search: searching.value });
+    if (turn !== turns) return;
     const rows = page.rows.map((/** @type {import("../types.js").HistoryRow} */ row) => {
       const undo = () => attempt(async () => { await submit([{ kind: "undo", group: row.group }], { replace: true }); }).then(read);
       const select = make("select", { aria: { label: `${T.edit}: ${row.item}` }, on: { change: () => attempt(async () => {
@@ -130,7 +157,8 @@ export function reviewView() {
       return make("tr", {}, make("td", { class: "soft small" }, when(row.time)), make("td", {}, T.kinds[row.kind] ?? row.kind), make("td", {}, foreign(row.item ?? "")),
         make("td", {}, foreign(row.text)), make("td", { class: "soft" }, foreign(row.annotator)), make("td", {}, row.kind === "label" && select), make("td", {}, done && make("button", { type: "button", class: "quiet", on: { click: undo } }, T.historyUndo)));
     });
-    fill(body, make("div", { class: "row" }, input), rows.length ? make("div", { class: "scroll card", tabIndex: 0, role: "region", aria: { label: T.tabs.history } }, make("table", { class: "history" }, make("thead", {}, make("tr", {}, T.historyHeads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows))) : make("div", { class: "empty" }, T.historyNone),
+    if (!searching.isConnected) fill(body, make("div", { class: "row" }, searching), list);
+    fill(list, rows.length ? make("div", { class: "scroll card", tabIndex: 0, role: "region", aria: { label: T.tabs.history } }, make("table", { class: "history" }, make("thead", {}, make("tr", {}, T.historyHeads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows))) : make("div", { class: "empty" }, searching.value ? T.searchNone : T.historyNone),
       page.total > rows.length && make("button", { type: "button", on: { click: () => { wanted += 200; read(); } } }, T.more));
   };
 
@@ -139,23 +167,18 @@ export function reviewView() {
     show: () => { shown = true; read(); },
     hide: () => { shown = false; },
     key: (event) => {
-      const command = commandOf(event);
-      if (command === "undo" || command === "redo") { turn(command).then(read); return true; }
-      if (tab !== "suspects" && tab !== "disagreements") return false;
+      if (turnKey(event, read)) return true;
+      if (tab() !== "suspects" && tab() !== "disagreements") return false;
       if (event.repeat && !event.key.startsWith("Arrow")) return false;
       if (event.key === "Enter") confirm();
       else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         place = Math.min(Math.max(0, place + (event.key === "ArrowDown" ? 1 : -1)), Math.max(0, doubts.length - 1));
         drawn = null;
         turns++;
-        if (tab === "suspects") drawDoubt(T.suspectsHow, T.suspectsNone); else drawDoubt(T.disagreementsHow, T.disagreementsNone);
-      } else {
-        const found = classOfKey(event, shared.project.classes);
-        if (!found || event.repeat) return false;
-        correct(found.known.id);
-      }
+        if (tab() === "suspects") drawDoubt(T.suspectsHow, T.suspectsNone); else drawDoubt(T.disagreementsHow, T.disagreementsNone);
+      } else return picker.key(event);
       return true;
     },
-    changed: (what) => { if (shown && what === "model") read(); },
+    changed: (what) => { if (shown && (what === "model" || (what === "log" && tab() === "parked"))) read(); },
   };
 }

@@ -3,9 +3,9 @@
 import * as api from "../api.js";
 import { doubtColour, readBeliefs, rgb } from "../beliefs.js";
 import { curve } from "../chart.js";
+import { drawLegend } from "../classes.js";
 import { calmly, draw as svg, fill, make } from "../dom.js";
-import { commandOf } from "../keys.js";
-import { Panel, turn } from "../panel.js";
+import { Panel } from "../panel.js";
 import { shared } from "../state.js";
 import { T } from "../strings.js";
 
@@ -17,8 +17,9 @@ export function sceneView() {
   const frame = make("div", { class: "scene-frame" }, image, canvas, mark);
   const spectrum = make("div", { class: "scene-spectrum card pad" });
   const tools = make("div", { class: "row tools" });
+  const legend = make("ul", { class: "legend", tabIndex: 0, aria: { label: T.legend } });
   const panel = new Panel(() => drawMark());
-  const element = make("div", { class: "view scene-view wide" }, make("div", { class: "scene-main" }, tools, frame, spectrum), panel.element);
+  const element = make("div", { class: "view scene-view wide" }, make("div", { class: "scene-main" }, tools, frame, make("div", { class: "scene-side" }, spectrum, legend)), panel.element);
 
   /** @type {{height: number, width: number, bands: number, wavelengths: number[], unit: string}|null} */
   let scene = null;
@@ -84,19 +85,24 @@ export function sceneView() {
   }, 300);
 
   const paint = () => {
+    legend.hidden = overlay !== "classes";
+    drawLegend(legend);
     const context = canvas.getContext("2d");
     if (!scene || !context) return;
     const data = context.createImageData(scene.width, scene.height);
     if (beliefs && overlay !== "none") {
+      const { width } = scene;
       const known = new Map(shared.project.classes.map((one) => [one.id, rgb(one.colour)]));
+      const shapes = new Map(shared.project.classes.map((one) => [one.id, one.shape]));
       pixels.forEach((pixel, row) => {
         const hue = beliefs && known.get(beliefs.classes[row]);
         if (!beliefs || !hue) return;
         const labelled = beliefs.marks[row] & 1;
+        const dimmed = overlay === "classes" && hatched(shapes.get(beliefs.classes[row]) ?? 0, pixel % width, Math.floor(pixel / width)) ? 0.55 : 1;
         const doubt = 2 * (1 - beliefs.probability[row] / 255);
         const colour = overlay === "doubt" ? doubtColour(Math.min(1, doubt)) : hue;
         const strong = overlay === "doubt" ? 1 : 0.35 + 0.65 * Math.min(1, beliefs.strength[row] / 110);
-        data.data.set([colour[0], colour[1], colour[2], labelled ? 255 : Math.round(255 * opacity * strong)], 4 * pixel);
+        data.data.set([dimmed * colour[0], dimmed * colour[1], dimmed * colour[2], labelled ? 255 : Math.round(255 * opacity * strong)], 4 * pixel);
       });
     }
     context.putImageData(data, 0, 0);
@@ -153,15 +159,19 @@ export function sceneView() {
     element,
     show: () => { shown = true; if (scene) read(); else start(); },
     hide: () => { shown = false; },
-    key: (event) => {
-      if (panel.key(event)) return true;
-      const command = commandOf(event);
-      if (command === "undo" || command === "redo") { turn(command); return true; }
-      return false;
-    },
+    key: (event) => panel.key(event),
     changed: (what) => {
       if (!shown) return;
       if (what === "project") paint(); else if (what !== "map") read();
     },
   };
+}
+
+/** Whether a pixel is dark in the pattern of a class: none, rows, columns, slopes, and the same wider. @param {number} shape @param {number} x @param {number} y */
+function hatched(shape, x, y) {
+  const lines = [0, y, x, x + y, x - y];
+  if (shape === 0) return false;
+  const step = shape > 4 ? 4 : 2;
+  const line = lines[shape > 4 ? shape - 4 : shape];
+  return ((line % (2 * step)) + 2 * step) % (2 * step) < step;
 }

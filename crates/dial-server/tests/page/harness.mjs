@@ -63,7 +63,13 @@ export async function open(server, options = {}) {
 export function watch(page) {
   page.trouble ??= [];
   page.on("pageerror", (error) => page.trouble.push(`error: ${error.message}`));
-  page.on("dialog", (dialog) => { page.trouble.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  // A warning before leaving is counted, and not heeded.
+  page.warned = 0;
+  page.on("dialog", (dialog) => {
+    if (dialog.type() === "beforeunload") { page.warned += 1; dialog.accept(); return; }
+    page.trouble.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
 }
 
 /** Waits until something holds. */

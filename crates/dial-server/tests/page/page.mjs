@@ -3,9 +3,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { equal, folder, hold, main, open, run, serve, test, until, watch } from "./harness.mjs";
+import "./looks.mjs";
+import "./mends.mjs";
 
 const place = folder();
-const axe = fs.readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
 /** A project of drawn digits, and what they are. */
 function digits(name, ...more) {
@@ -343,36 +344,6 @@ test("a scene: false colours, spectrum, overlay, a pixel labelled with a click",
   await until("three bands", () => page.evaluate(() => document.querySelector(".scene-frame img")?.src.includes("red=")));
   equal(page.trouble, [], "no error");
   await page.context().close();
-  await server.stop();
-});
-
-test("every view in both themes and on a phone: no serious finding of axe", async () => {
-  const server = await serve(digits("look"));
-  const seed = await open(server);
-  await seed.waitForSelector(".item img");
-  for (let step = 0; step < 24; step++) await answer(seed);
-  await saved(seed);
-  await seed.context().close();
-  const out = process.env.DIAL_SCREENSHOTS;
-  const findings = [];
-  for (const colorScheme of ["light", "dark"]) {
-    for (const [width, height] of [[1280, 800], [390, 844]]) {
-      const page = await open({ ...server, link: await server.post("launch", {}) }, { colorScheme, viewport: { width, height }, bypassCSP: true });
-      for (const view of ["label", "map", "bulk", "review", "progress", "export"]) {
-        await page.goto(`${server.origin}/#${view}`);
-        await page.waitForTimeout(700);
-        if (out) await page.screenshot({ path: path.join(out, `${view}-${colorScheme}-${width}.png`) });
-        await page.evaluate(axe);
-        const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-        const serious = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));
-        findings.push(...serious.map((one) => `${view}, ${colorScheme}, ${width}: ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`));
-        hold(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${view} is wider than a screen of ${width}`);
-      }
-      equal(page.trouble, [], "no error");
-      await page.context().close();
-    }
-  }
-  equal(findings, [], "serious findings");
   await server.stop();
 });
 

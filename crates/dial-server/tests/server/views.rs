@@ -122,6 +122,29 @@ fn beliefs_say_what_the_list_of_items_says() {
 }
 
 #[test]
+fn near_items_are_shown_and_lists_can_be_of_labelled_items_only() {
+    let (_folder, server) = new(&Wish::default());
+    label_some(&server, 12, 10);
+    let card = server.get("/api/v1/item?row=5").ok();
+    let near = card["nearest"].as_array().unwrap();
+    assert_eq!(near.len(), 5);
+    for one in near {
+        let own = server.get(&format!("/api/v1/item?id={}", one["id"].as_str().unwrap())).ok();
+        assert_eq!(one["show"], own["show"]);
+    }
+    let page = server.get("/api/v1/items?labelled=true&limit=1000").ok();
+    assert_eq!(page["total"], 12);
+    assert!(page["rows"].as_array().unwrap().iter().all(|row| row["labels"][0]["annotator"] == "ann"));
+    // What was kept aside says its classes, so that it can be taken up again, also where it was unsure.
+    let classes = json!([{"class": 0, "weight": 0.5}, {"class": 1, "weight": 0.5}]);
+    let unsure =
+        json!({"key": "u", "annotator": "ann", "decisions": [{"kind": "label", "item": "10", "classes": classes}]});
+    assert_eq!(server.post("/api/v1/decisions", &unsure).problem().1, "C3");
+    let parked = server.get("/api/v1/parked").ok();
+    assert_eq!((&parked["rows"][0]["item"], &parked["rows"][0]["classes"]), (&json!("10"), &classes));
+}
+
+#[test]
 fn before_the_model_is_ready_beliefs_are_the_labels() {
     let (_folder, server) = new(&Wish { classes: vec!["only"], ..Wish::default() });
     let version = server.label("k", "", "7", 0).ok()["version"].as_u64().unwrap();
