@@ -49,7 +49,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     metric : {"euclidean", "cosine"}
         How distances are measured.
     tau : float or str, optional
-        How far labels reach: a number, or a multiple of the mean degree such as ``"0.1xdegree"``, which is the default.
+        How far labels reach: a number, or a multiple of the mean degree such as ``"0.1xdegree"``. The default, as those
+        of ``kernel`` and ``reading``, is what goes with the acquisition ``"auto"`` of :class:`dial.Session`.
     prior : float or str
         The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
     kernel : str, optional
@@ -186,6 +187,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             tau=self.tau,
             prior=self.prior,
+            acquisition="auto",
             kernel=self.kernel,
             search=self.search,
             precision=self.precision,

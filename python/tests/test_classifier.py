@@ -105,6 +105,17 @@ def test_it_believes_what_a_session_believes(four_clusters: Pool) -> None:
     assert model.session_.ask(3).tolist() == session.ask(3).tolist()
 
 
+def test_certified_precision_changes_the_solver_alone(four_clusters: Pool) -> None:
+    X, of = four_clusters
+    y = np.where(np.arange(len(X)) < 30, of, -1)
+    faithful, certified = (DirichletClassifier(precision=words).fit(X, y) for words in ("faithful", "certified"))
+    others = lambda model: {name: value for name, value in model.session_.settings.items() if name != "precision"}
+    assert others(faithful) == others(certified)
+    assert certified.session_.settings["precision"] == "certified"
+    np.testing.assert_allclose(certified.evidence_, faithful.evidence_, atol=0.05)
+    assert (certified.transduction_ == faithful.transduction_).mean() > 0.97
+
+
 def test_new_rows_are_read_through_their_neighbours() -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0], [50.0], [51.0], [52.0], [53.0]])
     model = DirichletClassifier(k=2, tau=0.3, prior=0.01, reading="plain").fit(X, marked("low", "high", "", 8))
