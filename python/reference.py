@@ -136,7 +136,7 @@ def fields(value: type) -> str:
         if not name.startswith("_"):
             words = " ".join(line.strip()[2:].strip() for line in comment.strip().splitlines())
             lines.append(f"- `{name}`{f' (`{kind}`)' if kind else ''}: {inline(words)}")
-    return "\n".join(lines)
+    return "\n\n".join(["**Attributes**", "\n".join(lines)]) if lines else ""
 
 
 def signature(value: Any) -> str:
@@ -153,9 +153,10 @@ def signature(value: Any) -> str:
             words.append("*")
         star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         marks = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-        word = f"{marks}{parameter.name}{annotation(parameter.annotation, ': ')}"
+        kind = annotation(parameter.annotation, ": ")
+        word = f"{marks}{parameter.name}{kind}"
         if parameter.default is not parameter.empty:
-            word += f" = {parameter.default!r}"
+            word += f" = {parameter.default!r}" if kind else f"={parameter.default!r}"
         words.append(word)
     result = "" if inspect.isclass(value) else annotation(found.return_annotation, " -> ")
     line = f"({', '.join(words)}){result}"
