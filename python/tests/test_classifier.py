@@ -55,7 +55,7 @@ def test_minus_one_can_be_a_class_and_then_one_exemption_is_left() -> None:
 
 
 def spread(graph: npt.NDArray[np.float64], source: int, tau: float) -> npt.NDArray[np.float64]:
-    """Poisson propagation by a dense solve: (L + tau I) g = e, shifted to 0 at its least and scaled to 1 at the source."""
+    """Poisson propagation by a dense solve: (L + tau I) g = e, its least value moved to 0, then 1 at the source."""
     laplacian = np.diag(graph.sum(axis=1)) - graph
     g = np.linalg.solve(laplacian + tau * np.eye(len(graph)), np.eye(len(graph))[source])
     return np.asarray((g - g.min()) / (g[source] - g.min()))
@@ -119,7 +119,7 @@ def test_certified_precision_changes_the_solver_alone(four_clusters: Pool) -> No
 def test_new_rows_are_read_through_their_neighbours() -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0], [50.0], [51.0], [52.0], [53.0]])
     model = DirichletClassifier(k=2, tau=0.3, prior=0.01, reading="plain").fit(X, marked("low", "high", "", 8))
-    # The two nearest to 0.25 are 0 and 1, a quarter and three quarters away: w = exp(-4 d² / (3/4)²). Evidence is averaged.
+    # The two nearest to 0.25 are 0 and 1, 1/4 and 3/4 away: w = exp(-4 d² / (3/4)²). Evidence is averaged.
     w = np.exp(-4 * np.array([0.25, 0.75]) ** 2 / 0.75**2)
     alpha = model.label_distributions_ * (model.evidence_[:, None] + 2 * 0.01)
     heard = (w[:, None] * (alpha[:2] - 0.01)).sum(axis=0) / w.sum()
