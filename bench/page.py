@@ -68,7 +68,7 @@ def medians(rows):
 
 
 # Measures of which less is better.
-COSTS = ("seconds", "seconds per source", "bytes per node", "peak bytes per node")
+COSTS = ("seconds", "cpu seconds", "seconds per source", "bytes per node", "peak bytes per node")
 
 
 def losses(rows):
