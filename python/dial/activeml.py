@@ -4,7 +4,7 @@ scikit-activeml gives its strategies the whole pool and all labels at every quer
 queries with the same pool, and each query costs no more than :meth:`dial.Session.tell` and :meth:`dial.Session.ask`.
 
 No classifier of its own is needed for predictions: ``SklearnClassifier(dial.DirichletClassifier(),
-include_unlabeled_samples=True)`` is one of scikit-activeml that makes use of the whole pool.
+include_unlabeled_samples=True)`` is one of scikit-activeml (from its 1.0) that makes use of the whole pool.
 """
 
 from __future__ import annotations
