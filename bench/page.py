@@ -68,18 +68,22 @@ def medians(rows):
 
 
 # Measures of which less is better.
-COSTS = ("seconds", "seconds per source", "bytes per node", "peak bytes per node")
+COSTS = ("seconds", "cpu seconds", "seconds per source", "bytes per node", "peak bytes per node")
 
 
 def losses(rows):
-    """A sentence for every case where a peer is faster or smaller than the best of ours."""
+    """A sentence for every case where a peer is faster, smaller or more accurate than the best of ours."""
     found = []
     for (case, n, measure), sides in grouped(rows).items():
+        cost = measure in COSTS
         ours = [middle(values) for side, values in sides.items() if side.startswith("dial")]
+        if not ours or not (cost or measure.startswith("accuracy")):
+            continue
+        best = min(ours) if cost else max(ours)
         for side, values in sides.items():
-            if measure in COSTS and ours and not side.startswith("dial") and middle(values) < min(ours):
-                found.append(f"**{side} wins** at {case}, n = {n:,}: {number(middle(values))} against our "
-                             f"{number(min(ours))} ({measure}).")
+            value = middle(values)
+            if not side.startswith("dial") and (value < best if cost else value > best):
+                found.append(f"**{side} wins** at {case}, n = {n:,}: {number(value)} against our {number(best)} ({measure}).")
     return "\n".join(found)
 
 

@@ -46,6 +46,15 @@ VALUES = {
     "__version__": "The version of the package.",
 }
 
+#: What one is given and does not make.
+RESULTS = ("Advice", "Page", "Pool")
+
+#: Names of types that stand in the signatures.
+TYPES = """\
+In the signatures `Nodes` is an array of row numbers (int64), `Numbers` one of float64, `Progress` is None, True (a bar of
+tqdm) or a function of (stage, done, steps), and `OwnAcquisition` a function from alpha (rows x classes) to a score for every
+row. What has no type may be anything that NumPy makes an array of, and tables of pandas, polars and Arrow."""
+
 #: Query strategies that need scikit-activeml, and are therefore no names of ``dial`` itself.
 ACTIVEML = "dial.activeml"
 
@@ -64,6 +73,7 @@ def page() -> str:
     parts = [
         "# Python reference",
         "Written by `python python/reference.py` from the docstrings; the [guide](python.md) explains how things go together.",
+        TYPES,
         "\n".join(
             f"- {title}: {', '.join(f'[`{name}`](#{anchor(name)})' for name in names)}" for title, names in contents()
         ),
@@ -103,7 +113,7 @@ def entry(place: str, name: str, value: Any) -> Iterator[str]:
         if issubclass(value, Exception):
             bases = " and ".join(f"`{base.__name__}`" for base in value.__bases__)
             yield f"An exception; also {bases}."
-        else:
+        elif name not in RESULTS:
             yield code(f"{value.__name__}{signature(value)}")
         yield text(place, value)
         yield fields(value)
@@ -136,7 +146,7 @@ def fields(value: type) -> str:
         if not name.startswith("_"):
             words = " ".join(line.strip()[2:].strip() for line in comment.strip().splitlines())
             lines.append(f"- `{name}`{f' (`{kind}`)' if kind else ''}: {inline(words)}")
-    return "\n".join(lines)
+    return "\n\n".join(["**Attributes**", "\n".join(lines)]) if lines else ""
 
 
 def signature(value: Any) -> str:
@@ -153,9 +163,10 @@ def signature(value: Any) -> str:
             words.append("*")
         star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         marks = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-        word = f"{marks}{parameter.name}{annotation(parameter.annotation, ': ')}"
+        kind = annotation(parameter.annotation, ": ")
+        word = f"{marks}{parameter.name}{kind}"
         if parameter.default is not parameter.empty:
-            word += f" = {parameter.default!r}"
+            word += f" = {parameter.default!r}" if kind else f"={parameter.default!r}"
         words.append(word)
     result = "" if inspect.isclass(value) else annotation(found.return_annotation, " -> ")
     line = f"({', '.join(words)}){result}"
@@ -188,7 +199,6 @@ def markdown(words: str) -> str:
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", words, flags=re.M)
     out = [prose(parts[0])]
     for title, body in zip(parts[1::2], parts[2::2]):
-        body = inspect.cleandoc(body) if not body.startswith(" ") else body
         listed = title in ("Parameters", "Attributes", "Returns", "Raises", "Yields") and re.search(r"^\S.*\n +\S", body, re.M)
         out += [f"**{title}**", items(body) if listed else prose(body)]
     return "\n\n".join(part.strip("\n") for part in out if part.strip())
@@ -197,7 +207,8 @@ def markdown(words: str) -> str:
 def items(body: str) -> str:
     """``name : type`` with an indented text becomes a line of a list."""
     lines: list[str] = []
-    for line in body.splitlines():
+    # A list of names may go on in the next line.
+    for line in re.sub(r"^(\S.*,)\n(?=\S)", r"\1 ", body, flags=re.M).splitlines():
         if line and not line.startswith(" "):
             name, _, kind = line.partition(" :")
             kind = kind.strip()

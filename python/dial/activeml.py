@@ -2,7 +2,9 @@
 
 scikit-activeml gives its strategies the whole pool and all labels at every query. The strategy keeps the graph between
 queries with the same pool, and each query costs no more than :meth:`dial.Session.tell` and :meth:`dial.Session.ask`.
-For predictions, ``SklearnClassifier(dial.DirichletClassifier(), classes=...)`` is a classifier of scikit-activeml.
+
+No classifier of its own is needed for predictions: ``SklearnClassifier(dial.DirichletClassifier(),
+include_unlabeled_samples=True)`` is one of scikit-activeml (from its 1.0) that makes use of the whole pool.
 """
 
 from __future__ import annotations

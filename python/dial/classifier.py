@@ -49,7 +49,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     metric : {"euclidean", "cosine"}
         How distances are measured.
     tau : float or str, optional
-        How far labels reach: a number, or a multiple of the mean degree such as ``"0.1xdegree"``, which is the default.
+        How far labels reach: a number, or a multiple of the mean degree such as ``"0.1xdegree"``. The default, as those
+        of ``kernel`` and ``reading``, is what goes with the acquisition ``"auto"`` of :class:`dial.Session`.
     prior : float or str
         The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
     kernel : str, optional
@@ -87,7 +88,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The rows, where they lie if they came as float32 or float64 in C order. They must not be changed.
     session_ : Session
         What has been fitted: it can also say which row to ask next. If there is only one class, it has another one
-        beside it.
+        beside it. Where labels cannot serve as names (blanks around them, line breaks, more than 200 characters), its
+        classes are numbers.
     n_features_in_, feature_names_in_ :
         As everywhere in scikit-learn.
 
@@ -176,7 +178,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(told)
         self.classes_ = np.unique(told)
         self.X_ = rows
-        labels = self.classes_.tolist()
+        self._told = self.classes_ if all(map(_names_itself, self.classes_)) else np.arange(len(self.classes_))
+        labels: list[Any] = self._told.tolist()
         if len(labels) == 1:
             labels.append(next(name for name in _OTHER if name != labels[0]))
         self.session_ = Session(
@@ -186,6 +189,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             tau=self.tau,
             prior=self.prior,
+            acquisition="auto",
             kernel=self.kernel,
             search=self.search,
             precision=self.precision,
@@ -194,6 +198,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed,
             progress=self.progress,
         )
+        told = self._told[np.searchsorted(self.classes_, told)]
         self.session_.tell(nodes, told, weights[nodes] / max(1.0, float(weights[nodes].max())))
         believed = {
             "label": self.session_.predict(),
@@ -240,7 +245,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = len(believed["proba"])
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, rows), np.ones((rows, 1))
-        return self.classes_[np.searchsorted(self.classes_, believed["label"])], believed["proba"]
+        return self.classes_[np.searchsorted(self._told, believed["label"])], believed["proba"]
 
 
 def _labels(y: Any, unlabelled: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
@@ -296,6 +301,11 @@ def _of_one_kind(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if len(strings) > 1:
         raise ValueError("y has labels that are strings and others that are not. Give labels of one kind.")
     return np.array(labels.tolist())
+
+
+def _names_itself(label: Any) -> bool:
+    """Whether a label can be the name of its class in a project."""
+    return not isinstance(label, str) or (label.strip() == label and len(label) <= 200 and label.isprintable())
 
 
 def _weights(sample_weight: Any, rows: int) -> npt.NDArray[np.float64]:
