@@ -42,7 +42,7 @@ SECTIONS = {
 #: What is worth saying about values, which have no docstrings.
 VALUES = {
     "ACQUISITIONS": "The acquisitions that read the belief alone, for `acquisition_scores`.",
-    "METHOD_VERSION": "The version of the method: it changes when the same labels may lead to other questions or numbers.",
+    "METHOD_VERSION": "The version of the method: it changes when the same labels may lead to other questions.",
     "__version__": "The version of the package.",
 }
 
@@ -51,9 +51,9 @@ RESULTS = ("Advice", "Page", "Pool")
 
 #: Names of types that stand in the signatures.
 TYPES = """\
-In the signatures `Nodes` is an array of row numbers (int64), `Numbers` one of float64, `Progress` is None, True (a bar of
-tqdm) or a function of (stage, done, steps), and `OwnAcquisition` a function from alpha (rows x classes) to a score for every
-row. What has no type may be anything that NumPy makes an array of, and tables of pandas, polars and Arrow."""
+In the signatures `Nodes` is an array of row numbers (int64), `Numbers` one of float64, `Progress` is None, True (a bar
+of tqdm) or a function of (stage, done, steps), and `OwnAcquisition` a function from alpha (rows x classes) to a score
+for every row. What has no type may be anything that NumPy makes an array of, and tables of pandas, polars and Arrow."""
 
 #: Query strategies that need scikit-activeml, and are therefore no names of ``dial`` itself.
 ACTIVEML = "dial.activeml"
@@ -72,7 +72,7 @@ def page() -> str:
         raise Undocumented(f"the sections and dial.__all__ differ in {sorted(set(listed) ^ set(dial.__all__))}")
     parts = [
         "# Python reference",
-        "Written by `python python/reference.py` from the docstrings; the [guide](python.md) explains how things go together.",
+        "Written by `python python/reference.py` from the docstrings; the [guide](python.md) says how it goes together.",
         TYPES,
         "\n".join(
             f"- {title}: {', '.join(f'[`{name}`](#{anchor(name)})' for name in names)}" for title, names in contents()
@@ -132,7 +132,9 @@ def method(of: str, name: str, value: Any) -> Iterator[str]:
     if isinstance(value, property):
         yield f"#### `{of}.{name}`"
         yield text(f"{of}.{name}", value)
-    elif inspect.isfunction(inspect.unwrap(value) if callable(value) else value) and value.__module__.startswith("dial"):
+    elif inspect.isfunction(inspect.unwrap(value) if callable(value) else value) and value.__module__.startswith(
+        "dial"
+    ):
         yield f"#### `{of}.{name}`"
         yield code(f"{name}{signature(value)}")
         yield text(f"{of}.{name}", value)
@@ -140,7 +142,9 @@ def method(of: str, name: str, value: Any) -> Iterator[str]:
 
 def fields(value: type) -> str:
     """The attributes of a class that comments of the form ``#:`` describe, as a list."""
-    found = re.findall(r"((?:^ +#: .*\n)+) +(?:self\.)?(\w+)(?:: ([^=\n]+?))?(?: = .*)?$", inspect.getsource(value), re.M)
+    found = re.findall(
+        r"((?:^ +#: .*\n)+) +(?:self\.)?(\w+)(?:: ([^=\n]+?))?(?: = .*)?$", inspect.getsource(value), re.M
+    )
     lines = []
     for comment, name, kind in found:
         if not name.startswith("_"):
@@ -162,7 +166,11 @@ def signature(value: Any) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not star:
             words.append("*")
         star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        marks = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        marks = (
+            "*"
+            if parameter.kind is parameter.VAR_POSITIONAL
+            else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        )
         kind = annotation(parameter.annotation, ": ")
         word = f"{marks}{parameter.name}{kind}"
         if parameter.default is not parameter.empty:
@@ -171,7 +179,9 @@ def signature(value: Any) -> str:
     result = "" if inspect.isclass(value) else annotation(found.return_annotation, " -> ")
     line = f"({', '.join(words)}){result}"
     name = getattr(value, "__name__", "")
-    return line if len(name) + len(line) <= WIDTH else "(\n" + "".join(f"    {word},\n" for word in words) + f"){result}"
+    return (
+        line if len(name) + len(line) <= WIDTH else "(\n" + "".join(f"    {word},\n" for word in words) + f"){result}"
+    )
 
 
 def annotation(found: Any, before: str) -> str:
@@ -199,7 +209,9 @@ def markdown(words: str) -> str:
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", words, flags=re.M)
     out = [prose(parts[0])]
     for title, body in zip(parts[1::2], parts[2::2]):
-        listed = title in ("Parameters", "Attributes", "Returns", "Raises", "Yields") and re.search(r"^\S.*\n +\S", body, re.M)
+        listed = title in ("Parameters", "Attributes", "Returns", "Raises", "Yields") and re.search(
+            r"^\S.*\n +\S", body, re.M
+        )
         out += [f"**{title}**", items(body) if listed else prose(body)]
     return "\n\n".join(part.strip("\n") for part in out if part.strip())
 

@@ -1,16 +1,16 @@
-"""A whole loop of a hundred questions with each of the Python packages: how long it takes, and what its labels are worth."""
+"""A loop of a hundred questions with each of the Python packages: how long it takes, and what its labels are worth."""
 from harness import timed
 from comparisons.python_fit import cpu_seconds, labelled_pool, ours, package, read, some_labels
 
 TITLE = "Python: a hundred questions"
-ABOUT = """One label of each class to begin with, the same for all sides and drawn anew each round, then 100 questions, one at a
-time, with the known answers. *seconds* is the whole loop, from the array to the last answer: the graph, where there is one,
-asking and telling; *cpu seconds* adds up the processors. Predictions are not timed: they are made after 10, 25, 50 and 100
-questions to measure the *accuracy* on the rows that are not labelled, and *accuracy, mean* is over these four. Ours asks as a
-session does by itself. modAL and scikit-activeml fit logistic regression and ask for the smallest margin; graphlearning asks
-for the smallest margin of Laplace learning, and by the norm of reweighted Laplace learning (*rwll*), both on its graph of 20
-neighbours. The peers have one thread in BLAS, with which problems so small are solved fastest. *mnistsmall* has 20 columns,
-*digits*, those of scikit-learn, 64."""
+ABOUT = """One label of each class to begin with, the same for all sides and drawn anew each round, then 100
+questions, one at a time, with the known answers. *seconds* is the whole loop, from the array to the last answer: the
+graph, where there is one, asking and telling; *cpu seconds* adds up the processors. Predictions are not timed: they
+are made after 10, 25, 50 and 100 questions to measure the *accuracy* on the rows that are not labelled, and
+*accuracy, mean* is over these four. Ours asks as a session does by itself. modAL and scikit-activeml fit logistic
+regression and ask for the smallest margin; graphlearning asks for the smallest margin of Laplace learning, and by the
+norm of reweighted Laplace learning (*rwll*), both on its graph of 20 neighbours. The peers have one thread in BLAS,
+with which problems so small are solved fastest. *mnistsmall* has 20 columns, *digits*, those of scikit-learn, 64."""
 PLOT = None
 GOALS = []
 CHECKS = [10, 25, 50, 100]
@@ -101,14 +101,16 @@ def activeml(X, y, known, seed):
     def tell(row):
         given[row] = y[row]
 
-    return lambda: int(strategy.query(X, given, clf=classifier)[0]), tell, lambda rows: classifier.fit(X, given).predict(X[rows])
+    return (lambda: int(strategy.query(X, given, clf=classifier)[0]), tell,
+            lambda rows: classifier.fit(X, given).predict(X[rows]))
 
 
 def graphs(X, y, known, seed, reweighting="none", method="smallest_margin"):
     import graphlearning as gl
     import numpy as np
     model = gl.ssl.laplace(gl.weightmatrix.knn(X, 20), reweighting=reweighting)
-    learner = gl.active_learning.active_learner(model, gl.active_learning.unc_sampling, np.array(known), y[known], unc_method=method)
+    acquisition = gl.active_learning.unc_sampling
+    learner = gl.active_learning.active_learner(model, acquisition, np.array(known), y[known], unc_method=method)
     return (lambda: int(learner.select_queries()[0]), lambda row: learner.update(np.array([row]), y[[row]]),
             lambda rows: model.predict()[rows])
 

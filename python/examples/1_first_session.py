@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A first session
 #
-# A pool of 2,000 small pictures of digits, and nobody has said what they show. We ask for the labels that tell most, one at
-# a time, and believe the rest.
+# A pool of 2,000 small pictures of digits, and nobody has said what they show. We ask for the labels that tell most,
+# one at a time, and believe the rest.
 
 # %%
 import tempfile
@@ -17,8 +17,8 @@ pool = dial.read("builtin:digits")
 print(pool)
 
 # %% [markdown]
-# Your own data goes in as it is: a NumPy array, a pandas, polars or Arrow table, one row for each item. Rows are known by
-# their numbers, on the way in and on the way out.
+# Your own data goes in as it is: a NumPy array, a pandas, polars or Arrow table, one row for each item. Rows are known
+# by their numbers, on the way in and on the way out.
 
 # %%
 session = dial.Session(pool.X, seed=1)
@@ -27,8 +27,8 @@ session
 # %% [markdown]
 # ## Ask and tell
 #
-# `ask` proposes rows and changes nothing. `tell` takes the answer; a label that is new becomes a class. Here the answers are
-# known beforehand, so that we can see how good the belief is. In real life a person looks at the picture.
+# `ask` proposes rows and changes nothing. `tell` takes the answer; a label that is new becomes a class. Here the
+# answers are known beforehand, so that we can see how good the belief is. In real life a person looks at the picture.
 
 # %%
 truth = pool.y
@@ -99,13 +99,20 @@ with tempfile.TemporaryDirectory() as folder:
 # %% [markdown]
 # ## What was asked
 #
-# The first questions go for what is typical, each from another corner of the pool; the later ones for what is doubtful.
+# The first questions go for what is typical, each from another corner of the pool; the later ones for what is
+# doubtful.
 
 # %%
 if plt is not None:
     figure, (curve, shown) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=(1, 1.15))
     curve.plot(range(1, 61), accuracy, color=COLOURS[0])
-    curve.set(xlabel="labels", ylabel="share of all rows that are right", ylim=(0, 1), xlim=(0, 60), title="How the belief grows")
+    curve.set(
+        xlabel="labels",
+        ylabel="share of all rows that are right",
+        ylim=(0, 1),
+        xlim=(0, 60),
+        title="How the belief grows",
+    )
     # Twenty pictures of 28 x 28 pixels, five beside each other.
     tiles = pool.X[asked[:20]].reshape(4, 5, 28, 28).transpose(0, 2, 1, 3).reshape(4 * 28, 5 * 28)
     shown.imshow(tiles, cmap="gray_r")

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # Digits, against scikit-learn
 #
-# `dial.DirichletClassifier` is an estimator in the manner of scikit-learn's `LabelSpreading`: every row goes to `fit`, those
-# without a label marked -1, and `transduction_` has a label for all of them. Here both have the same labels of the 1,797
-# digits of scikit-learn, drawn at random, and logistic regression, which learns from the labelled rows alone, has them too.
+# `dial.DirichletClassifier` is an estimator in the manner of scikit-learn's `LabelSpreading`: every row goes to `fit`,
+# those without a label marked -1, and `transduction_` has a label for all of them. Here both have the same labels of
+# the 1,797 digits of scikit-learn, drawn at random, and logistic regression, which learns from the labelled rows
+# alone, has them too.
 
 # %%
 from typing import Any
@@ -43,8 +44,8 @@ def accuracy(model: Any, labels: np.ndarray) -> float:
 
 
 # %% [markdown]
-# `LabelSpreading` stands here twice: with its default of 7 neighbours, and with the 20 that our graph has. Everything else
-# is as it comes out of the box, ours as well.
+# `LabelSpreading` stands here twice: with its default of 7 neighbours, and with the 20 that our graph has. Everything
+# else is as it comes out of the box, ours as well.
 
 # %%
 models: dict[str, Any] = {
@@ -76,8 +77,8 @@ for name in list(models)[1:]:
 # %% [markdown]
 # ## Probabilities
 #
-# `label_distributions_` has a probability for every class, and `variance_` says how unsure it is. The rows that it is least
-# sure of should be the ones that it gets wrong.
+# `label_distributions_` has a probability for every class, and `variance_` says how unsure it is. The rows that it is
+# least sure of should be the ones that it gets wrong.
 
 # %%
 labels = some_labels(4, seed=0)
@@ -96,7 +97,10 @@ assert wrong[doubtful].sum() > 2 * wrong.sum() / 10, "twice what chance would fi
 # %%
 kept = np.arange(len(y)) % 5 > 0
 model = dial.DirichletClassifier().fit(X[kept], labels[kept])
-print(f"rows that were there: {np.mean(model.transduction_ == y[kept]):.3f}, new rows: {model.score(X[~kept], y[~kept]):.3f}")
+print(
+    f"rows that were there: {np.mean(model.transduction_ == y[kept]):.3f}, "
+    f"new rows: {model.score(X[~kept], y[~kept]):.3f}"
+)
 assert abs(model.score(X[~kept], y[~kept]) - np.mean(model.transduction_ == y[kept])) < 0.08
 
 # %%
@@ -107,6 +111,10 @@ if plt is not None:
         axes.plot(each, found.mean(axis=0), "o-", markersize=4, color=colour, label=name)
     axes.set_xscale("log", base=2)
     axes.set_xticks(each, [str(count) for count in each])
-    axes.set(xlabel="labels of each digit", ylabel="accuracy on the other rows", title=f"Mean and range of {len(seeds)} draws")
+    axes.set(
+        xlabel="labels of each digit",
+        ylabel="accuracy on the other rows",
+        title=f"Mean and range of {len(seeds)} draws",
+    )
     axes.legend(loc="lower right")
     keep(figure, "digits")

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Comparing acquisitions
 #
-# Which way of asking suits your data? If some labels are known, `dial.simulate` plays the experiment of the paper on them:
-# one label of each class to begin with, then question after question, several times over. The table has a row for each
-# question.
+# Which way of asking suits your data? If some labels are known, `dial.simulate` plays the experiment of the paper on
+# them: one label of each class to begin with, then question after question, several times over. The table has a row
+# for each question.
 
 # %%
 import numpy as np
@@ -18,8 +18,8 @@ print({name: len(column) for name, column in table.items()})
 assert len(table["query"]) == len(ways) * 5 * 51, "a row for each question, and one for the labels at the start"
 
 # %% [markdown]
-# With `frame="pandas"` or `"polars"` it is a data frame, and `"auto"`, the default, takes whichever of them your program has
-# imported. A dict of arrays is enough here: one matrix of trials x questions for each way of asking.
+# With `frame="pandas"` or `"polars"` it is a data frame, and `"auto"`, the default, takes whichever of them your
+# program has imported. A dict of arrays is enough here: one matrix of trials x questions for each way of asking.
 
 # %%
 
@@ -34,8 +34,8 @@ for way in ways:
     print(f"{way:>9}: {mean[0]:.3f} at the start, {mean[25]:.3f} after 25 questions, {mean[50]:.3f} after 50")
 
 # %% [markdown]
-# All begin with the same labels, so the trials can be compared in pairs, and the differences have less scatter than the
-# curves.
+# All begin with the same labels, so the trials can be compared in pairs, and the differences have less scatter than
+# the curves.
 
 # %%
 start = curves("random")[:, 0]
@@ -56,8 +56,8 @@ assert np.array_equal(once["node"], twice["node"])
 # %% [markdown]
 # ## A way of asking of your own
 #
-# A function from the parameters alpha (rows x classes) to a score for every row does; the largest is asked. To see that it
-# is taken at its word, here is the variance of the paper, written out, beside the one that is built in.
+# A function from the parameters alpha (rows x classes) to a score for every row does; the largest is asked. To see
+# that it is taken at its word, here is the variance of the paper, written out, beside the one that is built in.
 
 # %%
 
@@ -90,6 +90,8 @@ if plt is not None:
         found = curves(way)
         axes.fill_between(range(51), found.min(axis=0), found.max(axis=0), color=colour, alpha=0.12, linewidth=0)
         axes.plot(range(51), found.mean(axis=0), color=colour, label=way)
-    axes.set(xlabel="questions", ylabel="accuracy on unlabelled rows", xlim=(0, 50), title="Mean and range of five trials")
+    axes.set(
+        xlabel="questions", ylabel="accuracy on unlabelled rows", xlim=(0, 50), title="Mean and range of five trials"
+    )
     axes.legend(loc="lower right")
     keep(figure, "acquisitions")

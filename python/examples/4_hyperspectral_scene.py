@@ -1,8 +1,8 @@
 # %% [markdown]
 # # A hyperspectral scene
 #
-# Every pixel of the scene is a spectrum of 60 bands; six crops grow there, and between the fields lies ground that nobody
-# has mapped. A map needs a label for each of 4,096 pixels; we ask for 40.
+# Every pixel of the scene is a spectrum of 60 bands; six crops grow there, and between the fields lies ground that
+# nobody has mapped. A map needs a label for each of 4,096 pixels; we ask for 40.
 #
 # Your own scenes come in the same way: `dial.read("scene.hdr")` for ENVI, or a MATLAB cube with its ground truth
 # (`labels="truth.mat"`).
@@ -21,8 +21,8 @@ height, width = pool.scene
 assert len(pool.wavelengths) == pool.X.shape[1]
 
 # %% [markdown]
-# Spectra are compared by their angle, which light and shadow leave alone: `metric="cosine"`. Pixels that nobody can name
-# stay in the graph, but are not asked (`askable`).
+# Spectra are compared by their angle, which light and shadow leave alone: `metric="cosine"`. Pixels that nobody can
+# name stay in the graph, but are not asked (`askable`).
 
 # %%
 known = pool.labels >= 0
@@ -45,7 +45,7 @@ assert accuracy[-1] > 0.95
 
 # %%
 variance = session.variance()
-print(f"mean variance {variance[known].mean():.3f} on the fields, {variance[~known].mean():.3f} on the ground between them")
+print(f"mean variance {variance[known].mean():.3f} on the fields, {variance[~known].mean():.3f} on the ground")
 assert variance[~known].mean() > 2 * variance[known].mean()
 
 # %% [markdown]
@@ -79,7 +79,9 @@ if plt is not None:
 
     colours = ListedColormap(COLOURS[: len(pool.classes)])
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.9))
-    axes[0].imshow(picture(np.where(known, pool.labels, np.nan)), cmap=colours, vmin=-0.5, vmax=5.5, interpolation="nearest")
+    axes[0].imshow(
+        picture(np.where(known, pool.labels, np.nan)), cmap=colours, vmin=-0.5, vmax=5.5, interpolation="nearest"
+    )
     axes[0].set_title("The truth; white: not mapped")
     sure = np.clip(1 - picture(variance) / variance.max(), 0.15, 1)
     axes[1].imshow(picture(believed), cmap=colours, vmin=-0.5, vmax=5.5, alpha=sure, interpolation="nearest")

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Coming from modAL or scikit-activeml
 #
-# The same loop three times over, as you know it and as it is here. One label of each digit to begin with, then 40 questions;
-# what is compared is the accuracy on all 1,797 digits of scikit-learn.
+# The same loop three times over, as you know it and as it is here. One label of each digit to begin with, then 40
+# questions; what is compared is the accuracy on all 1,797 digits of scikit-learn.
 #
 # | modAL | here |
 # |---|---|
-# | `ActiveLearner(estimator, query_strategy, X_training, y_training)` | `dial.ActiveLearner(X)`: it has the whole pool |
-# | `learner.query(X_pool)` gives places in what is left of the pool | `learner.query()` gives row numbers of `X`, always |
+# | `ActiveLearner(estimator, query_strategy, X_training, y_training)` | `dial.ActiveLearner(X)`: it has the pool |
+# | `learner.query(X_pool)` gives places in what is left | `learner.query()` gives row numbers of `X`, always |
 # | `learner.teach(X_pool[i], y)`, then delete `i` from the pool | `learner.teach(i, y)` |
 # | a strategy: `uncertainty_sampling`, ... | `acquisition="auto"`, `"margin"`, ... |
 #
@@ -55,7 +55,9 @@ modAL.models.learners.check_X_y = checked
 
 def with_modal(strategy: Any) -> list[float]:
     """A loop as one writes it for modAL."""
-    learner = ActiveLearner(LogisticRegression(max_iter=300), query_strategy=strategy, X_training=X[first], y_training=y[first])
+    learner = ActiveLearner(
+        LogisticRegression(max_iter=300), query_strategy=strategy, X_training=X[first], y_training=y[first]
+    )
     X_pool, y_pool = np.delete(X, first, axis=0), np.delete(y, first)
     scores = []
     for _ in range(QUESTIONS):
@@ -122,10 +124,13 @@ for _ in range(QUESTIONS):
     nodes = strategy.query(X, given)
     given[nodes] = y[nodes]
     asked += nodes.tolist()
-assert asked == [row for row in learner.session.labels()["node"].tolist() if row not in first], "the questions of the session"
+assert asked == [
+    row for row in learner.session.labels()["node"].tolist() if row not in first
+], "the questions of the session"
 
 # %% [markdown]
-# For predictions: the estimator, with NaN where there is no label. It learns from all rows, and so it is given all of them.
+# For predictions: the estimator, with NaN where there is no label. It learns from all rows, and so it is given all of
+# them.
 
 # %%
 model = dial.DirichletClassifier(unlabelled=None).fit(X, given)
@@ -137,7 +142,10 @@ assert abs(np.mean(model.transduction_ == y) - curves["dial.ActiveLearner"][-1])
 
 # %%
 for name, found in curves.items():
-    print(f"{name:>24}: {found[9]:.3f} after 10 questions, {found[-1]:.3f} after {QUESTIONS}, {np.mean(found):.3f} on the way")
+    print(
+        f"{name:>24}: {found[9]:.3f} after 10 questions, {found[-1]:.3f} after {QUESTIONS}, "
+        f"{np.mean(found):.3f} on the way"
+    )
 assert np.mean(curves["dial.ActiveLearner"]) > np.mean(curves["modAL, margin"])
 assert np.mean(curves["dial.ActiveLearner"]) > np.mean(curves["scikit-activeml, margin"])
 

@@ -1,7 +1,7 @@
 """What the examples share to draw: matplotlib if it is installed, and a place for the figures.
 
-Figures are written into the folder named by the environment variable ``DIAL_FIGURES``; without it they are only drawn, as a
-notebook shows them.
+Figures are written into the folder named by the environment variable ``DIAL_FIGURES``; without it they are only drawn,
+as a notebook shows them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the documents say can be done: their code runs, the examples hold, and the reference is what the docstrings say."""
+"""What the documents say can be done: their code runs, the examples hold, the reference is what the docstrings say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "python" / "examples"
 DOCUMENTS = ["docs/python.md", "python/README.md"]
 #: What examples import beside dial and NumPy.
-NEEDS = {"2_digits_against_scikit_learn": ["sklearn"], "5_coming_from_modal_and_activeml": ["sklearn", "modAL", "skactiveml"]}
+NEEDS = {
+    "2_digits_against_scikit_learn": ["sklearn"],
+    "5_coming_from_modal_and_activeml": ["sklearn", "modAL", "skactiveml"],
+}
 
 
 def blocks(document: str) -> list[tuple[int, str]]:
@@ -82,7 +85,9 @@ def test_a_claim_that_does_not_hold_fails_the_run(tmp_path: Path) -> None:
 def test_the_reference_is_up_to_date() -> None:
     pytest.importorskip("sklearn")
     pytest.importorskip("skactiveml")
-    done = subprocess.run([sys.executable, str(ROOT / "python" / "reference.py"), "--check"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "python" / "reference.py"), "--check"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
