@@ -40,16 +40,21 @@ def features(X: Any, what: str = "X") -> Rows:
             "I4",
             "input",
         )
-    array = np.asarray(_table(X))
-    if array.dtype.kind in "cMmV" or array.dtype.kind in "USO":
-        if array.dtype.kind == "c":
-            raise InputError(f"Complex data not supported: {what} has the type {array.dtype}. Give real numbers.", "I4", "input")
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    try:
+        array = np.asarray(_table(X))
+    except ValueError as error:
+        raise InputError(f"{what} is no matrix: {error}. Give rows of equal length.", "I3", "input") from None
+    if array.dtype.kind == "c":
+        raise InputError(f"Complex data not supported: {what} has the type {array.dtype}. Give real numbers.", "I4", "input")
+    if array.dtype.kind in "USO":
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(
-                f"{what} holds {array.dtype} and not numbers: {error}. Give numbers, or embed the items first.", "I4", "input"
-            ) from None
+            raise _no_numbers(what, array, f": {error}") from None
+    elif array.dtype.kind not in "biuf":
+        raise _no_numbers(what, array, "")
     if array.ndim != 2:
         raise InputError(
             f"{what} has {array.ndim} dimensions. Expected 2D array, a row per item: Reshape your data, as in "
@@ -63,6 +68,11 @@ def features(X: Any, what: str = "X") -> Rows:
     elif native not in (np.dtype(np.float32), np.dtype(np.float64)):
         native = np.dtype(np.float64)
     return np.require(array, native, ["C", "A"])
+
+
+def _no_numbers(what: str, array: Any, why: str) -> InputError:
+    text = f"{what} holds {array.dtype} and not numbers{why}. Give numbers, or embed the items first."
+    return InputError(text, "I4", "input")
 
 
 def numbers(values: Any) -> Numbers:

@@ -148,9 +148,9 @@ class Engine:
         """
         Ends the page; the session has the project again.
         """
-    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]]]], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
+    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]]]], new_classes: SupportsGetItem[int, str], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
         """
-        Stores labels, and follows them; returns the group to undo them by.
+        Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by.
         """
     def variance(self, /) -> Incomplete:
         """

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Rows, features
+from ._arrays import Numbers, Rows, features
 from ._labels import Classes, plain
 from .pieces import choose
-from .session import Nodes, Numbers, Session, _restored
+from .session import Nodes, Session, _restored
 
 
 class Kept:

@@ -8,7 +8,8 @@ when a project is opened again; labels of other kinds come back as their names.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,28 @@ def is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and label != label)
 
 
+def key(label: Any) -> tuple[bool, Hashable]:
+    """What a label is looked up by: True is not 1."""
+    try:
+        hash(label)
+    except TypeError:
+        raise InputError(f"{label!r} is no label: it cannot be hashed. Give strings, numbers or tuples.", "I12", "input") from None
+    return isinstance(label, bool), label
+
+
+#: Names of classes are at most so long in a project.
+_LONGEST = 200
+
+
+def _names(label: Hashable) -> Iterator[str]:
+    """Names for a label, the best first."""
+    for name in (str(label), repr(label), f"{type(label).__name__} {label!r}"):
+        if len(name) > _LONGEST:
+            name = f"{name[: _LONGEST // 2]}… {blake2b(name.encode(), digest_size=6).hexdigest()}"
+        if name and name.strip() == name and name.isprintable():
+            yield name
+
+
 class Classes:
     """The classes of a session by their labels."""
 
@@ -34,6 +57,7 @@ class Classes:
         self.closed = closed
         self._by_id: dict[int, tuple[Hashable, str]] = {}
         self.order: list[int] = []
+        self._live: dict[tuple[bool, Hashable], int] = {}
 
     def refresh(self, found: Iterable[tuple[int, str]]) -> None:
         """Takes the classes as the project has them now."""
@@ -43,18 +67,26 @@ class Classes:
             known = self._by_id.get(number)
             if known is None or known[1] != name:
                 self._by_id[number] = (name, name)
+        self._live = {key(self.label(number)): number for number in reversed(self.order)}
 
-    def name_for(self, label: Hashable) -> str:
-        """A name for a label that has none yet: unlike every other."""
+    def names_for(self, labels: Iterable[Hashable]) -> list[tuple[Hashable, str]]:
+        """Labels that have no names yet with new ones: unlike all others, and fit to be shown."""
         taken = {name for _, name in self._by_id.values()}
-        for name in (str(label), repr(label), f"{type(label).__name__} {label!r}"):
-            if name.strip() and name not in taken:
-                return name
-        raise InputError(f"the label {label!r} looks like another one. Choose labels that can be told apart in print.", "I12", "input")
+        named = []
+        for label in labels:
+            name = next((name for name in _names(label) if name not in taken), None)
+            if name is None:
+                text = f"the label {label!r} looks like another one. Choose labels that can be told apart in print."
+                raise InputError(text, "I12", "input")
+            taken.add(name)
+            named.append((label, name))
+        return named
 
     def remember(self, number: int, label: Hashable, name: str) -> None:
         """Takes note of the label of a class."""
         self._by_id[number] = (label, name)
+        if number in self.order:
+            self._live[key(label)] = number
 
     def label(self, number: int) -> Hashable:
         """The label of a class."""
@@ -67,11 +99,7 @@ class Classes:
 
     def find(self, label: Any) -> int | None:
         """The live class of a label, if there is one."""
-        for number in self.order:
-            known = self.label(number)
-            if known == label and isinstance(known, bool) == isinstance(label, bool):
-                return number
-        return None
+        return self._live.get(key(label))
 
     def is_unlabelled(self, label: Any) -> bool:
         """Whether this means that there is no label: -1 does, unless it is one of the classes."""
@@ -113,8 +141,19 @@ def as_array(labels: list[Any]) -> Any:
 
 def as_list(labels: Any, count: int, single: bool) -> list[Any]:
     """As many labels as there are rows: one for each, or one for all."""
-    if single or isinstance(labels, (str, bytes, dict)) or not hasattr(labels, "__len__") or isinstance(labels, tuple) and len(labels) != count:
+    if single:
         return [plain(labels)] * count
+    if hasattr(labels, "to_pylist"):
+        labels = labels.to_pylist()
+    elif hasattr(labels, "__next__"):
+        labels = list(labels)
+    if isinstance(labels, set):
+        raise InputError("a set has no order. Give a list of labels.", "I12", "input")
+    one = isinstance(labels, (str, bytes, dict, frozenset)) or not hasattr(labels, "__len__")
+    if one or isinstance(labels, tuple) and len(labels) != count:
+        return [plain(labels)] * count
+    if getattr(labels, "ndim", 1) > 1:
+        raise InputError(f"labels of the shape {np.shape(labels)}. Give one for each row.", "I3", "input")
     if len(labels) != count:
         raise InputError(f"{len(labels)} labels for {count} rows. Give one for each, or one for all.", "I3", "input")
     return [plain(label) for label in (labels.tolist() if isinstance(labels, np.ndarray) else labels)]

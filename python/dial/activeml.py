@@ -19,8 +19,8 @@ from ._kept import Kept, choose_among, scores
 from .session import OwnAcquisition
 
 try:
-    from skactiveml.base import SingleAnnotatorPoolQueryStrategy  # type: ignore[import-untyped]
-    from skactiveml.utils import MISSING_LABEL, labeled_indices  # type: ignore[import-untyped]
+    from skactiveml.base import SingleAnnotatorPoolQueryStrategy
+    from skactiveml.utils import MISSING_LABEL, labeled_indices
 except ImportError as missing:
     raise ImportError("dial.activeml needs scikit-activeml: pip install 'dial-active-learning[activeml]'.") from missing
 

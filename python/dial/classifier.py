@@ -16,11 +16,11 @@ from ._labels import is_missing
 from .session import Session
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin  # type: ignore[import-untyped]
-    from sklearn.utils import assert_all_finite, check_array, check_consistent_length  # type: ignore[import-untyped]
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils import assert_all_finite, check_array, check_consistent_length
     from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets  # type: ignore[import-untyped]
-    from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as missing:
     raise ImportError(
         "dial.DirichletClassifier needs scikit-learn 1.6 or later: pip install 'dial-active-learning[sklearn]'."

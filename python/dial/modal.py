@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Rows, features
+from ._arrays import Numbers, Rows, features
 from ._errors import StateError
 from ._kept import Kept, choose_among
 from ._labels import is_missing
-from .session import Nodes, Numbers, Session
+from .session import Nodes, Session
 
 
 class ActiveLearner:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ._arrays import Numbers, csr, features, numbers, rows_of, settings
 from ._dial import Engine
 from ._errors import InputError
-from ._labels import Classes, as_array, as_list
+from ._labels import Classes, as_array, as_list, is_missing, key, plain
 from ._progress import Progress, reporting
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Session:
         How distances are measured.
     tau : float or str, optional
         How far labels reach: a number, or ``"0.1xdegree"`` for a multiple of the mean degree. The default goes with the
-        acquisition: 0.1 times the mean degree with ``auto``, else 0.1, as in the paper.
+        acquisition: 0.03 times the mean degree with ``auto``, else 0.1, as in the paper.
     prior : float or str
         The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
     acquisition : str or callable, optional
@@ -83,7 +83,8 @@ class Session:
     search : {"auto", "exact", "approximate"}
         How neighbours are found.
     precision : {"faithful", "certified"}
-        How labels are spread: as in the paper, or by local solves with a proven bound, for large pools.
+        How labels are spread: as in the paper, or by local solves with a proven bound, for large pools. There the default
+        acquisition is ``"variance"`` with the settings of the paper: ``auto`` takes a solve over the whole pool a question.
     reading : {"plain", "even"}, optional
         How classes and probabilities are read: as in the paper, or classes evened out and probabilities calibrated on the
         labels. The default goes with the acquisition.
@@ -157,7 +158,7 @@ class Session:
         #: What was noticed when the project was opened.
         self.notes: list[str] = []
         self._classes = Classes(closed=classes is not None)
-        named = self._named(classes or [])
+        named = _named(() if classes is None else classes)
         names = [name for _, name in named]
         n = len(self._X) if self._X is not None else (0 if graph is None else graph.shape[0])
         mask = None if askable is None else _mask(askable, n)
@@ -172,20 +173,6 @@ class Session:
             self._classes.remember(number, label, name)
         self._refresh()
         self._keep()
-
-    def _named(self, labels: Iterable[Hashable]) -> list[tuple[Hashable, str]]:
-        """New labels with the names of their classes, each once."""
-        named: list[tuple[Hashable, str]] = []
-        draft = Classes(closed=False)
-        for label in labels:
-            label = label.item() if isinstance(label, np.generic) else label
-            if draft.find(label) is None:
-                name = draft.name_for(label)
-                number = len(named)
-                draft.remember(number, label, name)
-                draft.order.append(number)
-                named.append((label, name))
-        return named
 
     # Asking and telling
 
@@ -206,6 +193,8 @@ class Session:
         return self._asked(n, progress)
 
     def _asked(self, n: int, progress: Progress) -> tuple[Nodes, Numbers]:
+        if n < 1:
+            raise InputError(f"n must be at least 1, got {n}.", "U1", "usage")
         self._refresh()
         if self._own is not None and len(self._classes.order) >= 2:
             scores = np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
@@ -242,44 +231,53 @@ class Session:
         replace : bool
             Takes the place of what the same annotator said before; else another answer for the same row is refused.
         """
-        rows = rows_of(nodes, None)
+        rows = rows_of(nodes, self.n)
         given = as_list(labels, len(rows), np.ndim(nodes) == 0)
-        weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), (len(rows),))
+        weights = np.asarray(weight, dtype=np.float64)
+        if weights.shape not in ((), (len(rows),)):
+            raise InputError(f"weights of the shape {weights.shape} for {len(rows)} rows. Give one for each.", "I3", "input")
+        weights = np.broadcast_to(weights, (len(rows),))
         self._refresh()
-        told: list[tuple[int, dict[Any, float]]] = []
+        told: list[tuple[int, list[tuple[Any, float]]]] = []
         for row, label, share in zip(rows, given, weights):
-            parts = label if isinstance(label, dict) else {label: 1.0}
-            kept = {part: float(w) * float(share) for part, w in parts.items() if not self._classes.is_unlabelled(part)}
+            parts = [(plain(part), w) for part, w in label.items()] if isinstance(label, dict) else [(label, 1.0)]
+            kept = [(part, float(w) * float(share)) for part, w in parts if not self._classes.is_unlabelled(part)]
             if kept:
                 told.append((row, kept))
-        self._admit(part for _, parts in told for part in parts)
-        numbered = [(row, [(self._number(part), w) for part, w in parts.items()]) for row, parts in told]
-        if not numbered:
+        if not told:
             return None
+        new = self._new(part for _, parts in told for part, _ in parts)
+        place = {key(label): -1 - number for number, (label, _) in enumerate(new)}
+        numbered = []
+        for row, parts in told:
+            known = [(self._classes.find(part), part, share) for part, share in parts]
+            numbered.append((row, [(place[key(part)] if n is None else n, share) for n, part, share in known]))
         with reporting(self._progress if progress is None else progress) as report:
-            return self._engine.tell(numbered, annotator or "", replace, report)
+            group = self._engine.tell(numbered, [name for _, name in new], annotator or "", replace, report)
+        self._learn(new)
+        return group
 
-    def _number(self, label: Any) -> int:
-        number = self._classes.find(label)
-        assert number is not None
-        return number
-
-    def _admit(self, labels: Iterable[Any]) -> None:
-        """Adds the classes of labels that are not known, or refuses them if the classes were named."""
-        new: list[Any] = []
-        for label in labels:
-            label = label.item() if isinstance(label, np.generic) else label
-            if self._classes.find(label) is None and label not in new:
-                new.append(label)
+    def _new(self, labels: Iterable[Any]) -> list[tuple[Hashable, str]]:
+        """The labels that are not known, with names for their classes; refused if the classes were named."""
+        new = {key(label): label for label in labels if self._classes.find(label) is None}
         if new and self._classes.closed:
             known = ", ".join(repr(label) for label in self._classes.labels)
             raise InputError(
-                f"there is no class {new[0]!r}. Nothing was changed. The classes are {known}; add one with add_class.",
+                f"there is no class {next(iter(new.values()))!r}. Nothing was changed. The classes are {known}; add one with "
+                "add_class.",
                 "I12",
                 "input",
             )
-        for label in new:
-            self._add(label)
+        return self._classes.names_for(new.values())
+
+    def _learn(self, new: list[tuple[Hashable, str]]) -> None:
+        """Takes note of the labels of new classes."""
+        if new:
+            numbers_of = {name: number for number, name in self._engine.classes()}
+            for label, name in new:
+                self._classes.remember(numbers_of[name], label, name)
+            self._refresh()
+            self._keep()
 
     def undo(self, group: int | None = None, annotator: str | None = None) -> None:
         """Takes back a group of labels, or the last answer of an annotator."""
@@ -291,51 +289,49 @@ class Session:
 
     def skip(self, nodes: npt.ArrayLike, annotator: str | None = None) -> None:
         """Does not ask for these rows again."""
-        self._engine.pass_over(rows_of(nodes, None), False, annotator or "")
+        self._engine.pass_over(rows_of(nodes, self.n), False, annotator or "")
 
     def exclude(self, nodes: npt.ArrayLike, annotator: str | None = None) -> None:
         """Leaves these rows out: not asked, their labels do not count."""
-        self._engine.pass_over(rows_of(nodes, None), True, annotator or "")
+        self._engine.pass_over(rows_of(nodes, self.n), True, annotator or "")
 
     def add_class(self, label: Hashable) -> None:
         """Adds a class that was not met yet."""
         self._refresh()
-        if self._classes.find(label) is not None:
-            raise InputError(f"there is a class {label!r} already.", "I12", "input")
-        self._add(label)
+        label = plain(label)
+        if self._classes.find(label) is not None or is_missing(label):
+            why = "means that there is no label" if is_missing(label) else "is a class already"
+            raise InputError(f"{label!r} {why}.", "I12", "input")
+        new = self._classes.names_for([label])
+        self._decide({"add-class": {"name": new[0][1]}}, None)
+        self._learn(new)
 
     def rename_class(self, label: Hashable, new: Hashable) -> None:
         """Gives a class another label; everything that was told of it stays."""
-        number, name = self._known(label), self._classes.name_for(new)
+        self._refresh()
+        new = plain(new)
+        number, (_, name) = self._known(label), self._classes.names_for([new])[0]
         self._decide({"change": {"kind": "rename-class", "class": number, "name": name}}, None)
         self._classes.remember(number, new, name)
         self._keep()
 
     def merge_classes(self, source: Hashable, into: Hashable) -> None:
         """Counts all labels of one class for another from now on."""
+        self._refresh()
         change = {"kind": "merge-class", "from": self._known(source), "into": self._known(into)}
         self._decide({"change": change}, None)
         self._refresh()
 
     def _known(self, label: Hashable) -> int:
-        self._refresh()
-        number = self._classes.find(label)
+        number = self._classes.find(plain(label))
         if number is None:
             known = ", ".join(repr(label) for label in self._classes.labels)
             raise InputError(f"there is no class {label!r}. The classes are {known}.", "I12", "input")
         return number
 
-    def _add(self, label: Hashable) -> None:
-        name = self._classes.name_for(label)
-        self._decide({"add-class": {"name": name}}, None)
-        number = next(number for number, known in self._engine.classes() if known == name)
-        self._classes.remember(number, label, name)
-        self._refresh()
-        self._keep()
-
-    def _decide(self, decision: Any, annotator: str | None) -> None:
+    def _decide(self, decision: Any, annotator: str | None) -> int | None:
         text = decision if isinstance(decision, str) else json.dumps(decision)
-        self._engine.decide(text, annotator or "")
+        return self._engine.decide(text, annotator or "")
 
     def _refresh(self) -> None:
         self._classes.refresh(self._engine.classes())
@@ -410,7 +406,8 @@ class Session:
 
     def scores(self) -> Numbers:
         """What :meth:`ask` chooses by, for every row; larger means ask sooner."""
-        if self._own is not None:
+        self._refresh()
+        if self._own is not None and len(self._classes.order) >= 2:
             return np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
         return numbers(self._engine.scores())
 
@@ -584,6 +581,15 @@ def _bare(engine: Engine, X: Any, own: OwnAcquisition | None, classes: Classes) 
 def _restored(state: Any, X: Any, own: OwnAcquisition | None, classes: Classes) -> Session:
     """A session from what was pickled, in memory."""
     return _bare(Engine.restored(state), X, own, classes)
+
+
+def _named(labels: Iterable[Hashable]) -> list[tuple[Hashable, str]]:
+    """Labels with the names of their classes, each once."""
+    given = [plain(label) for label in labels]
+    for label in given:
+        if is_missing(label):
+            raise InputError(f"{label!r} means that there is no label. Leave it out of the classes.", "I12", "input")
+    return Classes(closed=False).names_for({key(label): label for label in given}.values())
 
 
 def _folder(path: str | os.PathLike[str]) -> Path:

@@ -101,6 +101,9 @@ def test_tables_are_rows() -> None:
         (np.array([["a"], ["b"]]), "I4"),
         (np.array([[1j], [2j]]), "I4"),
         (np.array([[None], [object()]]), "I4"),
+        (np.array([[1], [2]], dtype="m8[s]"), "I4"),
+        ([[1.0], [2.0, 3.0]], "I3"),
+        (np.ma.masked_equal(X, X[0, 0]), "I1"),
     ],
     ids=lambda value: value if isinstance(value, str) else str(getattr(value, "shape", "")),
 )

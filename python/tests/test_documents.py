@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "python" / "examples"
-DOCUMENTS = ["docs/python.md", "python/README.md"]
+DOCUMENTS = ["README.md", "docs/python.md", "python/README.md"]
 #: What examples import beside dial and NumPy.
 NEEDS = {
     "2_digits_against_scikit_learn": ["sklearn"],

@@ -126,6 +126,53 @@ def test_named_classes_are_all_there_are() -> None:
     assert session.classes_.tolist() == ["a", "b"] and session.labels()["label"].tolist() == ["a"]
 
 
+def test_what_is_refused_leaves_nothing_behind() -> None:
+    X, _ = two_groups()
+    session = dial.Session(X)
+    for rows, labels, weight in [([0, 60], ["a", "b"], 1.0), ([0, 1], ["a", ["b"]], 1.0), ([0, 1], ["a", "b"], [1.0]), ([0], ["a"], 2.0)]:
+        with pytest.raises(dial.InputError):
+            session.tell(rows, labels, weight)
+        assert session.classes_.tolist() == [] and len(session.labelled) == 0
+    session.tell([0, 1], ["a", "b"])
+    with pytest.raises(dial.StateError):
+        session.tell([0, 5], ["c", "c"])
+    assert session.classes_.tolist() == ["a", "b"] and session.labelled.tolist() == [0, 1]
+
+
+def test_labels_come_in_many_wrappings() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    X, _ = two_groups()
+    for labels in (
+        np.array(["a", "b", "a"]),
+        pandas.Series(["a", "b", "a"]),
+        pandas.Categorical(["a", "b", "a"]),
+        pyarrow.array(["a", "b", "a"]),
+        (label for label in "aba"),
+    ):
+        session = dial.Session(X, np.array(["a", "b"]))
+        session.tell([0, 50, 2], labels)
+        assert session.labels()["label"].tolist() == ["a", "b", "a"]
+    some = np.zeros(60, dtype=bool)
+    some[[3, 33]] = True
+    session = dial.Session(X)
+    session.tell(some, pyarrow.array([1, None]))
+    assert session.labels()["node"].tolist() == [3]
+    mixed = dial.Session(X)
+    mixed.tell([0, 59], [True, 1])
+    assert [type(label) for label in mixed.classes_] == [bool, int]
+    odd = dial.Session(X)
+    odd.tell([0, 20, 59], [" <=50K", "line\nbreak", "x" * 500])
+    assert odd.classes_.tolist() == [" <=50K", "line\nbreak", "x" * 500]
+    for classes in (["a", None], [float("nan"), "a"], [["a"], "b"]):
+        with pytest.raises(dial.InputError):
+            dial.Session(X, classes)
+    with pytest.raises(dial.InputError):
+        session.tell([0, 1], {1, 2})
+    for count in (0, -1):
+        with pytest.raises(dial.InputError):
+            session.ask(count)
+
+
 def test_another_answer_needs_replace() -> None:
     X, _ = two_groups()
     session = dial.Session(X, ["a", "b"])

@@ -2,31 +2,19 @@
 //! it. Rows and class ids only; labels of other kinds are Python's business.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use dial::{Change, ClassId, CompactGraph, Control, Items, NodeId, Options, View};
-use dial_data::Fingerprint;
-use dial_data::write::{Saved, SavedData, write_npy};
-use dial_store::time::Clock;
-use dial_store::{
-    Decision, Ground, Journal, Labelling, Log, Memory, Project, Receipt, Recipe, Store, Submission, random_id,
-};
+use dial::{Change, ClassId, CompactGraph, Control, Items, Options};
+use dial_store::{Decision, Ground, Journal, Labelling, Memory, Project, Submission, random_id};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
-use crate::arrays::{Csr, Plain, Rows};
+use crate::arrays::{Csr, Rows};
 use crate::errors::Failure;
-use crate::serving::Serving;
+use crate::holding::{Holding, Inner, KEPT, now, submission};
 use crate::settings::Settings;
 use crate::work::run;
-
-/// The name under which Python keeps what its labels are.
-const KEPT: &str = "python";
-
-/// The name of the features in a project that was saved.
-const FEATURES: &str = "features.npy";
 
 /// A project and its session.
 #[pyclass(frozen, module = "dial._dial")]
@@ -34,34 +22,9 @@ pub struct Engine {
     inner: Mutex<Inner>,
 }
 
-/// What is behind the lock.
-pub struct Inner {
-    /// The project.
-    pub holding: Holding,
-    /// The session.
-    pub labelling: Labelling,
-    /// The belief of a moment, by the place in the log.
-    pub view: Option<(u64, View<'static>)>,
-    process: u32,
-}
-
-/// Who has the project.
-pub enum Holding {
-    /// We have.
-    Own(Box<Project>),
-    /// A server of this process.
-    Served(Serving),
-    /// Nobody.
-    Closed,
-}
-
-/// The time.
-pub fn now() -> u64 {
-    Clock::new().now()
-}
-
 impl Engine {
-    fn new(project: Project, labelling: Labelling) -> Engine {
+    /// A session on a project.
+    pub fn new(project: Project, labelling: Labelling) -> Engine {
         let holding = Holding::Own(Box::new(project));
         Engine { inner: Mutex::new(Inner { holding, labelling, view: None, process: std::process::id() }) }
     }
@@ -116,63 +79,8 @@ impl Engine {
     }
 }
 
-impl Inner {
-    fn on_disk(&self) -> bool {
-        match &self.holding {
-            Holding::Own(project) => project.folder().is_some(),
-            Holding::Served(_) => true,
-            Holding::Closed => false,
-        }
-    }
-
-    /// Reads the project.
-    pub fn read<T>(&self, look: impl FnOnce(&Project) -> T) -> Result<T, Failure> {
-        match &self.holding {
-            Holding::Own(project) => Ok(look(project)),
-            Holding::Served(serving) => Ok(serving.served.read(look)),
-            Holding::Closed => Err(closed()),
-        }
-    }
-
-    /// The session follows the project, which others may use meanwhile.
-    pub fn follow(&mut self, control: &Control) -> Result<(), Failure> {
-        let news = self.read(|project| self.labelling.news(project.log()))?;
-        Ok(self.labelling.follow(news, control)?)
-    }
-
-    fn submit(&mut self, annotator: &str, decisions: Vec<Decision>, replace: bool) -> Result<Receipt, Failure> {
-        let (key, annotator, remark) = (random_id()?, annotator.to_string(), Default::default());
-        let submission = Submission { key, annotator, decisions, replace, remark };
-        Ok(match &mut self.holding {
-            Holding::Own(project) => project.submit_one(submission, now())?,
-            Holding::Served(serving) => serving.served.submit(submission)?,
-            Holding::Closed => return Err(closed()),
-        })
-    }
-
-    fn own(&mut self) -> Result<&mut Project, Failure> {
-        match &mut self.holding {
-            Holding::Own(project) => Ok(project),
-            Holding::Served(_) => Err(Failure::usage("the page has the project. Stop it first: page.stop().")),
-            Holding::Closed => Err(closed()),
-        }
-    }
-
-    fn item(&self, row: usize) -> Result<String, Failure> {
-        let items = &self.labelling.ground().setting.items;
-        match u32::try_from(row).ok().filter(|_| row < items.len()) {
-            Some(node) => Ok(items.id(NodeId(node))),
-            None => Err(dial::Error::UnknownItem(row.to_string()).into()),
-        }
-    }
-}
-
-fn closed() -> Failure {
-    Failure::usage("this session is closed. Open the project again: dial.open(path).")
-}
-
-/// A label: the row, and classes with weights.
-type Told = (usize, Vec<(u16, f64)>);
+/// A label: the row, and classes with weights. A class is its id, or -1 - i for the i-th of the new ones.
+type Told = (usize, Vec<(i32, f64)>);
 
 #[pymethods]
 impl Engine {
@@ -229,51 +137,6 @@ impl Engine {
         })
     }
 
-    /// Everything that makes this session, to be had again by [`Engine::restored`]: the id of the project, its records, what
-    /// Python keeps, the graph, and the rows that may be asked.
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
-        let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
-            let kept = match &mut inner.holding {
-                Holding::Own(project) => project.kept(KEPT)?,
-                _ => None,
-            };
-            let ground = inner.labelling.ground();
-            let (parts, askable) = (ground.graph().parts().clone(), ground.options.askable.clone());
-            let (id, records) = inner.read(|project| {
-                (project.id().to_string(), serde_json::to_vec(project.log().records()).unwrap_or_default())
-            })?;
-            Ok((id, records, kept, askable.map(|askable| askable.to_vec()), parts))
-        })?;
-        let bytes = |values: &[u8]| PyBytes::new(py, values);
-        Ok((id, bytes(&records), kept.map(|kept| bytes(&kept)), graph_bytes(py, &parts), askable))
-    }
-
-    /// The session of [`Engine::state`], in memory.
-    #[staticmethod]
-    fn restored(py: Python<'_>, state: StateBytes) -> PyResult<Engine> {
-        run(py, None, |control| {
-            let (id, records, kept, graph, askable) = state;
-            let unread = |_| Failure::usage("these bytes are no session");
-            let log = Log::replay(&id, serde_json::from_slice(&records).map_err(unread)?)?;
-            let mut store = Memory::new(&id);
-            store.append(&log.chained(0))?;
-            let mut project = Project::on(Box::new(store), None, None)?;
-            if let Some(kept) = kept {
-                project.keep(KEPT, &kept)?;
-            }
-            let graph = CompactGraph::from_parts(crate::reading::parts_of(&graph)?)?;
-            let Some(recipe) = project.log().recipe().cloned() else {
-                return Err(Failure::usage("these bytes are no session"));
-            };
-            let items = project.item_ids()?;
-            let numbered = items.iter().enumerate().all(|(row, id)| *id == row.to_string());
-            let items = if numbered { Items::rows(items.len()) } else { Items::named(items)? };
-            let ground = Ground::on(graph, items, recipe, control)?.asking_only(askable.map(Arc::new));
-            let labelling = Labelling::new(ground, project.log(), control)?;
-            Ok(Engine::new(project, labelling))
-        })
-    }
-
     /// Rows worth asking with their scores, the best first.
     #[pyo3(signature = (count, progress=None))]
     fn ask(&self, py: Python<'_>, count: usize, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(u32, f64)>> {
@@ -293,23 +156,29 @@ impl Engine {
         })
     }
 
-    /// Stores labels, and follows them; returns the group to undo them by.
-    #[pyo3(signature = (told, annotator, replace, progress=None))]
+    /// Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by.
+    #[pyo3(signature = (told, new_classes, annotator, replace, progress=None))]
     fn tell(
         &self,
         py: Python<'_>,
         told: Vec<Told>,
+        new_classes: Vec<String>,
         annotator: &str,
         replace: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<u64>> {
         self.with(py, progress, |inner, control| {
+            let first = inner.read(|project| project.log().labels().new_class().0)?;
+            let class = |number: i32| match u16::try_from(number) {
+                Ok(known) => ClassId(known),
+                Err(_) => ClassId(first.saturating_add(u16::try_from(-1 - number).unwrap_or(u16::MAX))),
+            };
             let decision = |(row, classes): Told| {
-                let classes = classes.into_iter().map(|(class, weight)| (ClassId(class), weight)).collect();
+                let classes = classes.into_iter().map(|(number, weight)| (class(number), weight)).collect();
                 Ok(Decision::Change(Change::Label { item: inner.item(row)?, classes }))
             };
             let decisions = told.into_iter().map(decision).collect::<Result<Vec<Decision>, Failure>>()?;
-            let receipt = inner.submit(annotator, decisions, replace)?;
+            let receipt = inner.tell(submission(annotator, decisions, replace)?, new_classes)?;
             inner.follow(control)?;
             Ok(receipt.group)
         })
@@ -392,17 +261,6 @@ impl Engine {
     }
 }
 
-/// What a session is made of, as [`Engine::state`] gives it.
-type State<'py> =
-    (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Option<Vec<bool>>);
-
-/// The same when it comes back.
-type StateBytes = (String, Vec<u8>, Option<Vec<u8>>, Vec<Vec<u8>>, Option<Vec<bool>>);
-
-fn graph_bytes<'py>(py: Python<'py>, parts: &dial::compact::Parts) -> Vec<Bound<'py, PyBytes>> {
-    crate::reading::bytes_of(parts).into_iter().map(|bytes| PyBytes::new(py, &bytes)).collect()
-}
-
 fn begin(
     ground: Ground,
     settings: &Settings,
@@ -412,39 +270,4 @@ fn begin(
 ) -> Result<Engine, Failure> {
     let ground = ground.asking_only(askable.map(Arc::new));
     Engine::begin(ground, classes, settings.get("expected_clusters")?, control)
-}
-
-impl Inner {
-    /// Writes a project in memory into a folder, or a copy of one on disk.
-    fn save(&mut self, folder: &Path, rows: Option<Plain<'_>>, control: &Control) -> Result<(), Failure> {
-        let in_memory = !self.on_disk();
-        let print = rows.map(|rows| Fingerprint::of_rows(rows.values, rows.n, rows.dim));
-        let (project, ground) = match &mut self.holding {
-            Holding::Own(project) => (project, self.labelling.ground()),
-            Holding::Served(_) => return Err(Failure::usage("the page has the project. Stop it first: page.stop().")),
-            Holding::Closed => return Err(closed()),
-        };
-        if let (true, Some(print)) = (in_memory, print) {
-            let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf()).join(FEATURES);
-            let recipe =
-                Recipe { pool: place.display().to_string(), features: print.to_string(), ..ground.recipe.clone() };
-            let known = project.log().recipe();
-            if known.is_some_and(|known| !known.features.is_empty() && known.features != recipe.features) {
-                return Err(Failure::usage("X has changed since the graph was made of it. Make a new session of it."));
-            }
-            if known != Some(&recipe) {
-                project.change_pool(recipe, None, random_id()?, now())?;
-            }
-        }
-        let fill = |folder: &dial_store::Folder| {
-            let Some((rows, print)) = rows.zip(print) else { return Ok(()) };
-            let data = match rows.values {
-                dial::Values::F32(values) => SavedData::F32(values),
-                dial::Values::F64(values) => SavedData::F64(values),
-            };
-            write_npy(&folder.0.join(FEATURES), &Saved::matrix(data, rows.dim))?;
-            ground.keep_graph(folder, rows.dim, print, control)
-        };
-        Ok(project.save(folder, Journal::Wal, &[KEPT], fill, now())?)
-    }
 }

@@ -9,6 +9,8 @@
 mod arrays;
 mod engine;
 mod errors;
+mod holding;
+mod pickling;
 mod pieces;
 mod pools;
 mod reading;

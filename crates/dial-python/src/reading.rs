@@ -1,6 +1,5 @@
 //! What a session believes, as arrays.
 
-use dial::compact::Parts;
 use dial::field::variance;
 use dial::{Newcomers, NodeId, Prediction, View};
 use dial_store::Estimates;
@@ -9,8 +8,9 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 
 use crate::arrays::{CsrArrays, Rows, csr_arrays, matrix};
-use crate::engine::{Engine, Inner};
+use crate::engine::Engine;
 use crate::errors::Failure;
+use crate::holding::Inner;
 
 /// One array of numbers.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
@@ -69,7 +69,7 @@ impl Engine {
     fn place(&self, py: Python<'_>) -> PyResult<(Option<String>, bool)> {
         self.with(py, None, |inner, _| {
             let folder = inner.read(|project| project.folder().map(|folder| folder.0.display().to_string()))?;
-            Ok((folder, matches!(inner.holding, crate::engine::Holding::Served(_))))
+            Ok((folder, matches!(inner.holding, crate::holding::Holding::Served(_))))
         })
     }
 
@@ -219,44 +219,4 @@ impl Engine {
         let graph = self.with(py, None, |inner, _| Ok(inner.labelling.ground().graph().to_graph()))?;
         Ok(csr_arrays(py, &graph))
     }
-}
-
-/// The arrays of a graph as bytes, little-endian.
-pub fn bytes_of(parts: &Parts) -> Vec<Vec<u8>> {
-    let wide = |values: &[u64]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let short = |values: &[u32]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    vec![
-        wide(&parts.starts),
-        short(&parts.neighbours),
-        parts.weights.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        parts.degrees.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        short(&parts.order),
-        short(&parts.rank),
-        short(&parts.component),
-        wide(&parts.component_sizes),
-    ]
-}
-
-/// The other way round.
-pub fn parts_of(bytes: &[Vec<u8>]) -> Result<Parts, Failure> {
-    let [starts, neighbours, weights, degrees, order, rank, component, sizes] = bytes else {
-        return Err(Failure::usage("these bytes are no session"));
-    };
-    fn values<const N: usize, T: Send + Sync + 'static>(
-        bytes: &[u8],
-        read: fn([u8; N]) -> T,
-    ) -> dial::compact::Slab<T> {
-        let one = |chunk: &[u8]| read(chunk.try_into().expect("chunks are exact"));
-        bytes.chunks_exact(N).map(one).collect::<Vec<T>>().into()
-    }
-    Ok(Parts {
-        starts: values(starts, u64::from_le_bytes),
-        neighbours: values(neighbours, u32::from_le_bytes),
-        weights: values(weights, f32::from_le_bytes),
-        degrees: values(degrees, f64::from_le_bytes),
-        order: values(order, u32::from_le_bytes),
-        rank: values(rank, u32::from_le_bytes),
-        component: values(component, u32::from_le_bytes),
-        component_sizes: values(sizes, u64::from_le_bytes),
-    })
 }

@@ -8,8 +8,8 @@ use dial_server::{Served, Server, Settings};
 use dial_store::{Journal, Project};
 use tokio::sync::oneshot;
 
-use crate::engine::{Holding, Inner, now};
 use crate::errors::Failure;
+use crate::holding::{Holding, Inner, closed, now};
 
 /// A server that has the project.
 pub struct Serving {
@@ -45,7 +45,7 @@ impl Inner {
             return Ok(serving.served.link()?);
         }
         let Holding::Own(mut project) = std::mem::replace(&mut self.holding, Holding::Closed) else {
-            return Err(Failure::usage("this session is closed. Open the project again: dial.open(path)."));
+            return Err(closed());
         };
         let Some(folder) = project.folder().cloned() else {
             self.holding = Holding::Own(project);

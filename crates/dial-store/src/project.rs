@@ -130,6 +130,15 @@ impl Project {
         }
     }
 
+    /// Whether submissions would be taken one after the other. Nothing is stored.
+    ///
+    /// # Errors
+    /// What the first of them that is refused would be refused with.
+    pub fn would_take(&self, submissions: &[Submission]) -> Result<()> {
+        let (mut log, items) = (self.log.clone(), &self.items);
+        submissions.iter().try_for_each(|one| submit(&mut log, one, &|item| items.has(item), 0).map(|_| ()))
+    }
+
     /// One submission.
     pub fn submit_one(&mut self, submission: Submission, now: u64) -> Result<Receipt> {
         self.submit(&[submission], now).pop().expect("one answer to one submission")

@@ -1,0 +1,112 @@
+//! Sessions as bytes and back, for pickles and copies: the log, the graph, and what Python keeps.
+
+use std::sync::Arc;
+
+use dial::compact::{Parts, Slab};
+use dial::{CompactGraph, Items};
+use dial_store::{Ground, Labelling, Log, Memory, Project, Store};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::engine::Engine;
+use crate::errors::Failure;
+use crate::holding::{Holding, KEPT};
+use crate::work::run;
+
+/// What a session is made of, as [`Engine::state`] gives it.
+type State<'py> =
+    (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Option<Vec<bool>>);
+
+/// The same when it comes back.
+type StateBytes = (String, Vec<u8>, Option<Vec<u8>>, Vec<Vec<u8>>, Option<Vec<bool>>);
+
+#[pymethods]
+impl Engine {
+    /// Everything that makes this session, to be had again by [`Engine::restored`]: the id of the project, its records, what
+    /// Python keeps, the graph, and the rows that may be asked.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
+        let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
+            let kept = match &mut inner.holding {
+                Holding::Own(project) => project.kept(KEPT)?,
+                _ => None,
+            };
+            let ground = inner.labelling.ground();
+            let (parts, askable) = (ground.graph().parts().clone(), ground.options.askable.clone());
+            let (id, records) = inner.read(|project| {
+                (project.id().to_string(), serde_json::to_vec(project.log().records()).unwrap_or_default())
+            })?;
+            Ok((id, records, kept, askable.map(|askable| askable.to_vec()), parts))
+        })?;
+        let bytes = |values: &[u8]| PyBytes::new(py, values);
+        Ok((
+            id,
+            bytes(&records),
+            kept.map(|kept| bytes(&kept)),
+            bytes_of(&parts).iter().map(|one| bytes(one)).collect(),
+            askable,
+        ))
+    }
+
+    /// The session of [`Engine::state`], in memory.
+    #[staticmethod]
+    fn restored(py: Python<'_>, state: StateBytes) -> PyResult<Engine> {
+        run(py, None, |control| {
+            let (id, records, kept, graph, askable) = state;
+            let unread = |_| Failure::usage("these bytes are no session");
+            let log = Log::replay(&id, serde_json::from_slice(&records).map_err(unread)?)?;
+            let mut store = Memory::new(&id);
+            store.append(&log.chained(0))?;
+            let mut project = Project::on(Box::new(store), None, None)?;
+            if let Some(kept) = kept {
+                project.keep(KEPT, &kept)?;
+            }
+            let graph = CompactGraph::from_parts(parts_of(&graph)?)?;
+            let Some(recipe) = project.log().recipe().cloned() else {
+                return Err(Failure::usage("these bytes are no session"));
+            };
+            let items = project.item_ids()?;
+            let numbered = items.iter().enumerate().all(|(row, id)| *id == row.to_string());
+            let items = if numbered { Items::rows(items.len()) } else { Items::named(items)? };
+            let ground = Ground::on(graph, items, recipe, control)?.asking_only(askable.map(Arc::new));
+            let labelling = Labelling::new(ground, project.log(), control)?;
+            Ok(Engine::new(project, labelling))
+        })
+    }
+}
+
+/// The arrays of a graph as bytes, little-endian.
+fn bytes_of(parts: &Parts) -> Vec<Vec<u8>> {
+    let wide = |values: &[u64]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let short = |values: &[u32]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    vec![
+        wide(&parts.starts),
+        short(&parts.neighbours),
+        parts.weights.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        parts.degrees.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        short(&parts.order),
+        short(&parts.rank),
+        short(&parts.component),
+        wide(&parts.component_sizes),
+    ]
+}
+
+/// The other way round.
+fn parts_of(bytes: &[Vec<u8>]) -> Result<Parts, Failure> {
+    let [starts, neighbours, weights, degrees, order, rank, component, sizes] = bytes else {
+        return Err(Failure::usage("these bytes are no session"));
+    };
+    fn values<const N: usize, T: Send + Sync + 'static>(bytes: &[u8], read: fn([u8; N]) -> T) -> Slab<T> {
+        let one = |chunk: &[u8]| read(chunk.try_into().expect("chunks are exact"));
+        bytes.chunks_exact(N).map(one).collect::<Vec<T>>().into()
+    }
+    Ok(Parts {
+        starts: values(starts, u64::from_le_bytes),
+        neighbours: values(neighbours, u32::from_le_bytes),
+        weights: values(weights, f32::from_le_bytes),
+        degrees: values(degrees, f64::from_le_bytes),
+        order: values(order, u32::from_le_bytes),
+        rank: values(rank, u32::from_le_bytes),
+        component: values(component, u32::from_le_bytes),
+        component_sizes: values(sizes, u64::from_le_bytes),
+    })
+}
