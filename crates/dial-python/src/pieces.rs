@@ -35,6 +35,9 @@ pub fn neighbours(rows: Plain<'_>, settings: &Settings, control: &Control) -> Re
     })
 }
 
+/// Rows and distances.
+type Nearest<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
+
 /// The neighbours of every row (-1 where there are none) and how far away they are.
 #[pyfunction]
 #[pyo3(signature = (x, settings, progress=None))]
@@ -43,7 +46,7 @@ pub fn knn<'py>(
     x: Rows<'py>,
     settings: HashMap<String, String>,
     progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>)> {
+) -> PyResult<Nearest<'py>> {
     let plain = x.plain()?;
     let (ids, distances, k) = run(py, progress, |control| {
         let found = neighbours(plain, &Settings(settings), control)?;
