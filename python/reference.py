@@ -15,6 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# The package that is installed, and not the sources beside this file, which have no extension.
+sys.path[:] = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent] + [
+    place for place in sys.path if Path(place).resolve() == Path(__file__).resolve().parent
+]
+
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "python-reference.md"
 WIDTH = 100
 

@@ -6,6 +6,7 @@ float16 to float32, which holds them exactly, the rest to float64.
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,11 @@ def _table(X: Any) -> Any:
     """Columns of numbers of a pandas, polars or Arrow table."""
     kind = type(X).__module__.split(".")[0]
     if kind == "pyarrow":
-        if not hasattr(X, "column_names"):
+        if not hasattr(X, "num_columns"):
             return X
-        return np.column_stack([np.asarray(X.column(name).to_numpy()) for name in X.column_names])
+        columns = [X.column(place) for place in range(X.num_columns)]
+        flat = [column.combine_chunks() if hasattr(column, "combine_chunks") else column for column in columns]
+        return np.column_stack([np.asarray(column.to_numpy(zero_copy_only=False)) for column in flat])
     if kind in ("pandas", "polars") and hasattr(X, "to_numpy"):
         return X.to_numpy()
     return X
@@ -44,8 +47,8 @@ def features(X: Any, what: str = "X") -> Rows:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     try:
         array = np.asarray(_table(X))
-    except ValueError as error:
-        raise InputError(f"{what} is no matrix: {error}. Give rows of equal length.", "I3", "input") from None
+    except Exception as error:
+        raise InputError(f"{what} is no matrix of numbers: {error}. Give rows of equal length.", "I3", "input") from None
     if array.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {what} has the type {array.dtype}. Give real numbers.", "I4", "input")
     if array.dtype.kind in "USO":
@@ -89,19 +92,31 @@ def rows_of(nodes: Any, n: int | None = None) -> list[int]:
         return [int(row) for row in np.flatnonzero(array)]
     if array.size == 0:
         return []
-    if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and bool(np.all(array == np.floor(array)))):
+    whole = array.dtype.kind == "f" and bool(np.isfinite(array).all()) and bool(np.all(array == np.floor(array)))
+    if array.dtype.kind not in "iu" and not whole:
         raise InputError(f"{nodes!r} are no row numbers. Give whole numbers from 0.", "I12", "input")
     found = [int(row) for row in array.ravel()]
     if any(row < 0 for row in found):
         raise InputError("row numbers count from 0 and are never negative.", "I12", "input")
+    if n is not None and max(found) >= n:
+        raise InputError(f"there is no row {max(found)} among {n}. Rows count from 0.", "I12", "input")
     return found
+
+
+def fingerprint(rows: Rows) -> int:
+    """Of some thousand values all over the rows: enough to notice that an array was written to as a whole."""
+    flat = rows.reshape(-1)
+    return zlib.crc32(np.ascontiguousarray(flat[:: max(1, flat.size // 8192)]).tobytes())
 
 
 def csr(graph: Any) -> dict[str, Any]:
     """A symmetric matrix of weights (SciPy sparse, or dense) as the engine takes it."""
     from scipy import sparse
 
-    matrix = sparse.csr_array(graph)
+    try:
+        matrix = sparse.csr_array(graph, dtype=np.float64, copy=True)
+    except Exception as error:
+        raise InputError(f"this is no graph: {error}. Give a square matrix of weights.", "I13", "input") from None
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"a graph of {matrix.shape[0]} x {matrix.shape[1]} is not square. Give weights between all rows.", "I13", "input")
     matrix.sum_duplicates()

@@ -23,7 +23,7 @@ class Engine:
     """
     A project and its session.
     """
-    def about(self, /, x: Incomplete, new: Incomplete, progress: Any | None = None) -> tuple[list[int], Incomplete, Incomplete, Incomplete]:
+    def about(self, /, x: Incomplete | None, new: Incomplete, progress: Any | None = None) -> tuple[list[int], Incomplete, Incomplete, Incomplete]:
         """
         What is believed about new rows, by their neighbours among the rows of the pool.
         """
@@ -47,9 +47,9 @@ class Engine:
         """
         Ends everything in order.
         """
-    def decide(self, /, decision: str, annotator: str) -> int | None:
+    def decide(self, /, decision: str, annotator: str, on_purpose: bool) -> int | None:
         """
-        Any other decision, in the words of the log; returns its group.
+        Any other decision, in the words of the log; returns its group. What others did is only taken back on purpose.
         """
     def estimates(self, /) -> str:
         """
@@ -75,6 +75,10 @@ class Engine:
         """
         The labels that stand.
         """
+    def last_group(self, /) -> int | None:
+        """
+        The group of the last answer that stands, whoever gave it.
+        """
     def n(self, /) -> int:
         """
         Number of rows.
@@ -93,10 +97,6 @@ class Engine:
     def open(folder: str | PathLike[str], progress: Any | None = None) -> tuple[Engine, list[str]]:
         """
         Opens a project; also gives what is worth saying about its pool.
-        """
-    def open_rows(self, /) -> Incomplete:
-        """
-        The rows that may still be asked.
         """
     def pass_over(self, /, rows: SupportsGetItem[int, SupportsIndex], exclude: bool, annotator: str) -> int | None:
         """
@@ -123,6 +123,10 @@ class Engine:
         """
         The session of [`Engine::state`], in memory.
         """
+    def rows(self, /) -> "object":
+        """
+        A copy of the rows of a project that was opened; nothing for other sessions.
+        """
     def save(self, /, folder: str | PathLike[str], x: Incomplete | None = None, progress: Any | None = None) -> None:
         """
         Writes the project into a folder, with the rows it was made of if they are given.
@@ -148,9 +152,10 @@ class Engine:
         """
         Ends the page; the session has the project again.
         """
-    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]]]], new_classes: SupportsGetItem[int, str], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
+    def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]]]], new_classes: SupportsGetItem[int, str], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
         """
-        Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by.
+        Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by, none if
+        nothing was new.
         """
     def variance(self, /) -> Incomplete:
         """

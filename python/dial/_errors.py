@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from typing import Any
 
 
@@ -34,6 +36,22 @@ class StateError(DialError, RuntimeError):
 
 
 def make(code: str, kind: str, text: str) -> DialError:
-    """The exception for a failure of the engine."""
+    """The exception for a failure of the engine. Options of the command are called as they are here: ``--k 5`` is ``k=5``."""
+    text = re.sub(r"--([a-z][a-z-]*)( (?=[0-9a-z]+\b[^,]*(?:or less|euclidean|isolate)))?", _option, text)
     family = InputError if kind in ("usage", "input") else StateError
     return family(text, code, kind)
+
+
+def _option(found: re.Match[str]) -> str:
+    return found[1].replace("-", "_") + ("=" if found[2] else "")
+
+
+def whole(number: Any, what: str, least: int = 0, most: int = 2**63 - 1) -> int:
+    """A whole number within bounds."""
+    try:
+        value = operator.index(number)
+    except TypeError:
+        raise InputError(f"{what} must be a whole number, got {number!r}.", "U1", "usage") from None
+    if not least <= value <= most:
+        raise InputError(f"{what} must be at least {least}{'' if most == 2**63 - 1 else f' and at most {most}'}, got {value}.", "U1", "usage")
+    return value

@@ -6,13 +6,12 @@ label more each time: the session stays, and is only told what is new.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Numbers, Rows, features
+from ._arrays import Numbers, Rows, features, fingerprint
 from ._labels import Classes, plain
 from .pieces import choose
 from .session import Nodes, Session, _restored
@@ -39,14 +38,14 @@ class Kept:
             self._settings = dict(settings)
             state = self._session._engine.state()
             self._blank, self._told, self._codes = (state[0], state[1], state[2]), {}, {}
-        self._rows, self._print = rows, _fingerprint(rows)
+        self._rows, self._print = rows, fingerprint(rows)
         wanted = {int(node): plain(label) for node, label in zip(nodes, labels)}
         return self._tell(self._session, wanted)
 
     def _is_known(self, rows: Rows) -> bool:
         if self._rows is None or rows.shape != self._rows.shape or rows.dtype != self._rows.dtype:
             return False
-        if _fingerprint(rows) != self._print:
+        if fingerprint(rows) != self._print:
             return False
         return rows.ctypes.data == self._rows.ctypes.data or bool(np.array_equal(rows, self._rows))
 
@@ -70,11 +69,6 @@ class Kept:
         return self._session
 
 
-def scores(session: Session) -> Numbers:
-    """The scores of all rows; those of the start, as long as no two classes are known."""
-    return session._engine.scores() if len(session._classes.order) < 2 else session.scores()
-
-
 def choose_among(session: Session, candidates: Nodes, n: int) -> tuple[Nodes, Numbers]:
     """Rows to ask next, of some that have no label, with their scores.
 
@@ -85,7 +79,7 @@ def choose_among(session: Session, candidates: Nodes, n: int) -> tuple[Nodes, Nu
     open_rows = session.n - len(session.labelled)
     if len(candidates) == open_rows:
         return session.ask_with_scores(n)
-    values = scores(session)
+    values = session.scores()
     chosen = session.settings
     if chosen["policy"] != "max":
         nodes = choose(
@@ -106,9 +100,3 @@ def choose_among(session: Session, candidates: Nodes, n: int) -> tuple[Nodes, Nu
     rest = [node for node in candidates[np.argsort(-values[candidates], kind="stable")].tolist() if node not in apart]
     nodes = np.array((apart + rest)[:n], dtype=np.int64)
     return nodes, values[nodes]
-
-
-def _fingerprint(rows: Rows) -> int:
-    """Of some thousand values all over the rows: enough to notice that an array was written to as a whole."""
-    flat = rows.reshape(-1)
-    return zlib.crc32(np.ascontiguousarray(flat[:: max(1, flat.size // 8192)]).tobytes())

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._kept import Kept, choose_among, scores
+from ._kept import Kept, choose_among
 from .session import OwnAcquisition
 
 try:
@@ -161,7 +161,7 @@ class DialQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         if not return_utilities:
             return chosen
         utilities = np.full((len(chosen), len(rows)), np.nan)
-        utilities[:, mapping] = scores(session)[mapping]
+        utilities[:, mapping] = session.scores()[mapping]
         for place, (node, score) in enumerate(zip(chosen, found)):
             utilities[place, chosen[:place]] = np.nan
             utilities[place, node] = score

@@ -209,6 +209,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.transduction_, self.label_distributions_ = self._read(believed)
         self.variance_ = believed["variance"] if len(self.classes_) > 1 else np.zeros(len(rows))
         self.evidence_ = believed["evidence"]
+        self._version = self.session_._engine.version()
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -226,10 +227,17 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return self._about(X)[1]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are given their label; rows without a label do not count."""
+        given, labelled = _labels(y, self.unlabelled)
+        weights = _weights(sample_weight, len(given))[labelled]
+        right = self.predict(X)[labelled] == given[labelled]
+        return float(np.average(right, weights=weights)) if weights.sum() > 0 else float("nan")
+
     def _about(self, X: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
-        if _same_memory(rows, self.X_):
+        if _same_memory(rows, self.X_) and self.session_._engine.version() == self._version:
             return self.transduction_.copy(), self.label_distributions_.copy()
         return self._read(self.session_.predict_new(rows))
 
@@ -260,7 +268,7 @@ def _labels(y: Any, unlabelled: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.b
             labelled &= given != unlabelled
         assert_all_finite(given[labelled], input_name="y")
     elif kind == "U":
-        labelled = (given != "") & (given != str(unlabelled))
+        labelled = (given != "") & (np.ones(len(given), dtype=np.bool_) if unlabelled is None else given != str(unlabelled))
     else:
         given = given.astype(object)
         labelled = np.array([not _is_unlabelled(label, unlabelled) for label in given], dtype=np.bool_)
@@ -286,7 +294,7 @@ def _objects(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def _is_unlabelled(label: Any, unlabelled: Any) -> bool:
-    if is_missing(label) or (isinstance(label, str) and label in ("", str(unlabelled))):
+    if is_missing(label) or label == "" or (isinstance(label, str) and unlabelled is not None and label == str(unlabelled)):
         return True
     return not isinstance(label, (bool, np.bool_)) and bool(label == unlabelled)
 

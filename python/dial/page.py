@@ -8,6 +8,7 @@ import weakref
 import webbrowser
 
 from ._dial import Engine
+from ._errors import InputError
 
 
 class Page:
@@ -27,6 +28,8 @@ class Page:
 
     def link(self) -> str:
         """Another link, for another browser."""
+        if not self._engine.place()[1]:
+            raise InputError("the page was stopped. Open it again: session.serve().", "U1", "usage")
         return self._engine.serve(0)
 
     def stop(self) -> None:

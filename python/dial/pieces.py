@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from . import _dial
 from ._arrays import Numbers, csr, features, numbers, rows_of, settings
-from ._errors import InputError
-from ._labels import as_list, is_missing, plain
+from ._errors import InputError, whole
+from ._labels import as_array, as_list, in_order, is_missing, key, plain
 from ._progress import Progress, reporting
 
 #: The acquisitions that read the belief alone.
@@ -47,8 +47,11 @@ def knn_graph(
     """The similarity graph: symmetric weights as a SciPy CSR array.
 
     Of rows ``X``, or of ``neighbours`` that are known already: (row numbers, distances), each rows x k, nearest first, without
-    the row itself (as from pynndescent, FAISS or scikit-learn).
+    the row itself (as from pynndescent, FAISS or scikit-learn). A sparse ``X`` is taken as distances to neighbours, as
+    ``sklearn.neighbors.kneighbors_graph(..., mode="distance")`` gives them.
     """
+    if hasattr(X, "tocsr"):
+        neighbours = _listed(X.tocsr())
     if neighbours is not None:
         ids, distances = np.asarray(neighbours[0]), np.ascontiguousarray(neighbours[1], dtype=np.float64)
         if ids.shape != distances.shape or ids.ndim != 2:
@@ -58,6 +61,19 @@ def knn_graph(
     words = settings(k=k, metric=metric, kernel=kernel, search=search, zero_vectors=zero_vectors)
     with reporting(progress) as report:
         return _csr(_dial.knn_graph(features(X), words, report))
+
+
+def _listed(distances: Any) -> tuple[npt.NDArray[np.int64], Numbers]:
+    """Neighbours of sparse distances, nearest first; -1 fills up the shorter lists."""
+    counts = np.diff(distances.indptr)
+    ids = np.full((distances.shape[0], max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
+    values = np.full(ids.shape, np.inf)
+    for row, (start, end) in enumerate(zip(distances.indptr[:-1], distances.indptr[1:])):
+        others, away = distances.indices[start:end], distances.data[start:end]
+        others, away = others[others != row], away[others != row]
+        order = np.lexsort((others, away))
+        ids[row, : len(order)], values[row, : len(order)] = others[order], away[order]
+    return ids, values
 
 
 def _csr(arrays: Any) -> Any:
@@ -90,7 +106,7 @@ class DirichletField:
     """
 
     def __init__(self, n: int, n_classes: int, prior: float = 1.0) -> None:
-        self._field = _dial.Field(n, n_classes, float(prior))
+        self._field = _dial.Field(whole(n, "n"), whole(n_classes, "n_classes"), float(prior))
 
     def add(self, c: int, column: npt.ArrayLike, weight: float = 1.0) -> None:
         """Adds a label of class ``c``: a column of :func:`poisson_propagation`, say."""
@@ -133,6 +149,7 @@ def choose(
     values = np.ascontiguousarray(scores, dtype=np.float64)
     rows = list(range(len(values))) if candidates is None else rows_of(candidates, len(values))
     words = settings(policy=policy, sharpness=sharpness, expected_clusters=expected_clusters)
+    n, seed, question = whole(n, "n", 1), whole(seed, "seed", 0, 2**64 - 1), whole(question, "question", 1)
     return np.array(_dial.choose(values, rows, words, n, seed, question), dtype=np.int64)
 
 
@@ -154,8 +171,12 @@ def classify(
     """
     rows = rows_of(nodes)
     given = [plain(label) for label in as_list(labels, len(rows), False)]
-    classes = np.array(sorted({label for label in given if not is_missing(label)}))
-    told = [[row for row, label in zip(rows, given) if label == one] for one in classes.tolist()]
+    known = [(row, label) for row, label in zip(rows, given) if not is_missing(label) and key(label) != (False, -1)]
+    met = in_order(label for _, label in known)
+    if not met:
+        raise InputError("no row has a label. Give some.", "I12", "input")
+    classes = as_array(met)
+    told = [[row for row, label in known if key(label) == key(one)] for one in met]
     words = settings(k=k, metric=metric, kernel=kernel)
     with reporting(progress) as report:
         scores = _dial.classify(

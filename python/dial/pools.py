@@ -11,8 +11,27 @@ import numpy.typing as npt
 
 from . import _dial
 from ._arrays import settings
+from ._errors import InputError
 from ._labels import as_array
 from ._progress import Progress, reporting
+
+
+#: How a pool can be read.
+_OPTIONS = (
+    "components",
+    "drop_nonfinite",
+    "features",
+    "folder_labels",
+    "id_column",
+    "image_column",
+    "kind",
+    "label_column",
+    "labels",
+    "skip_bad",
+    "standardize",
+    "text_column",
+    "variable",
+)
 
 
 @dataclass
@@ -62,6 +81,9 @@ def read(place: str | os.PathLike[str], *, progress: Progress = None, **options:
     >>> dial.read("builtin:digits").X.shape[0] > 0
     True
     """
+    unknown = sorted(set(options) - set(_OPTIONS))
+    if unknown:
+        raise InputError(f"there is no option {unknown[0]!r}. The options are {', '.join(_OPTIONS)}.", "U1", "usage")
     with reporting(progress) as report:
         found: dict[str, Any] = dict(_dial.read_pool(os.fspath(place), settings(**options), report))
     return Pool(**found)

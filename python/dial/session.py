@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import os
+import threading
+import weakref
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Numbers, csr, features, numbers, rows_of, settings
+from ._arrays import Numbers, csr, features, fingerprint, numbers, rows_of, settings
 from ._dial import Engine
-from ._errors import InputError
+from ._errors import InputError, whole
 from ._labels import Classes, as_array, as_list, is_missing, key, plain
 from ._progress import Progress, reporting
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 ENDING = ".dial"
 
 Nodes = npt.NDArray[np.int64]
+
+#: The default of :meth:`Session.undo`: the last answer.
+LAST = -1
 
 #: Scores of the caller's own: alpha (rows x classes) in, a score for every row out; larger means ask sooner.
 OwnAcquisition = Callable[[Numbers], npt.ArrayLike]
@@ -151,7 +156,7 @@ class Session:
             reading=reading,
             expected_clusters=expected_clusters,
             zero_vectors=zero_vectors,
-            seed=seed,
+            seed=whole(seed, "seed", 0, 2**64 - 1),
         )
         self._X = None if X is None else features(X)
         self._progress = progress
@@ -160,19 +165,29 @@ class Session:
         self._classes = Classes(closed=classes is not None)
         named = _named(() if classes is None else classes)
         names = [name for _, name in named]
-        n = len(self._X) if self._X is not None else (0 if graph is None else graph.shape[0])
+        weights = None if graph is None else csr(graph)
+        n = len(self._X) if weights is None and self._X is not None else 0 if weights is None else len(weights["indptr"]) - 1
+        if weights is not None and self._X is not None and len(self._X) != n:
+            raise InputError(f"a graph of {n} rows for an X of {len(self._X)}. Give both for the same rows.", "I3", "input")
         mask = None if askable is None else _mask(askable, n)
+        self._classes.remember(named)
         with reporting(progress) as report:
-            if graph is not None:
-                self._engine = Engine.of_graph(csr(graph), words, names, mask, report)
+            if weights is not None:
+                self._engine = Engine.of_graph(weights, words, names, mask, report)
             elif self._X is not None:
                 self._engine = Engine.of_rows(self._X, words, names, mask, report)
             else:
                 raise InputError("give X, or a graph.", "U1", "usage")
-        for number, (label, name) in enumerate(named):
-            self._classes.remember(number, label, name)
+        self._ready()
+
+    def _ready(self) -> None:
+        """The rest of what makes a session."""
+        self._lock = threading.RLock()
+        self._print = None if self._X is None else fingerprint(self._X)
+        _sessions.add(self)
         self._refresh()
-        self._keep()
+        if self._engine.place()[0] is None:
+            self._keep()
 
     # Asking and telling
 
@@ -193,10 +208,9 @@ class Session:
         return self._asked(n, progress)
 
     def _asked(self, n: int, progress: Progress) -> tuple[Nodes, Numbers]:
-        if n < 1:
-            raise InputError(f"n must be at least 1, got {n}.", "U1", "usage")
+        n = whole(n, "n", 1)
         self._refresh()
-        if self._own is not None and len(self._classes.order) >= 2:
+        if self._own is not None and len(self._classes.live) >= 2:
             scores = np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
             found = self._engine.ask_by(scores.tolist(), n)
         else:
@@ -232,30 +246,38 @@ class Session:
             Takes the place of what the same annotator said before; else another answer for the same row is refused.
         """
         rows = rows_of(nodes, self.n)
-        given = as_list(labels, len(rows), np.ndim(nodes) == 0)
-        weights = np.asarray(weight, dtype=np.float64)
-        if weights.shape not in ((), (len(rows),)):
-            raise InputError(f"weights of the shape {weights.shape} for {len(rows)} rows. Give one for each.", "I3", "input")
-        weights = np.broadcast_to(weights, (len(rows),))
-        self._refresh()
-        told: list[tuple[int, list[tuple[Any, float]]]] = []
-        for row, label, share in zip(rows, given, weights):
+        with self._lock:
+            self._refresh()
+            given = as_list(labels, len(rows), np.ndim(nodes) == 0, self._classes)
+            told = [(row, parts) for row, parts in zip(rows, self._parts(given, weight)) if parts]
+            if not told:
+                return None
+            new = self._new(part for _, parts in told for part, _ in parts)
+            names = {key(label): name for label, name in new}
+            named = [(row, [(names.get(key(part)) or self._name(part), share) for part, share in parts]) for row, parts in told]
+            # Before they are sent: whatever interrupts us then, the labels are what they were.
+            self._classes.remember(new)
+            try:
+                with reporting(self._progress if progress is None else progress) as report:
+                    return self._engine.tell(named, [name for _, name in new], annotator or "", replace, report)
+            finally:
+                if new:
+                    self._refresh()
+                    self._keep()
+
+    def _parts(self, labels: list[Any], weight: Any) -> list[list[tuple[Any, float]]]:
+        """Labels as parts with weights, without those that mean unlabelled."""
+        try:
+            weights = np.asarray(weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"weight={weight!r} is no number.", "I12", "input") from None
+        if weights.shape not in ((), (len(labels),)):
+            raise InputError(f"weights of the shape {weights.shape} for {len(labels)} rows. Give one for each.", "I3", "input")
+        found = []
+        for label, share in zip(labels, np.broadcast_to(weights, (len(labels),))):
             parts = [(plain(part), w) for part, w in label.items()] if isinstance(label, dict) else [(label, 1.0)]
-            kept = [(part, float(w) * float(share)) for part, w in parts if not self._classes.is_unlabelled(part)]
-            if kept:
-                told.append((row, kept))
-        if not told:
-            return None
-        new = self._new(part for _, parts in told for part, _ in parts)
-        place = {key(label): -1 - number for number, (label, _) in enumerate(new)}
-        numbered = []
-        for row, parts in told:
-            known = [(self._classes.find(part), part, share) for part, share in parts]
-            numbered.append((row, [(place[key(part)] if n is None else n, share) for n, part, share in known]))
-        with reporting(self._progress if progress is None else progress) as report:
-            group = self._engine.tell(numbered, [name for _, name in new], annotator or "", replace, report)
-        self._learn(new)
-        return group
+            found.append([(part, float(w) * float(share)) for part, w in parts if not self._classes.is_unlabelled(part)])
+        return found
 
     def _new(self, labels: Iterable[Any]) -> list[tuple[Hashable, str]]:
         """The labels that are not known, with names for their classes; refused if the classes were named."""
@@ -270,75 +292,89 @@ class Session:
             )
         return self._classes.names_for(new.values())
 
-    def _learn(self, new: list[tuple[Hashable, str]]) -> None:
-        """Takes note of the labels of new classes."""
-        if new:
-            numbers_of = {name: number for number, name in self._engine.classes()}
-            for label, name in new:
-                self._classes.remember(numbers_of[name], label, name)
-            self._refresh()
-            self._keep()
+    def undo(self, group: int | None = LAST, annotator: str | None = None) -> None:
+        """Takes back a group of labels, or the last answer: of anybody, or of an annotator. A group of None is nothing."""
+        if group == LAST and annotator is None:
+            last = self._engine.last_group()
+            group = LAST if last is None else last
+        self._back("undo", group, annotator)
 
-    def undo(self, group: int | None = None, annotator: str | None = None) -> None:
-        """Takes back a group of labels, or the last answer of an annotator."""
-        self._decide("undo" if group is None else {"change": {"kind": "undo", "group": group}}, annotator)
+    def redo(self, group: int | None = LAST, annotator: str | None = None) -> None:
+        """Brings back what was undone: a group, or the last of an annotator (of nobody in particular, if none is named)."""
+        self._back("redo", group, annotator)
 
-    def redo(self, group: int | None = None, annotator: str | None = None) -> None:
-        """Brings back what was undone."""
-        self._decide("redo" if group is None else {"change": {"kind": "redo", "group": group}}, annotator)
+    def _back(self, way: str, group: int | None, annotator: str | None) -> None:
+        if group is not None:
+            self._decide(way if group == LAST else {"change": {"kind": way, "group": group}}, annotator, group != LAST)
 
-    def skip(self, nodes: npt.ArrayLike, annotator: str | None = None) -> None:
-        """Does not ask for these rows again."""
-        self._engine.pass_over(rows_of(nodes, self.n), False, annotator or "")
+    def skip(self, nodes: npt.ArrayLike, annotator: str | None = None) -> int | None:
+        """Does not ask for these rows again; returns the group to :meth:`undo` that by."""
+        return self._passed(nodes, False, annotator)
 
-    def exclude(self, nodes: npt.ArrayLike, annotator: str | None = None) -> None:
-        """Leaves these rows out: not asked, their labels do not count."""
-        self._engine.pass_over(rows_of(nodes, self.n), True, annotator or "")
+    def exclude(self, nodes: npt.ArrayLike, annotator: str | None = None) -> int | None:
+        """Leaves these rows out: not asked, their labels do not count. Returns the group to :meth:`undo` that by."""
+        return self._passed(nodes, True, annotator)
+
+    def _passed(self, nodes: npt.ArrayLike, exclude: bool, annotator: str | None) -> int | None:
+        rows = rows_of(nodes, self.n)
+        return self._engine.pass_over(rows, exclude, annotator or "") if rows else None
 
     def add_class(self, label: Hashable) -> None:
         """Adds a class that was not met yet."""
-        self._refresh()
-        label = plain(label)
-        if self._classes.find(label) is not None or is_missing(label):
-            why = "means that there is no label" if is_missing(label) else "is a class already"
-            raise InputError(f"{label!r} {why}.", "I12", "input")
-        new = self._classes.names_for([label])
-        self._decide({"add-class": {"name": new[0][1]}}, None)
-        self._learn(new)
+        self._named_anew(plain(label), lambda name: {"add-class": {"name": name}})
 
     def rename_class(self, label: Hashable, new: Hashable) -> None:
         """Gives a class another label; everything that was told of it stays."""
-        self._refresh()
-        new = plain(new)
-        number, (_, name) = self._known(label), self._classes.names_for([new])[0]
-        self._decide({"change": {"kind": "rename-class", "class": number, "name": name}}, None)
-        self._classes.remember(number, new, name)
-        self._keep()
+        number = self._known(label)
+        self._named_anew(plain(new), lambda name: {"change": {"kind": "rename-class", "class": number, "name": name}})
+
+    def _named_anew(self, label: Hashable, decision: Callable[[str], Any]) -> None:
+        with self._lock:
+            self._refresh()
+            if is_missing(label):
+                raise InputError(f"{label!r} means that there is no label. Choose another.", "I12", "input")
+            if self._classes.find(label) is not None:
+                raise InputError(f"{label!r} is a class already. merge_classes makes one of two.", "I12", "input")
+            new = self._classes.names_for([label])
+            self._classes.remember(new)
+            try:
+                self._decide(decision(new[0][1]), None)
+            finally:
+                self._refresh()
+                self._keep()
 
     def merge_classes(self, source: Hashable, into: Hashable) -> None:
         """Counts all labels of one class for another from now on."""
-        self._refresh()
-        change = {"kind": "merge-class", "from": self._known(source), "into": self._known(into)}
-        self._decide({"change": change}, None)
-        self._refresh()
+        with self._lock:
+            change = {"kind": "merge-class", "from": self._known(source), "into": self._known(into)}
+            self._classes.merge(plain(source), plain(into))
+            self._decide({"change": change}, None)
+            self._refresh()
 
     def _known(self, label: Hashable) -> int:
+        self._refresh()
         number = self._classes.find(plain(label))
         if number is None:
             known = ", ".join(repr(label) for label in self._classes.labels)
             raise InputError(f"there is no class {label!r}. The classes are {known}.", "I12", "input")
         return number
 
-    def _decide(self, decision: Any, annotator: str | None) -> int | None:
+    def _name(self, label: Any) -> str:
+        name = self._classes.name(label)
+        assert name is not None
+        return name
+
+    def _decide(self, decision: Any, annotator: str | None, on_purpose: bool = False) -> None:
         text = decision if isinstance(decision, str) else json.dumps(decision)
-        return self._engine.decide(text, annotator or "")
+        self._engine.decide(text, annotator or "", on_purpose)
 
     def _refresh(self) -> None:
-        self._classes.refresh(self._engine.classes())
+        with self._lock:
+            self._classes.refresh(self._engine.classes())
 
     def _keep(self) -> None:
-        if not self._engine.place()[1]:
-            self._engine.keep(self._classes.to_bytes())
+        own = None if self._own is None else str(getattr(self._own, "__name__", "own"))
+        self._engine.keep(self._classes.to_bytes(own))
 
     # Believing
 
@@ -407,7 +443,7 @@ class Session:
     def scores(self) -> Numbers:
         """What :meth:`ask` chooses by, for every row; larger means ask sooner."""
         self._refresh()
-        if self._own is not None and len(self._classes.order) >= 2:
+        if self._own is not None and len(self._classes.live) >= 2:
             return np.asarray(self._own(self.alpha()), dtype=np.float64).ravel()
         return numbers(self._engine.scores())
 
@@ -420,19 +456,9 @@ class Session:
     def predict_new(self, X: Any, *, progress: Progress = None) -> dict[str, Any]:
         """What is believed about rows that are not in the pool, through their neighbours: label, proba, variance, evidence."""
         with reporting(self._progress if progress is None else progress) as report:
-            classes, proba, variance, evidence = self._engine.about(self._pool(), features(X), report)
+            classes, proba, variance, evidence = self._engine.about(self._X, features(X), report)
         self._refresh()
         return {"label": self._classes.array(classes), "proba": proba, "variance": variance, "evidence": evidence}
-
-    def _pool(self) -> Any:
-        if self._X is None:
-            place = json.loads(self._engine.settings())["recipe"]["pool"]
-            if not place:
-                raise InputError("this session was made of a graph: new rows have no neighbours in it.", "U1", "usage")
-            from .pools import read
-
-            self._X = read(place).X
-        return self._X
 
     @property
     def graph(self) -> Any:
@@ -475,6 +501,8 @@ class Session:
     def _rows(self) -> Any:
         if self._X is None:
             raise InputError("a session that was made of a graph has no rows to save. Make it of X.", "U1", "usage")
+        if fingerprint(self._X) != self._print:
+            raise InputError("X has changed since the graph was made of it. Make a new session of it.", "U1", "usage")
         return self._X
 
     @property
@@ -490,6 +518,7 @@ class Session:
         """
         from .page import Page
 
+        port = whole(port, "port", 0, 65535)
         if self.path is None:
             folder = self.save(path if path is not None else _free())
             self._engine = _opened(folder, self._progress)[0]
@@ -506,13 +535,16 @@ class Session:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._engine.state(), self._X, self._own, self._classes)
+        return _restored, (self._engine.state(), self._all_rows(), self._own, self._classes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Session:
         # The rows are only read, so both may use them.
         import copy
 
-        return _restored(self._engine.state(), self._X, self._own, copy.deepcopy(self._classes, memo))
+        return _restored(self._engine.state(), self._all_rows(), self._own, copy.deepcopy(self._classes, memo))
+
+    def _all_rows(self) -> Any:
+        return self._engine.rows() if self._X is None else self._X
 
     def __copy__(self) -> Session:
         return self.__deepcopy__({})
@@ -557,11 +589,11 @@ def open(path: str | os.PathLike[str], *, progress: Progress = None) -> Session:
     :meth:`Session.tell` returns. What is worth knowing about the pool is in ``session.notes``.
     """
     engine, notes = _opened(_folder(path), progress)
-    session = _bare(engine, None, None, Classes(closed=True))
-    session._classes.read(engine.kept())
-    session._refresh()
+    classes = Classes(closed=True)
+    own = classes.read(engine.kept())
+    session = _bare(engine, None, None, classes)
     session._progress = progress
-    session.notes = notes
+    session.notes = notes + ([f"it asked by {own}, a function of yours, and asks by variance now."] if own else [])
     return session
 
 
@@ -574,8 +606,21 @@ def _bare(engine: Engine, X: Any, own: OwnAcquisition | None, classes: Classes) 
     session = Session.__new__(Session)
     session._engine, session._X, session._own, session._classes, session._progress = engine, X, own, classes, None
     session.notes = []
-    session._refresh()
+    session._ready()
     return session
+
+
+#: The sessions of this process, whose locks a fork must not take along.
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for session in list(_sessions):
+        session._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _restored(state: Any, X: Any, own: OwnAcquisition | None, classes: Classes) -> Session:
@@ -607,8 +652,6 @@ def _free() -> Path:
 
 def _mask(askable: npt.ArrayLike, n: int) -> list[bool]:
     rows = rows_of(askable, n)
-    if rows and max(rows) >= n:
-        raise InputError(f"there is no row {max(rows)} among {n}.", "I12", "input")
     mask = np.zeros(n, dtype=bool)
     mask[rows] = True
     return [bool(truth) for truth in mask]

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dial
-from ._arrays import features, settings
-from ._errors import InputError
-from ._labels import as_array, is_missing, plain
+from ._arrays import features, rows_of, settings
+from ._errors import InputError, whole
+from ._labels import Classes, as_array, in_order, is_missing, key, plain
 from ._progress import Progress, reporting
 
 
@@ -40,7 +40,7 @@ def simulate(
     eigenpairs: int = 50,
     zero_vectors: str = "error",
     seed: int = 0,
-    frame: str = "auto",
+    frame: str = "dict",
     progress: Progress = None,
 ) -> Any:
     """Asks for labels that are known, and records how accuracy grows: what ``dial simulate`` does, with the same seeds.
@@ -61,40 +61,41 @@ def simulate(
         The cluster of every row, to count how many were met; the labels, if not given.
     noise : float
         The probability that an answer is wrong.
-    frame : {"auto", "dict", "pandas", "polars"}
-        What the table is; auto takes pandas or polars if your program has imported one of them.
+    frame : {"dict", "pandas", "polars"}
+        What the table is: a dict of arrays, or a data frame.
 
     Returns
     -------
     A table with a row for each question of each trial: trial, seed, acquisition, policy, model, query, node, class, labelled,
-    accuracy, clusters_found, seconds. In a dict node is -1 and class is None at query 0, which stands for the initial labels.
+    accuracy (on the rows without a label), clusters_found, seconds (for asking and telling). Node is -1 and class is None at query 0, which stands for the initial labels.
     """
     labels = [plain(label) for label in (y.tolist() if isinstance(y, np.ndarray) else list(y))]
     rows = features(X)
     if len(labels) != len(rows):
         raise InputError(f"{len(labels)} labels for {len(rows)} rows. Give one for each.", "I3", "input")
     known = [None if is_missing(label) or (not isinstance(label, bool) and label == -1) else label for label in labels]
-    classes = sorted({label for label in known if label is not None}, key=lambda label: (str(type(label)), label))
-    number = {label: place for place, label in enumerate(classes)}
+    classes = in_order(label for label in known if label is not None)
+    number = {key(label): place for place, label in enumerate(classes)}
     met = known if clusters is None else [plain(c) for c in np.asarray(clusters).tolist()]
-    names = {c: place for place, c in enumerate(dict.fromkeys(c for c in met if c is not None))}
+    places = {key(c): place for place, c in enumerate(in_order(c for c in met if c is not None))}
+    names = [name for _, name in Classes(closed=False).names_for(classes)]
     if isinstance(initial, str):
         if initial not in ("one-per-class", "none"):
             raise InputError(f"initial={initial!r} must be one-per-class, none, or row numbers.", "U1", "usage")
         start: list[int] | None = None if initial == "one-per-class" else []
     else:
-        start = [int(row) for row in np.asarray(initial).ravel()]
+        start = rows_of(initial, len(rows))
     wish = {
-        "names": [str(label) for label in classes],
-        "classes": [None if label is None else number[label] for label in known],
-        "clusters": [None if c is None else names[c] for c in met],
+        "names": names,
+        "classes": [None if label is None else number[key(label)] for label in known],
+        "clusters": [None if c is None else places[key(c)] for c in met],
         "acquisitions": _listed(acquisition),
         "policies": _listed(policy),
         "models": _listed(model),
         "initial": start,
-        "queries": queries,
-        "batch": batch,
-        "trials": trials,
+        "queries": whole(queries, "queries"),
+        "batch": whole(batch, "batch", 1),
+        "trials": whole(trials, "trials", 1),
         "noise": float(noise),
     }
     words = settings(
@@ -109,26 +110,25 @@ def simulate(
         expected_clusters=expected_clusters,
         eigenpairs=eigenpairs,
         zero_vectors=zero_vectors,
-        seed=seed,
+        seed=whole(seed, "seed", 0, 2**64 - 1),
     )
     with reporting(progress) as report:
         table: dict[str, Any] = dict(_dial.simulate(rows, wish, words, report))
     for name in ("acquisition", "policy", "model"):
         table[name] = np.array(table[name])
-    back = {str(label): label for label in classes}
+    back = dict(zip(names, classes))
     table["class"] = as_array([None if name is None else back[name] for name in table["class"]])
     return _framed(table, frame)
 
 
 def _listed(words: str | Sequence[str]) -> list[str]:
-    return [words] if isinstance(words, str) else list(words)
+    listed = [words] if isinstance(words, str) else list(words)
+    if not all(isinstance(word, str) for word in listed):
+        raise InputError("simulations know methods by their names; functions of your own are for Session.", "U1", "usage")
+    return listed
 
 
 def _framed(table: dict[str, Any], frame: str) -> Any:
-    import sys
-
-    if frame == "auto":
-        frame = next((name for name in ("pandas", "polars") if name in sys.modules), "dict")
     if frame == "dict":
         return table
     if frame == "pandas":
@@ -139,4 +139,4 @@ def _framed(table: dict[str, Any], frame: str) -> Any:
         import polars
 
         return polars.DataFrame({name: list(column) for name, column in table.items()})
-    raise InputError(f"frame={frame!r} must be auto, dict, pandas or polars.", "U1", "usage")
+    raise InputError(f"frame={frame!r} must be dict, pandas or polars.", "U1", "usage")

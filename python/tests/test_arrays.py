@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import subprocess
 import sys
 
@@ -149,25 +148,21 @@ def test_bad_settings_are_refused_in_words() -> None:
         dial.Session(X, ["a", "b"]).tell(0.5, "a")
 
 
-def peak() -> int:
-    """The most memory that this process ever had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
 SEARCHES = """
 import numpy as np, resource, dial
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 X = np.zeros((2000, {columns}), dtype=np.{kind}); X[:, 0] = np.arange(2000)
 dial.knn(np.random.default_rng(0).normal(size=(500, 8)), 5)
-before = peak(); kept = dial._arrays.features(X)
-print(np.shares_memory(kept, X), peak() - before, X.nbytes)
+before = peak(); kept = dial._arrays.features(X); grown = peak() - before
+session = dial.Session(X, k=5)
+print(np.shares_memory(kept, X) and np.shares_memory(session._X, X), grown, X.nbytes)
 """
 
 
 def test_rows_are_used_where_they_lie() -> None:
     for kind in ("float32", "float64"):
         done = subprocess.run(
-            [sys.executable, "-c", "import dial._arrays;" + SEARCHES.format(columns=20000, kind=kind)],
+            [sys.executable, "-c", "import dial._arrays\n" + SEARCHES.format(columns=20000, kind=kind)],
             capture_output=True,
             text=True,
             check=True,

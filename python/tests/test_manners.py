@@ -71,7 +71,7 @@ def test_ctrl_c_stops_at_once_and_leaves_all_well() -> None:
     rest = [line for line in child.stdout if not line.startswith("working")]
     child.wait()
     assert rest[0].startswith("stopped") and rest[1] == "(100, 3)\n" and child.returncode == 0
-    # A search of minutes was cut short; how quickly depends on the machine, and bench/ measures it.
+    # A search of minutes was cut short; how quickly depends on how busy the machine is.
     assert float(rest[0].split()[1]) - sent < 30
 
 
@@ -117,6 +117,25 @@ def test_threads_may_share_a_session() -> None:
     assert np.allclose(one.predict_proba(), session.predict_proba())
 
 
+def test_threads_may_tell_of_new_classes() -> None:
+    X, _ = pool()
+    for _ in range(5):
+        session = dial.Session(X)
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda row: session.tell(row, row % 7), range(56)))
+        assert sorted(session.classes_.tolist()) == list(range(7)) and len(session.labelled) == 56
+        table = session.labels()
+        assert (table["node"] % 7 == table["label"]).all()
+
+
+def test_no_panic_comes_through() -> None:
+    for n in (2**62, 10**11, 2**33):
+        with pytest.raises(dial.DialError):
+            dial.DirichletField(n, 4)
+    with pytest.raises(dial.DialError):
+        dial.DirichletField(-1, 4)
+
+
 def in_child(session: dial.Session, results: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
     results.put((session.ask(2).tolist(), session.predict().tolist()))
 
@@ -160,7 +179,9 @@ def test_the_command_is_in_the_package() -> None:
 
 def test_the_page_and_the_session_know_of_each_other(tmp_path: Path) -> None:
     X, y = pool()
-    session = dial.Session(X, ["a", "b", "c"])
+    session = dial.Session(X)
+    session.tell([0, 1, 2], ["a", "b", "c"])
+    session.undo()
     page = session.serve(tmp_path / "p", browser=False)
     assert page.url.startswith("http://127.0.0.1:") and "launch" in page._repr_html_()
     server = json.loads((tmp_path / "p.dial" / "server.json").read_text())
@@ -181,13 +202,17 @@ def test_the_page_and_the_session_know_of_each_other(tmp_path: Path) -> None:
     assert session.labels()["label"].tolist() == ["a", "b"]
     assert session.predict().shape == (200,)
     assert page.link() != page.url
+    session.tell([8, 9], [17, 18])
     page.stop()
+    with pytest.raises(dial.DialError):
+        page.link()
     session.tell(6, "c")
-    assert session.labelled.tolist() == [3, 5, 6]
+    assert session.labelled.tolist() == [3, 5, 6, 8, 9]
     session.close()
     assert not (tmp_path / "p.dial" / "server.json").exists()
     with dial.open(tmp_path / "p") as opened:
-        assert opened.labelled.tolist() == [3, 5, 6]
+        assert opened.labelled.tolist() == [3, 5, 6, 8, 9]
+        assert opened.classes_.tolist() == ["a", "b", "c", 17, 18]
 
 
 def test_sigint_still_reaches_python_while_the_page_is_open(tmp_path: Path) -> None:

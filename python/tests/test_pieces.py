@@ -41,6 +41,10 @@ def test_the_graph_is_that_of_the_formula() -> None:
     assert np.allclose(W.toarray(), dense_graph(X, 5), rtol=1e-12)
     again = dial.knn_graph(neighbours=dial.knn(X, 5))
     assert np.allclose(again.toarray(), W.toarray(), rtol=1e-6)
+    sparse = pytest.importorskip("scipy.sparse")
+    ids, away = dial.knn(X, 5)
+    distances = sparse.csr_array((away.ravel(), ids.ravel(), np.arange(0, 201, 5)), shape=(40, 40))
+    assert np.allclose(dial.knn_graph(distances).toarray(), W.toarray(), rtol=1e-6)
 
 
 def test_propagation_is_the_inverse() -> None:
@@ -124,6 +128,8 @@ def test_pools_are_read() -> None:
     assert digits.X.ndim == 2 and digits.labels is not None and len(digits.y) == len(digits.X)
     scene = dial.read("builtin:scene")
     assert scene.scene is not None and scene.pixels is not None and len(scene.pixels) == len(scene.X)
+    with pytest.raises(dial.InputError, match="lable_column"):
+        dial.read("builtin:digits", lable_column="y")
     with pytest.raises(dial.InputError) as error:
         dial.read("nothing.npy")
     assert error.value.code == "I5"
@@ -167,8 +173,10 @@ def test_simulations_as_tables_and_what_they_refuse() -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     assert isinstance(dial.simulate(values, y, queries=2, trials=1, frame="pandas"), pandas.DataFrame)
     assert isinstance(dial.simulate(values, y, queries=2, trials=1, frame="polars"), polars.DataFrame)
-    for wrong in ({"initial": "some"}, {"acquisition": "vibes"}, {"frame": "arrow"}, {"noise": 2.0}):
+    masked = dial.simulate(values, y, queries=2, trials=1, initial=np.arange(40) % 20 == 3)
+    assert set(masked["node"][1:]).isdisjoint({3, 23}) and masked["labelled"][0] == 2
+    for wrong in ({"initial": "some"}, {"queries": -1}, {"seed": -1}, {"acquisition": [len]}, {"acquisition": "vibes"}, {"frame": "arrow"}, {"noise": 2.0}):
         with pytest.raises(ValueError):
-            dial.simulate(values, y, queries=2, trials=1, **wrong)  # type: ignore[arg-type]
+            dial.simulate(values, y, **{"queries": 2, "trials": 1, **wrong})  # type: ignore[arg-type]
     with pytest.raises(ValueError):
         dial.simulate(values, y[:3])

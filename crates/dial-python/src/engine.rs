@@ -3,16 +3,18 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use dial::{Change, ClassId, CompactGraph, Control, Items, Options};
+use dial::{Change, CompactGraph, Control, Items, Options};
+use dial_data::Matrix;
 use dial_store::{Decision, Ground, Journal, Labelling, Memory, Project, Submission, random_id};
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, Rows};
 use crate::errors::Failure;
-use crate::holding::{Holding, Inner, KEPT, now, submission};
+use crate::holding::{Holding, Inner, KEPT, Told, now};
 use crate::settings::Settings;
 use crate::work::run;
 
@@ -20,13 +22,28 @@ use crate::work::run;
 #[pyclass(frozen, module = "dial._dial")]
 pub struct Engine {
     inner: Mutex<Inner>,
+    /// The process that has the lock, 0 if none has: a fork takes the lock along, but not the thread that would free it.
+    holder: AtomicU32,
+}
+
+/// The lock, and the note of who has it.
+struct Held<'a> {
+    inner: MutexGuard<'a, Inner>,
+    holder: &'a AtomicU32,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.holder.store(0, Ordering::Release);
+    }
 }
 
 impl Engine {
     /// A session on a project.
-    pub fn new(project: Project, labelling: Labelling) -> Engine {
-        let holding = Holding::Own(Box::new(project));
-        Engine { inner: Mutex::new(Inner { holding, labelling, view: None, process: std::process::id() }) }
+    pub fn new(project: Project, labelling: Labelling, rows: Option<Matrix>) -> Engine {
+        let (holding, process) = (Holding::Own(Box::new(project)), std::process::id());
+        let inner = Mutex::new(Inner { holding, labelling, view: None, rows, process });
+        Engine { inner, holder: AtomicU32::new(0) }
     }
 
     /// Starts a project in memory.
@@ -45,8 +62,11 @@ impl Engine {
         let (annotator, remark) = (String::new(), Default::default());
         let first = Submission { key: "new".into(), annotator, decisions, replace: false, remark };
         project.submit_one(first, now())?;
+        if let Some(askable) = &ground.options.askable {
+            project.keep_askable(askable)?;
+        }
         let labelling = Labelling::new(ground, project.log(), control)?;
-        Ok(Engine::new(project, labelling))
+        Ok(Engine::new(project, labelling, None))
     }
 
     /// Works with what is behind the lock. Whoever waits for it can be stopped, too.
@@ -56,21 +76,29 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
         work: impl FnOnce(&mut Inner, &Control) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
-        run(py, progress, |control| work(&mut *self.lock(control)?, control))
+        run(py, progress, |control| work(&mut self.lock(control)?.inner, control))
     }
 
-    fn lock(&self, control: &Control) -> Result<MutexGuard<'_, Inner>, Failure> {
+    fn lock(&self, control: &Control) -> Result<Held<'_>, Failure> {
         let inner = loop {
             match self.inner.try_lock() {
                 Ok(inner) => break inner,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => {
                     control.check()?;
+                    let holder = self.holder.load(Ordering::Acquire);
+                    if holder != 0 && holder != std::process::id() {
+                        let text =
+                            "this session was in use by another thread when the process was forked. Use a copy of it.";
+                        return Err(Failure::usage(text));
+                    }
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
         };
-        if inner.process != std::process::id() && inner.on_disk() {
+        self.holder.store(std::process::id(), Ordering::Release);
+        let inner = Held { inner, holder: &self.holder };
+        if inner.inner.process != std::process::id() && inner.inner.on_disk() {
             return Err(Failure::usage(
                 "this session was opened by another process, which still has it. Open the project in one process only.",
             ));
@@ -78,9 +106,6 @@ impl Engine {
         Ok(inner)
     }
 }
-
-/// A label: the row, and classes with weights. A class is its id, or -1 - i for the i-th of the new ones.
-type Told = (usize, Vec<(i32, f64)>);
 
 #[pymethods]
 impl Engine {
@@ -116,7 +141,7 @@ impl Engine {
     ) -> PyResult<Engine> {
         let weights = graph.weights()?;
         run(py, progress, |control| {
-            let (graph, settings) = (CompactGraph::new(&*weights.graph()?), Settings(settings));
+            let (graph, settings) = (CompactGraph::new(&*weights.graph(control)?), Settings(settings));
             let (items, recipe) = (Items::rows(graph.n()), settings.recipe(graph.n())?);
             let ground = Ground::on(graph, items, recipe, control)?;
             begin(ground, &settings, classes, askable, control)
@@ -133,7 +158,7 @@ impl Engine {
             let _ = project.backup_if_due(now());
             let (material, notes) = project.material(control, now())?;
             let labelling = Labelling::new(material.ground, project.log(), control)?;
-            Ok((Engine::new(project, labelling), notes))
+            Ok((Engine::new(project, labelling, Some(material.pool.matrix)), notes))
         })
     }
 
@@ -156,7 +181,8 @@ impl Engine {
         })
     }
 
-    /// Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by.
+    /// Stores labels, and the classes that are new with them, and follows; returns the group to undo the labels by, none if
+    /// nothing was new.
     #[pyo3(signature = (told, new_classes, annotator, replace, progress=None))]
     fn tell(
         &self,
@@ -168,19 +194,10 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<u64>> {
         self.with(py, progress, |inner, control| {
-            let first = inner.read(|project| project.log().labels().new_class().0)?;
-            let class = |number: i32| match u16::try_from(number) {
-                Ok(known) => ClassId(known),
-                Err(_) => ClassId(first.saturating_add(u16::try_from(-1 - number).unwrap_or(u16::MAX))),
-            };
-            let decision = |(row, classes): Told| {
-                let classes = classes.into_iter().map(|(number, weight)| (class(number), weight)).collect();
-                Ok(Decision::Change(Change::Label { item: inner.item(row)?, classes }))
-            };
-            let decisions = told.into_iter().map(decision).collect::<Result<Vec<Decision>, Failure>>()?;
-            let receipt = inner.tell(submission(annotator, decisions, replace)?, new_classes)?;
+            control.check()?;
+            let receipt = inner.tell(&told, &new_classes, annotator, replace)?;
             inner.follow(control)?;
-            Ok(receipt.group)
+            Ok(receipt.group.filter(|_| !receipt.known))
         })
     }
 
@@ -198,15 +215,15 @@ impl Engine {
         })
     }
 
-    /// Any other decision, in the words of the log; returns its group.
-    fn decide(&self, py: Python<'_>, decision: &str, annotator: &str) -> PyResult<Option<u64>> {
+    /// Any other decision, in the words of the log; returns its group. What others did is only taken back on purpose.
+    fn decide(&self, py: Python<'_>, decision: &str, annotator: &str, on_purpose: bool) -> PyResult<Option<u64>> {
         self.with(py, None, |inner, control| {
             let decision: Decision = match decision {
                 "undo" => Decision::UndoLast,
                 "redo" => Decision::RedoLast,
                 text => serde_json::from_str(text).map_err(|error| Failure::usage(error.to_string()))?,
             };
-            let receipt = inner.submit(annotator, vec![decision], false)?;
+            let receipt = inner.submit(annotator, vec![decision], on_purpose)?;
             inner.follow(control)?;
             Ok(receipt.group)
         })
@@ -214,12 +231,12 @@ impl Engine {
 
     /// Keeps what Python knows about its labels.
     fn keep(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
-        self.with(py, None, |inner, _| Ok(inner.own()?.keep(KEPT, &bytes)?))
+        self.with(py, None, |inner, _| inner.keep(KEPT, &bytes))
     }
 
     /// What was kept.
     fn kept(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
-        self.with(py, None, |inner, _| Ok(inner.own()?.kept(KEPT)?))
+        self.with(py, None, |inner, _| inner.kept(KEPT))
     }
 
     /// Writes the project into a folder, with the rows it was made of if they are given.

@@ -18,6 +18,11 @@ impl Failure {
         Failure { code: "U1".into(), kind: ErrorKind::Usage, text: text.into() }
     }
 
+    /// An answer that contradicts another one.
+    pub fn conflict(text: String) -> Failure {
+        Failure { code: "C3".into(), kind: ErrorKind::Conflict, text }
+    }
+
     /// A fault of ours.
     pub fn panic(text: &str) -> Failure {
         let text = format!("this is a bug in DiAL, please report it: {text}. What was saved is safe.");

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use dial::{Control, NodeId, View};
-use dial_data::Fingerprint;
+use dial::{Change, ClassId, Control, NodeId, View};
 use dial_data::write::{Saved, SavedData, write_npy};
+use dial_data::{Fingerprint, Matrix};
 use dial_store::time::Clock;
-use dial_store::{Decision, Journal, Labelling, Project, Receipt, Recipe, Submission, random_id};
+use dial_store::{ASKABLE, Decision, Journal, Labelling, Log, Project, Receipt, Recipe, Submission, random_id};
 
 use crate::arrays::Plain;
 use crate::errors::Failure;
@@ -26,8 +26,19 @@ pub struct Inner {
     pub labelling: Labelling,
     /// The belief of a moment, by the place in the log.
     pub view: Option<(u64, View<'static>)>,
+    /// The rows of a project that was opened; those of a session in memory are Python's.
+    pub rows: Option<Matrix>,
     /// The process that made it.
     pub process: u32,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // What belongs to the parent of this process is not ours to close.
+        if self.process != std::process::id() {
+            std::mem::forget(std::mem::replace(&mut self.holding, Holding::Closed));
+        }
+    }
 }
 
 /// Who has the project.
@@ -39,6 +50,9 @@ pub enum Holding {
     /// Nobody.
     Closed,
 }
+
+/// A label: the row, and the names of classes with weights.
+pub type Told = (usize, Vec<(String, f64)>);
 
 /// The time.
 pub fn now() -> u64 {
@@ -75,20 +89,81 @@ impl Inner {
         self.send(submission(annotator, decisions, replace)?)
     }
 
-    /// Adds classes and stores labels that may name them: both, or neither where the labels are refused.
-    pub fn tell(&mut self, labels: Submission, new: Vec<String>) -> Result<Receipt, Failure> {
-        let add = |name: String| submission("", vec![Decision::AddClass { name }], false);
-        let added = new.into_iter().map(add).collect::<Result<Vec<Submission>, Failure>>()?;
+    /// Adds classes and stores labels by the names of classes: both, or neither where the labels are refused.
+    pub fn tell(&mut self, told: &[Told], new: &[String], annotator: &str, replace: bool) -> Result<Receipt, Failure> {
+        for (row, classes) in told.iter().filter(|_| !replace) {
+            self.contradicts(*row, classes, annotator)?;
+        }
+        let add = |name: &String| submission("", vec![Decision::AddClass { name: name.clone() }], false);
+        let added = new.iter().map(add).collect::<Result<Vec<Submission>, Failure>>()?;
         if !added.is_empty() {
-            let all: Vec<Submission> = added.iter().chain([&labels]).cloned().collect();
-            match self.read(|project| project.would_take(&all))? {
-                // Such an answer is kept aside, which the project must do itself.
-                Ok(()) | Err(dial_store::Error::Contradiction { .. } | dial_store::Error::ClassGone { .. }) => {}
-                Err(refused) => return Err(refused.into()),
+            // As they would come, were nobody else there.
+            let foreseen = self.labels(told, annotator, replace, |log, name| {
+                let place = new.iter().position(|other| other == name);
+                place.map(|place| ClassId(log.labels().new_class().0.saturating_add(place as u16)))
+            })?;
+            let all: Vec<Submission> = added.iter().cloned().chain([foreseen]).collect();
+            self.read(|project| project.would_take(&all))??;
+        }
+        for one in added {
+            let name = match one.decisions.first() {
+                Some(Decision::AddClass { name }) => name.clone(),
+                _ => String::new(),
+            };
+            let sent = self.send(one);
+            // Somebody may have added the same just now.
+            if !self.read(|project| project.log().labels().class_named(&name).is_ok())? {
+                sent?;
             }
         }
-        added.into_iter().try_for_each(|one| self.send(one).map(|_| ()))?;
+        let labels = self.labels(told, annotator, replace, |_, _| None)?;
         self.send(labels)
+    }
+
+    /// Labels as a submission; `other` knows classes that the log does not have.
+    fn labels(
+        &self,
+        told: &[Told],
+        annotator: &str,
+        replace: bool,
+        other: impl Fn(&Log, &str) -> Option<ClassId>,
+    ) -> Result<Submission, Failure> {
+        let class = |log: &Log, name: &String| match other(log, name) {
+            Some(class) => Ok(class),
+            None => log.labels().class_named(name),
+        };
+        let mut decisions = Vec::with_capacity(told.len());
+        for (row, classes) in told {
+            let item = self.item(*row)?;
+            let one = |log: &Log, (name, weight): &(String, f64)| Ok((class(log, name)?, *weight));
+            let all =
+                |log: &Log| classes.iter().map(|part| one(log, part)).collect::<dial::Result<Vec<(ClassId, f64)>>>();
+            let classes = self.read(|project| all(project.log()))??;
+            decisions.push(Decision::Change(Change::Label { item, classes }));
+        }
+        submission(annotator, decisions, replace)
+    }
+
+    /// Refuses an answer that contradicts one of the same annotator. A project would keep it aside; here the caller is told.
+    fn contradicts(&self, row: usize, classes: &[(String, f64)], annotator: &str) -> Result<(), Failure> {
+        let item = self.item(row)?;
+        let stands = self.read(|project| {
+            let log = project.log();
+            let label = log.label_of(&item, annotator)?;
+            let named: Vec<(String, f64)> = label
+                .iter()
+                .map(|(class, weight)| (log.class_name(log.resolved(*class)).to_string(), *weight))
+                .collect();
+            let same = named.len() == classes.len() && classes.iter().all(|one| named.contains(one));
+            (!same).then(|| log.label_in_words(label))
+        })?;
+        match stands {
+            None => Ok(()),
+            Some(stands) => Err(Failure::conflict(format!(
+                "row {row} is {stands} already, and {} now. Nothing was changed. Pass replace=True to change it.",
+                classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" or ")
+            ))),
+        }
     }
 
     fn send(&mut self, submission: Submission) -> Result<Receipt, Failure> {
@@ -99,13 +174,22 @@ impl Inner {
         })
     }
 
-    /// The project, if it is ours alone.
-    pub fn own(&mut self) -> Result<&mut Project, Failure> {
-        match &mut self.holding {
-            Holding::Own(project) => Ok(project),
-            Holding::Served(_) => Err(Failure::usage("the page has the project. Stop it first: page.stop().")),
-            Holding::Closed => Err(closed()),
-        }
+    /// Keeps bytes under a name.
+    pub fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        Ok(match &mut self.holding {
+            Holding::Own(project) => project.keep(name, bytes)?,
+            Holding::Served(serving) => serving.served.keep(name, bytes)?,
+            Holding::Closed => return Err(closed()),
+        })
+    }
+
+    /// What was kept under a name.
+    pub fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        Ok(match &mut self.holding {
+            Holding::Own(project) => project.kept(name)?,
+            Holding::Served(serving) => serving.served.kept(name)?,
+            Holding::Closed => return Err(closed()),
+        })
     }
 
     /// The id of a row.
@@ -165,6 +249,6 @@ impl Inner {
             write_npy(&folder.0.join(FEATURES), &Saved::matrix(data, rows.dim))?;
             ground.keep_graph(folder, rows.dim, print, control)
         };
-        Ok(project.save(folder, Journal::Wal, &[KEPT], fill, now())?)
+        Ok(project.save(folder, Journal::Wal, &[KEPT, ASKABLE], fill, now())?)
     }
 }

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::holding::{Holding, KEPT};
+use crate::holding::KEPT;
 use crate::work::run;
 
 /// What a session is made of, as [`Engine::state`] gives it.
@@ -26,10 +26,7 @@ impl Engine {
     /// Python keeps, the graph, and the rows that may be asked.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
         let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
-            let kept = match &mut inner.holding {
-                Holding::Own(project) => project.kept(KEPT)?,
-                _ => None,
-            };
+            let kept = inner.kept(KEPT)?;
             let ground = inner.labelling.ground();
             let (parts, askable) = (ground.graph().parts().clone(), ground.options.askable.clone());
             let (id, records) = inner.read(|project| {
@@ -68,8 +65,11 @@ impl Engine {
             let numbered = items.iter().enumerate().all(|(row, id)| *id == row.to_string());
             let items = if numbered { Items::rows(items.len()) } else { Items::named(items)? };
             let ground = Ground::on(graph, items, recipe, control)?.asking_only(askable.map(Arc::new));
+            if let Some(askable) = &ground.options.askable {
+                project.keep_askable(askable)?;
+            }
             let labelling = Labelling::new(ground, project.log(), control)?;
-            Ok(Engine::new(project, labelling))
+            Ok(Engine::new(project, labelling, None))
         })
     }
 }

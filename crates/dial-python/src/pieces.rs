@@ -22,6 +22,9 @@ use crate::work::{held, run};
 /// The same rows always have the same neighbours.
 const SEED: u64 = 0;
 
+/// Sources that are solved for together.
+const TOGETHER: usize = 32;
+
 /// The neighbours of rows, exact or not, as the settings say.
 pub fn neighbours(rows: Plain<'_>, settings: &Settings, control: &Control) -> Result<Neighbours, Failure> {
     let (features, k) = (rows.features()?, settings.k(rows.n)?);
@@ -111,7 +114,7 @@ pub fn propagate<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let weights = graph.weights()?;
     let (columns, n) = run(py, progress, |control| {
-        let (graph, settings) = (weights.graph()?, Settings(settings));
+        let (graph, settings) = (weights.graph(control)?, Settings(settings));
         let n = graph.n();
         let node = |&source: &usize| match source < n {
             true => Ok(NodeId(source as u32)),
@@ -124,7 +127,14 @@ pub fn propagate<'py>(
             Some(time) => Box::new(Heat::new(graph, time)?),
             None => Box::new(Poisson::new(graph, tau)?),
         };
-        Ok((kernel.columns(&sources, control)?, n))
+        control.start("spreading labels", sources.len());
+        let mut columns = Vec::with_capacity(sources.len());
+        for some in sources.chunks(TOGETHER) {
+            columns.extend(kernel.columns(some, &control.quiet())?);
+            control.advance(some.len())?;
+        }
+        control.finish();
+        Ok((columns, n))
     })?;
     let values = columns.iter().flat_map(|column| column.iter().copied()).collect();
     matrix(py, values, n)
@@ -140,10 +150,16 @@ pub struct Field {
 impl Field {
     #[new]
     fn new(py: Python<'_>, n: usize, n_classes: usize, prior: f64) -> PyResult<Field> {
-        if !(prior > 0.0 && prior.is_finite()) || n_classes < 2 {
-            return Err(Failure::usage("a field needs at least 2 classes and a prior above 0.").raise(py));
-        }
-        Ok(Field { field: Mutex::new(DirichletField::new(n, n_classes, prior)) })
+        run(py, None, |_| {
+            if !(prior > 0.0 && prior.is_finite()) || n_classes < 2 {
+                return Err(Failure::usage("a field needs at least 2 classes and a prior above 0."));
+            }
+            let room = n.checked_mul(n_classes).is_some_and(|all| Vec::<f64>::new().try_reserve_exact(all).is_ok());
+            match room && u32::try_from(n).is_ok() {
+                true => Ok(Field { field: Mutex::new(DirichletField::new(n, n_classes, prior)) }),
+                false => Err(dial::Error::TooManyItems(n).into()),
+            }
+        })
     }
 
     /// Adds the evidence of a label of the class at a place.
@@ -161,24 +177,33 @@ impl Field {
 
     /// α of every class at every node.
     fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let field = held(&self.field);
-        let values = (0..field.n() as u32).flat_map(|node| field.alpha(NodeId(node))).collect();
-        matrix(py, values, field.n_classes())
+        let (values, classes) = run(py, None, |_| {
+            let field = held(&self.field);
+            let values = (0..field.n() as u32).flat_map(|node| field.alpha(NodeId(node))).collect();
+            Ok((values, field.n_classes()))
+        })?;
+        matrix(py, values, classes)
     }
 
     /// The mean at every node.
     fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let field = held(&self.field);
-        let values = (0..field.n() as u32).flat_map(|node| field.mean(NodeId(node))).collect();
-        matrix(py, values, field.n_classes())
+        let (values, classes) = run(py, None, |_| {
+            let field = held(&self.field);
+            let values = (0..field.n() as u32).flat_map(|node| field.mean(NodeId(node))).collect();
+            Ok((values, field.n_classes()))
+        })?;
+        matrix(py, values, classes)
     }
 
     /// The variance at every node.
-    fn variance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let field = held(&self.field);
-        let mut values = vec![0.0; field.n()];
-        field.variances(&mut values);
-        PyArray1::from_vec(py, values)
+    fn variance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let values = run(py, None, |_| {
+            let field = held(&self.field);
+            let mut values = vec![0.0; field.n()];
+            field.variances(&mut values);
+            Ok(values)
+        })?;
+        Ok(PyArray1::from_vec(py, values))
     }
 
     /// The evidence at every node.
@@ -269,7 +294,7 @@ pub fn classify<'py>(
                 (rows.n, bench.model(name, control)?)
             }
             (None, Some(weights)) => {
-                let graph = weights.graph()?;
+                let graph = weights.graph(control)?;
                 (graph.n(), Arc::new(model(graph)?))
             }
             (None, None) => return Err(Failure::usage("give X or a graph.")),

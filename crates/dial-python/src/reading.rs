@@ -2,8 +2,9 @@
 
 use dial::field::variance;
 use dial::{Newcomers, NodeId, Prediction, View};
+use dial_data::Buffer;
 use dial_store::Estimates;
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
@@ -109,14 +110,16 @@ impl Engine {
         })
     }
 
-    /// The rows that may still be asked.
-    fn open_rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let rows = self.with(py, None, |inner, control| {
-            inner.follow(control)?;
-            let view = inner.labelling.session().view(control)?;
-            Ok(view.open().iter().map(|node| i64::from(node.0)).collect::<Vec<i64>>())
-        })?;
-        Ok(PyArray1::from_vec(py, rows))
+    /// The group of the last answer that stands, whoever gave it.
+    fn last_group(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.with(py, None, |inner, _| {
+            inner.read(|project| {
+                let log = project.log();
+                let people: std::collections::BTreeSet<&str> =
+                    log.records().iter().map(|record| record.annotator.as_str()).collect();
+                people.into_iter().filter_map(|annotator| log.labels().last_group(annotator)).max()
+            })
+        })
     }
 
     /// The class of every row, as an id.
@@ -193,14 +196,21 @@ impl Engine {
     fn about<'py>(
         &self,
         py: Python<'py>,
-        x: Rows<'py>,
+        x: Option<Rows<'py>>,
         new: Rows<'py>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Belief<'py>> {
-        let (x, new) = (x.plain()?, new.plain()?);
+        let (x, new) = (x.as_ref().map(|rows| rows.plain()).transpose()?, new.plain()?);
         let (found, classes) = self.with(py, progress, |inner, control| {
             let recipe = &inner.labelling.ground().recipe;
-            let near = Newcomers::find(x.features()?, new.features()?, recipe.k, recipe.metric, control)?;
+            let pool = match (x, &inner.rows) {
+                (Some(rows), _) => rows.features()?,
+                (None, Some(matrix)) => matrix.features()?,
+                (None, None) => {
+                    return Err(Failure::usage("this session was made of a graph: new rows have no neighbours in it."));
+                }
+            };
+            let near = Newcomers::find(pool, new.features()?, recipe.k, recipe.metric, control)?;
             let view = inner.belief(control)?;
             Ok((view.about(&near), view.classes().len()))
         })?;
@@ -212,6 +222,19 @@ impl Engine {
             numbers(|one| one.variance),
             numbers(|one| one.evidence),
         ))
+    }
+
+    /// A copy of the rows of a project that was opened; nothing for other sessions.
+    #[pyo3(signature = () -> "object")]
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rows = self.with(py, None, |inner, _| Ok(inner.rows.clone()))?;
+        rows.map(|rows| {
+            Ok(match rows.values {
+                Buffer::F32(values) => PyArray1::from_vec(py, values).reshape([rows.n, rows.dim])?.into_any(),
+                Buffer::F64(values) => matrix(py, values, rows.dim)?.into_any(),
+            })
+        })
+        .transpose()
     }
 
     /// The graph.

@@ -18,10 +18,16 @@ pub struct Serving {
     folder: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    process: u32,
 }
 
 impl Serving {
     fn end(&mut self) {
+        if self.process != std::process::id() {
+            // The thread stayed with the parent of this process.
+            std::mem::forget((self.stop.take(), self.thread.take()));
+            return;
+        }
         if let Some(stop) = self.stop.take() {
             // A server that has ended by itself needs not be told.
             let _ = stop.send(());
@@ -79,7 +85,13 @@ impl Inner {
         };
         let thread = std::thread::Builder::new().name("dial page".into()).spawn(serve);
         let thread = thread.map_err(|error| Failure::usage(format!("cannot start a thread: {error}. Free some.")))?;
-        self.holding = Holding::Served(Serving { served, folder: folder.0, stop: Some(stop), thread: Some(thread) });
+        self.holding = Holding::Served(Serving {
+            served,
+            folder: folder.0,
+            stop: Some(stop),
+            thread: Some(thread),
+            process: std::process::id(),
+        });
         Ok(link)
     }
 

@@ -155,7 +155,8 @@ fn table<'py>(py: Python<'py>, runs: &[Run], names: &[String], seed: u64) -> PyR
     };
     let trial = || rows().flat_map(|(_, trial, length)| std::iter::repeat_n(trial as i64, length));
     table.set_item("trial", whole(trial().collect()))?;
-    table.set_item("seed", whole(trial().map(|trial| seed as i64 + trial).collect()))?;
+    let seeds = trial().map(|trial| seed.wrapping_add(trial as u64)).collect();
+    table.set_item("seed", PyArray1::<u64>::from_vec(py, seeds))?;
     table.set_item("acquisition", repeated(|run| run.method.clone()))?;
     table.set_item("policy", repeated(|run| run.policy.to_string()))?;
     table.set_item("model", repeated(|run| run.model.to_string()))?;

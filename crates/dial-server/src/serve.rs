@@ -219,6 +219,22 @@ impl Served {
         receipt
     }
 
+    /// Keeps bytes under a name ([`Project::keep`]).
+    ///
+    /// # Errors
+    /// What the disk fails with.
+    pub fn keep(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.0.desk.project_mut().keep(name, bytes)
+    }
+
+    /// What was kept under a name ([`Project::kept`]).
+    ///
+    /// # Errors
+    /// What the disk fails with.
+    pub fn kept(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.0.desk.project_mut().kept(name)
+    }
+
     /// A link that signs in a browser, once.
     ///
     /// # Errors

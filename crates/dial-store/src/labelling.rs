@@ -10,6 +10,9 @@ use crate::error::Result;
 use crate::log::Log;
 use crate::material::Ground;
 
+/// Events that are followed together: their columns are solved for in blocks.
+const TOGETHER: usize = 64;
+
 /// A session kept up with a log.
 pub struct Labelling {
     ground: Ground,
@@ -22,8 +25,8 @@ pub struct Labelling {
 /// What a log has that a session does not know: it can be had quickly, and followed while others use the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct News {
-    /// The events, all of them if the session is to be made anew.
-    events: Vec<Event>,
+    /// The events, all of them if the session is to be made anew, each with its place in the log.
+    events: Vec<(u64, Event)>,
     version: u64,
     anew: bool,
     pretends: bool,
@@ -33,12 +36,12 @@ impl News {
     /// Everything in a log, and classes that stand in for those that are missing.
     pub fn whole(log: &Log) -> News {
         let labels = log.labels();
-        let mut events = labels.events().to_vec();
+        let mut events: Vec<(u64, Event)> = labels.events().iter().map(|event| (0, event.clone())).collect();
         let missing = 2u16.saturating_sub(labels.classes().len() as u16);
         for stand_in in 0..missing {
             let (class, group) = (ClassId(labels.new_class().0 + stand_in), labels.new_group() + u64::from(stand_in));
             let change = Change::AddClass { class, name: format!("\u{1}{stand_in}") };
-            events.push(Event { group, annotator: String::new(), change });
+            events.push((0, Event { group, annotator: String::new(), change }));
         }
         News { events, version: log.version(), anew: true, pretends: missing > 0 }
     }
@@ -51,7 +54,7 @@ impl Labelling {
     /// What a solve may fail with; cancelled.
     pub fn new(ground: Ground, log: &Log, control: &Control) -> Result<Labelling> {
         let News { events, version, pretends, .. } = News::whole(log);
-        let session = ground.session(events, control)?;
+        let session = ground.session(events.into_iter().map(|(_, event)| event), control)?;
         Ok(Labelling { ground, session, version, pretends })
     }
 
@@ -61,22 +64,28 @@ impl Labelling {
             true if self.version < log.version() => News::whole(log),
             _ => {
                 let new = &log.records()[self.version.min(log.version()) as usize..];
-                let events = new.iter().filter_map(|record| record.event()).collect();
+                let events = new.iter().filter_map(|record| Some((record.seq, record.event()?))).collect();
                 News { events, version: log.version(), anew: false, pretends: self.pretends }
             }
         }
     }
 
-    /// Follows what is new. If that fails everything stays as it was, and the same may be followed later.
+    /// Follows what is new, some events at a time. If that fails, what was followed stays, and the rest may be followed later.
     ///
     /// # Errors
     /// As [`Labelling::new`].
     pub fn follow(&mut self, news: News, control: &Control) -> Result<()> {
         let News { events, version, anew, pretends } = news;
-        match anew {
-            true => self.session = self.ground.session(events, control)?,
-            false if events.is_empty() => {}
-            false => self.session.extend(events, control)?,
+        if anew {
+            self.session = self.ground.session(events.into_iter().map(|(_, event)| event), control)?;
+        } else if !events.is_empty() {
+            control.start("spreading labels", events.len());
+            for some in events.chunks(TOGETHER) {
+                self.session.extend(some.iter().map(|(_, event)| event.clone()), &control.quiet())?;
+                self.version = some.last().map_or(self.version, |(seq, _)| *seq);
+                control.advance(some.len())?;
+            }
+            control.finish();
         }
         (self.version, self.pretends) = (version, pretends);
         Ok(())

@@ -48,6 +48,7 @@ pub use project::Project;
 pub use reasons::why;
 pub use recipe::Recipe;
 pub use record::{Entry, Look, Record, Remark};
+pub use reopening::ASKABLE;
 pub use sqlite::{Journal, Sqlite};
 pub use status::{AnnotatorCount, ClassCount, Parked, Status};
 pub use store::{Lease, Store, Wanted};

@@ -1,6 +1,8 @@
 //! The pool of a project as it is now. One that has changed (rows added or gone, other features) is noticed here and put
 //! into the log; labels are kept by the ids of their items.
 
+use std::sync::Arc;
+
 use dial::Control;
 use dial_data::Fault;
 
@@ -8,7 +10,24 @@ use crate::error::{Error, Result};
 use crate::material::Material;
 use crate::project::Project;
 
+/// The name under which the rows that may be asked are kept: a byte for each, 0 or 1.
+pub const ASKABLE: &str = "askable";
+
 impl Project {
+    /// Asks for these rows only, also after the project was opened again.
+    ///
+    /// # Errors
+    /// What the disk fails with.
+    pub fn keep_askable(&mut self, askable: &[bool]) -> Result<()> {
+        self.keep(ASKABLE, &askable.iter().map(|&row| u8::from(row)).collect::<Vec<u8>>())
+    }
+
+    /// What may be asked, where not everything may.
+    fn kept_askable(&mut self, rows: usize) -> Result<Option<Vec<bool>>> {
+        let kept = self.kept(ASKABLE)?.filter(|bytes| bytes.len() == rows);
+        Ok(kept.map(|bytes| bytes.iter().map(|&row| row == 1).collect()))
+    }
+
     /// The pool and graph of this project, and what is worth saying about them, one sentence each.
     ///
     /// # Errors
@@ -30,13 +49,19 @@ impl Project {
                 dial::METHOD_VERSION
             ));
         }
-        let material = Material::open(&recipe, &folder, control).map_err(|error| match error {
+        let mut material = Material::open(&recipe, &folder, control).map_err(|error| match error {
             Error::Data(dial_data::Error { place, fault: Fault::Missing }) => {
                 Error::PoolGone { place, project: folder.0.display().to_string() }
             }
             other => other,
         })?;
         notes.extend(self.notice(&material, now)?);
+        if let Some(mut askable) = self.kept_askable(material.pool.matrix.n)? {
+            if let Some(known) = &material.ground.options.askable {
+                askable.iter_mut().zip(known.iter()).for_each(|(row, known)| *row &= known);
+            }
+            material.ground.options.askable = Some(Arc::new(askable));
+        }
         if let Err(error) = material.keep_graph(&folder, control) {
             notes.push(format!("the graph could not be kept and will be built again: {error}"));
         }

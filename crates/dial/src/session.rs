@@ -143,6 +143,7 @@ impl<'a> Session<'a> {
     fn ask_supposing(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
         let (mut field, mut random, mut questions) = (self.field().clone(), self.random(), Vec::<Question>::new());
         let Scratch { scores, candidates, weights } = scratch;
+        control.start("choosing questions", count);
         while questions.len() < count {
             scores.resize(field.n(), 0.0);
             self.options.acquisition.scores(&Situation { field: &field, ..self.situation(control) }, scores)?;
@@ -156,7 +157,9 @@ impl<'a> Session<'a> {
             if questions.len() < count {
                 self.options.acquisition.suppose(&self.situation(control), &mut field, chosen)?;
             }
+            control.advance(1)?;
         }
+        control.finish();
         Ok(Ask { questions, crowded: 0 })
     }
 
