@@ -26,7 +26,7 @@ impl Failure {
     /// A fault of ours.
     pub fn panic(text: &str) -> Failure {
         let text = format!("this is a bug in DiAL, please report it: {text}. What was saved is safe.");
-        Failure { code: "P1".into(), kind: ErrorKind::Numeric, text }
+        Failure { code: "BUG".into(), kind: ErrorKind::Numeric, text }
     }
 
     /// As an exception.

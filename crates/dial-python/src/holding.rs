@@ -176,11 +176,12 @@ impl Inner {
 
     /// Keeps bytes under a name.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        Ok(match &mut self.holding {
-            Holding::Own(project) => project.keep(name, bytes)?,
-            Holding::Served(serving) => serving.served.keep(name, bytes)?,
+        let kept = match &mut self.holding {
+            Holding::Own(project) => project.keep(name, bytes),
+            Holding::Served(serving) => serving.served.keep(name, bytes),
             Holding::Closed => return Err(closed()),
-        })
+        };
+        Ok(kept?)
     }
 
     /// What was kept under a name.
