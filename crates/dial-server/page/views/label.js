@@ -270,9 +270,23 @@ export function labelView() {
         make("dl", { class: "details" }, card.beside.map(([name, value]) => [make("dt", {}, foreign(name)), make("dd", {}, foreign(value))]).flat())));
   };
 
+  /** The model has thought on: what it believes about the item on screen, and what an answer would change. */
+  async function freshen() {
+    if (!card || !element.isConnected) return;
+    const id = card.id;
+    const fresh = await api.get("item", { id }).catch(() => null);
+    if (!fresh || card?.id !== id) return;
+    const mine = (/** @type {import("../types.js").LabelOf[]} */ labels) => labels.some((label) => label.annotator === annotator());
+    // Somebody in another view or tab of ours has answered it meanwhile.
+    if (mine(fresh.labels) && !mine(card.labels)) { await advance(); return; }
+    card = { ...card, labels: fresh.labels, belief: fresh.belief, why: card.audit ? card.why : fresh.why, nearest: fresh.nearest, changes: fresh.changes };
+    drawClasses();
+    drawSide();
+  }
+
   return {
     element,
-    show: () => { if (!card) advance(); else draw(); drawTrail(); },
+    show: () => { if (!card) advance(); else { draw(); freshen(); } drawTrail(); },
     key: (event) => {
       const command = commandOf(event);
       if (command && event.repeat) return true;
@@ -287,19 +301,9 @@ export function labelView() {
       } else return picker.key(event);
       return true;
     },
-    changed: async (what) => {
+    changed: (what) => {
       if (what === "project") { drawClasses(); drawTools(); }
-      if ((what !== "model" && what !== "log") || !card || !element.isConnected) return;
-      // The model has thought on: what it believes about the item on screen, and what an answer would change.
-      const id = card.id;
-      const fresh = await api.get("item", { id }).catch(() => null);
-      if (!fresh || card?.id !== id) return;
-      const mine = (/** @type {import("../types.js").LabelOf[]} */ labels) => labels.some((label) => label.annotator === annotator());
-      // Somebody in another view or tab of ours has answered it meanwhile.
-      if (mine(fresh.labels) && !mine(card.labels)) { await advance(); return; }
-      card = { ...card, labels: fresh.labels, belief: fresh.belief, why: card.audit ? card.why : fresh.why, nearest: fresh.nearest, changes: fresh.changes };
-      drawClasses();
-      drawSide();
+      if (what === "model" || what === "log") freshen();
     },
   };
 }
