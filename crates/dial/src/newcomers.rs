@@ -137,7 +137,7 @@ mod tests {
             Newcomers::find(pool, Features::f64(&[x], 1, 1).unwrap(), k, Metric::Euclidean, &control).unwrap()
         };
         // Distances 1, 1 and 2 from 2, ties to the smaller row: weights e^-1, e^-1 and e^-4 over their sum.
-        let (near, far) = ((-1.0f64).exp(), (-4.0f64).exp());
+        let (near, far) = (libm::exp(-1.0), libm::exp(-4.0));
         let sum = 2.0 * near + far;
         let nearest = &found(2.0, 3).nearest[0];
         assert_eq!(nearest.iter().map(|(node, _)| node.0).collect::<Vec<_>>(), [1, 2, 0]);
