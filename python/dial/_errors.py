@@ -37,13 +37,13 @@ class StateError(DialError, RuntimeError):
 
 def make(code: str, kind: str, text: str) -> DialError:
     """The exception for a failure of the engine. Options of the command are called as they are here: ``--k 5`` is ``k=5``."""
-    text = re.sub(r"--([a-z][a-z-]*)( (?=[0-9a-z]+\b[^,]*(?:or less|euclidean|isolate)))?", _option, text)
+    text = re.sub(r"--(k|metric|zero-vectors)( )(?=\w)|--([a-z][a-z-]*)", _option, text)
     family = InputError if kind in ("usage", "input") else StateError
     return family(text, code, kind)
 
 
 def _option(found: re.Match[str]) -> str:
-    return found[1].replace("-", "_") + ("=" if found[2] else "")
+    return (found[1] or found[3]).replace("-", "_") + ("=" if found[2] else "")
 
 
 def whole(number: Any, what: str, least: int = 0, most: int = 2**63 - 1) -> int:

@@ -396,9 +396,11 @@ class Session:
 
     def labels(self) -> dict[str, Any]:
         """The labels that stand, as a table: node, label, weight, annotator. A soft label takes a row for each of its classes."""
+        found = self._engine.labels()
+        # Afterwards: the page may have brought a class with the last of them.
         self._refresh()
         table: dict[str, list[Any]] = {"node": [], "label": [], "weight": [], "annotator": []}
-        for row, annotator, classes in self._engine.labels():
+        for row, annotator, classes in found:
             for number, weight in classes:
                 if row is not None:
                     table["node"].append(row)

@@ -52,11 +52,11 @@ import numpy as np, dial, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).normal(size=(200_000, 64)).astype(np.float32)
 def tell(stage, done, steps):
-    print("working", flush=True)
+    print("working", done, steps, flush=True)
 try:
     dial.knn(X, 20, search="exact", progress=tell)
 except KeyboardInterrupt:
-    print("stopped", time.time(), flush=True)
+    print("stopped", flush=True)
 print(dial.knn(X[:100], 3)[0].shape, flush=True)
 """
 
@@ -67,13 +67,16 @@ def test_ctrl_c_stops_at_once_and_leaves_all_well() -> None:
     for line in child.stdout:
         if line.startswith("working"):
             break
-    sent = time.time()
     child.send_signal(signal.SIGINT)
-    rest = [line for line in child.stdout if not line.startswith("working")]
+    rest = [line for line in child.stdout]
     child.wait()
-    assert rest[0].startswith("stopped") and rest[1] == "(100, 3)\n" and child.returncode == 0
-    # A search of minutes was cut short; how quickly depends on how busy the machine is.
-    assert float(rest[0].split()[1]) - sent < 30
+    said = [line for line in rest if not line.startswith("working")]
+    assert said == ["stopped\n", "(100, 3)\n"] and child.returncode == 0
+    # A search of minutes was cut short: most of its steps were never done.
+    for line in rest:
+        if line.startswith("working"):
+            done, steps = map(int, line.split()[1:])
+            assert done < steps / 2
 
 
 def test_progress_is_told_and_its_exceptions_stop_the_work() -> None:

@@ -1,5 +1,5 @@
 //! The engine of a `dial.Session`: a project, in memory or on disk or in the hands of a server, and the session that follows
-//! it. Rows and class ids only; labels of other kinds are Python's business.
+//! it. Rows and the names of classes only; labels of other kinds are Python's business.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

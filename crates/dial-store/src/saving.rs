@@ -22,20 +22,9 @@ impl Project {
         fill: impl FnOnce(&Folder) -> Result<()>,
         now: u64,
     ) -> Result<()> {
-        match folder.exists() {
-            true => self.save_again(folder, journal, names, now),
-            false => self.save_new(folder, journal, names, fill, now),
+        if folder.exists() {
+            return self.save_again(folder, journal, names, now);
         }
-    }
-
-    fn save_new(
-        &mut self,
-        folder: &Path,
-        journal: Journal,
-        names: &[&str],
-        fill: impl FnOnce(&Folder) -> Result<()>,
-        now: u64,
-    ) -> Result<()> {
         place::made_at_once(folder, journal, |part| {
             let paths = Folder(part.to_path_buf());
             let mut store = Sqlite::create(&paths.database(), self.id(), now, journal)?;
