@@ -219,6 +219,40 @@ def test_the_page_and_the_session_know_of_each_other(tmp_path: Path) -> None:
         assert opened.classes_.tolist() == ["a", "b", "c", 17, 18]
 
 
+def test_classes_added_on_the_page_do_not_take_the_labels_of_others(tmp_path: Path) -> None:
+    X, _ = pool()
+    session = dial.Session(X)
+    session.tell([0, 1], ["a", "b"])
+    with session.serve(tmp_path / "p", browser=False):
+        server = json.loads((tmp_path / "p.dial" / "server.json").read_text())
+        over = threading.Event()
+
+        def add() -> None:
+            number = 0
+            while not over.is_set():
+                body = {"key": f"page {number}", "decisions": [{"kind": "add-class", "name": f"page {number}"}]}
+                request = urllib.request.Request(
+                    f"http://{server['address']}/api/v1/decisions",
+                    data=json.dumps(body).encode(),
+                    headers={"Authorization": f"Bearer {server['token']}", "Content-Type": "application/json"},
+                )
+                urllib.request.urlopen(request).read()
+                number += 1
+
+        page = threading.Thread(target=add)
+        page.start()
+        try:
+            for row in range(2, 32):
+                session.tell(row, f"mine {row}")
+        finally:
+            over.set()
+            page.join()
+        table = session.labels()
+        assert {int(row): label for row, label in zip(table["node"], table["label"]) if row > 1} == {
+            row: f"mine {row}" for row in range(2, 32)
+        }
+
+
 def test_sigint_still_reaches_python_while_the_page_is_open(tmp_path: Path) -> None:
     X, _ = pool()
     # Whoever runs the tests in the background has turned it off.
