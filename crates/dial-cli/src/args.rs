@@ -22,6 +22,7 @@ pub use crate::serve::{Label, Serve};
 pub use crate::settle::Settle;
 pub use crate::status::Show;
 pub use crate::tell::Tell;
+pub use crate::theory::Theory;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
 pub use dial::Tau;
 
@@ -72,6 +73,8 @@ pub enum Verb {
     Simulate(Box<Simulate>),
     /// The paper's experiments and figures, with a report
     Reproduce(Reproduce),
+    /// The paper's theory, computed: bounds, limits and rates beside simulations
+    Theory(Theory),
     /// Many pools, methods and seeds: a league table of accuracy per label
     Arena(Box<Arena>),
     /// Build the similarity graph and save it

@@ -24,6 +24,7 @@ mod maps;
 mod memory;
 mod new;
 mod output;
+mod outcomes;
 mod outputs;
 mod pool_args;
 mod pool_place;
@@ -32,6 +33,7 @@ mod prepare;
 mod project;
 mod propagate;
 mod reproduce;
+mod theory;
 mod saved;
 mod serve;
 mod served;
@@ -70,6 +72,7 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
         Verb::Demo(args) => demo::run(args, output),
         Verb::Simulate(args) => simulate::run(args, output),
         Verb::Reproduce(args) => reproduce::run(args, output),
+        Verb::Theory(args) => theory::run(args, output),
         Verb::Arena(args) => arena::run(args, output),
         Verb::Generate(args) => generate::run(args, output),
         Verb::Graph(args) => graph::run(args, output),

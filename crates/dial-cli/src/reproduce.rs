@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use dial_lab::reproduce::pools::Origin;
-use dial_lab::reproduce::{Experiment, Finding, Outcome, Settings, check, folder, run as run_experiment};
+use dial_lab::reproduce::{Experiment, Outcome, Settings, check, run as run_experiment, write};
 use serde_json::{Value, json};
 
 use crate::args::positive;
 use crate::failure::Failure;
-use crate::output::{Output, table};
-use crate::outputs;
+use crate::output::Output;
+use crate::{outcomes, outputs};
 
 /// `dial reproduce`.
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
         let start = Instant::now();
         let outcome = run_experiment(experiment, &settings, &output.control())?;
         let seconds = start.elapsed().as_secs_f64();
-        let files = folder::write(experiment, &outcome, &settings, seconds)?;
+        let files = write(experiment, &outcome, &settings, seconds)?;
         if !output.json {
             output.print(&in_words(experiment, &outcome, seconds, settings.quick));
         }
@@ -121,20 +121,12 @@ fn settings(args: &Reproduce) -> Settings {
 }
 
 fn in_words(experiment: Experiment, outcome: &Outcome, seconds: f64, quick: bool) -> String {
-    let mut text = format!("\n{} ({seconds:.1} s)\n", experiment.title());
-    text += if quick {
+    let quick = if quick {
         "A quick version on generated pools: it shows that everything runs, and nothing more.\n"
     } else {
         ""
     };
-    for summary in &outcome.summaries {
-        let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone()).chain(summary.rows.clone()).collect();
-        text += &format!("\n{}\n{}", summary.caption, table(&rows));
-    }
-    for Finding { claim, verdict, evidence } in &outcome.findings {
-        text += &format!("\n{verdict}: {claim}\n    {evidence}\n");
-    }
-    text
+    format!("\n{} ({seconds:.1} s)\n{quick}{}", experiment.title(), outcomes::in_words(outcome))
 }
 
 fn in_json(experiment: Experiment, outcome: &Outcome, seconds: f64, files: &[PathBuf]) -> Value {

@@ -26,6 +26,8 @@ pub mod report;
 pub mod reproduce;
 pub mod sheet;
 pub mod stats;
+pub mod study;
+pub mod theory;
 pub mod ticks;
 mod trouble;
 mod written;

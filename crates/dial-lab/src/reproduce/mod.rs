@@ -1,6 +1,6 @@
 //! The paper's experiments and figures, from one call each: run, draw, tabulate, and say what the run shows.
 //!
-//! [`run`] makes an [`Outcome`]; [`folder`] writes it down and keeps one report over everything written so far. Curve
+//! [`run`] makes an [`Outcome`]; [`write()`] writes it down and keeps one report over everything written so far. Curve
 //! experiments and classifiers keep their finished pieces in [`crate::cells`], so that a killed run goes on where it stopped.
 
 pub mod alignment;
@@ -10,10 +10,8 @@ pub mod svm;
 pub mod claims;
 pub mod curves;
 mod dense;
-pub mod folder;
 pub mod learning;
 pub mod lines;
-mod page;
 pub mod pools;
 pub mod ssl;
 pub mod standing;
@@ -21,18 +19,18 @@ pub mod timing;
 pub mod variance;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use dial::Control;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::report::Table;
+pub use crate::study::{Finding, Outcome, Verdict};
+use crate::study::{Run, Section, Study};
 pub use crate::trouble::Trouble;
 pub use crate::written::{Drawn, Tidy};
 use pools::{Dataset, Origin};
-use standing::Standing;
 
 /// How to run an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +114,7 @@ impl Experiment {
     ];
 
     /// The word for it on the command line, and the name of its folder.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Experiment::Variance => "variance",
             Experiment::Alignment => "alignment",
@@ -186,58 +184,102 @@ impl FromStr for Experiment {
     }
 }
 
-/// What an experiment hands over to be written and reported.
-#[derive(Clone, Debug, Default)]
-pub struct Outcome {
-    /// Figures.
-    pub figures: Vec<Drawn>,
-    /// Tables for machines.
-    pub tables: Vec<Tidy>,
-    /// Tables for people.
-    pub summaries: Vec<Table>,
-    /// What the run says about the paper's claims.
-    pub findings: Vec<Finding>,
-    /// How methods stood, pool by pool.
-    pub standings: Vec<Vec<Standing>>,
-    /// Number of trials, where there are any.
-    pub trials: Option<usize>,
-    /// What was noticed on the way.
-    pub notes: Vec<String>,
-    /// What repeats the run, beside the settings of the command.
-    pub settings: Vec<Value>,
-}
-
-/// A claim of the paper and what a run says about it, in plain words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// The claim.
-    pub claim: String,
-    /// Whether this run bears it out.
-    pub verdict: Verdict,
-    /// The numbers that say so.
-    pub evidence: String,
-}
-
-/// Whether a run bears a claim out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// It does.
-    Supported,
-    /// In part, or within the noise.
-    Mixed,
-    /// It does not.
-    NotSupported,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Supported => "supported",
-            Verdict::Mixed => "mixed",
-            Verdict::NotSupported => "not supported",
-        })
+/// The report over all experiments of a folder.
+fn study(folder: &Path) -> Study<'_> {
+    Study {
+        title: "Dirichlet Active Learning, reproduced",
+        page: "report",
+        parts: &WORDS,
+        lead,
+        overall: |sections| {
+            let pools: Vec<_> = sections.iter().flat_map(|section| section.standings.clone()).collect();
+            claims::overall(&pools)
+        },
+        folder,
     }
+}
+
+const WORDS: [&str; 11] = {
+    let mut words = [""; 11];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = Experiment::ALL[i].word();
+        i += 1;
+    }
+    words
+};
+
+fn lead(sections: &[Section]) -> String {
+    let quick = sections.iter().filter(|section| section.mode == QUICK).count();
+    let mut text = format!(
+        "{} of the paper's experiments, run by DiAL {}. Bands and intervals are 95 % confidence intervals of the mean \
+         over trials; ± in tables of accuracies is the standard error. Wall times are of the machine at hand, which may have done other work, and do not count runs that were cut off.",
+        sections.len(),
+        sections.first().map_or(env!("CARGO_PKG_VERSION"), |section| section.version.as_str())
+    );
+    if quick > 0 {
+        text += &format!(
+            "\n{quick} of them in a quick version on generated pools, which shows that everything runs and nothing more."
+        );
+    }
+    text
+}
+
+const QUICK: &str = "quick";
+
+impl Settings {
+    fn mode(&self) -> &'static str {
+        if self.quick { QUICK } else { "" }
+    }
+}
+
+/// Writes what an experiment gave and the report over the folder; returns the files, the report first.
+///
+/// # Errors
+/// What the disk says.
+pub fn write(
+    experiment: Experiment,
+    outcome: &Outcome,
+    settings: &Settings,
+    seconds: f64,
+) -> Result<Vec<PathBuf>, Trouble> {
+    let quick = if settings.quick { ", quick version on generated pools" } else { "" };
+    let trials = match outcome.trials {
+        None => format!("Seed {}", settings.seed),
+        Some(1) => format!("1 trial, seed {}", settings.seed),
+        Some(many) => format!("{many} trials, seed {}", settings.seed),
+    };
+    let run = Run {
+        word: experiment.word(),
+        title: experiment.title(),
+        mode: settings.mode(),
+        seed: settings.seed,
+        made: format!("{trials}{quick}"),
+        seconds,
+        goes_on: experiment.keeps_cells(),
+        repeat: repeat(experiment, outcome, settings),
+    };
+    study(&settings.folder).write(&run, outcome)
+}
+
+/// Everything that repeats an experiment exactly.
+fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Value {
+    let quick = if settings.quick { " --quick" } else { "" };
+    let spare = if settings.spare_class_0 { " --spare-class-0" } else { "" };
+    json!({
+        "command": format!(
+            "dial reproduce {experiment} --trials {} --queries {} --seed {}{quick}{spare}",
+            settings.trials, settings.queries, settings.seed
+        ),
+        "version": env!("CARGO_PKG_VERSION"),
+        "method_version": dial::METHOD_VERSION,
+        "trials": outcome.trials,
+        "queries": settings.queries,
+        "seed": settings.seed,
+        "quick": settings.quick,
+        "spare_class_0": settings.spare_class_0,
+        "pools": outcome.settings,
+    })
 }
 
 /// Refuses what cannot be done before anything is: data that are missing, and a folder that holds runs of another kind.
@@ -245,7 +287,7 @@ pub fn check(experiments: &[Experiment], settings: &Settings) -> Result<(), Trou
     let mut datasets: Vec<Dataset> = experiments.iter().flat_map(|experiment| experiment.datasets()).copied().collect();
     datasets.dedup();
     pools::check(&datasets, &settings.origin)?;
-    folder::check(settings)
+    study(&settings.folder).check(settings.mode(), settings.seed)
 }
 
 /// Runs an experiment.

@@ -1,0 +1,242 @@
+//! The theory of the paper (`sec:theory`) and its continuum examples, made computable: each quantity of a statement is a
+//! function, each demonstration a figure, each guarantee is set beside a simulation.
+//!
+//! | part | of the paper |
+//! |---|---|
+//! | [`continuum`] | `eq:poisson-ctnm-2d`, `fig:2d-propagation` |
+//! | [`heat`] | Poisson as a backward Euler step of heat (`eq:heat-eqn-start`) |
+//! | [`separation`] | Definition `def:class-separator`, Remark `rem:C-clusters` |
+//! | [`exploration`] | Proposition `prop:cluster-exploration`, Remark `rem:explain-bound` |
+//! | [`mixtures`] | Propositions `prop:heat-class-sep` and `prop:low-mode-estimate`, the Corollary |
+//! | [`exploitation`] | `eq:Int-Diff-alpha` to `eqn:qbar-lambda0`, `fig:unc-demo-lambda` |
+//! | [`uncertainty`] | Remark `remark:2types-unc`, `eqn:G-x-eta` |
+//! | [`consistency`] | Theorem `thm:consistency-dir-learning` |
+//!
+//! Where a printed formula is wrong, the right one is implemented and the printed one shown beside it; the header of the
+//! module says which is which. [`run`] makes an [`Outcome`], [`write()`] writes it down and keeps `theory.html` over
+//! everything written so far.
+
+pub mod consistency;
+pub mod continuum;
+pub mod exploitation;
+pub mod exploration;
+pub mod heat;
+pub mod mixtures;
+pub mod separation;
+pub mod uncertainty;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use dial::Control;
+use serde_json::json;
+
+pub use crate::study::{Finding, Outcome, Verdict};
+use crate::study::{Run, Section, Study};
+pub use crate::trouble::Trouble;
+pub use crate::written::{Drawn, Tidy};
+
+/// How fine everything is computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Seconds a part: coarse grids, few repetitions.
+    Quick,
+    /// What the documentation shows: up to a minute a part.
+    #[default]
+    Usual,
+    /// Fine grids and many repetitions: minutes a part.
+    Fine,
+}
+
+impl Level {
+    /// One of three values, by the level.
+    pub fn pick<T>(self, quick: T, usual: T, fine: T) -> T {
+        match self {
+            Level::Quick => quick,
+            Level::Usual => usual,
+            Level::Fine => fine,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        self.pick("quick", "", "fine")
+    }
+}
+
+/// How to run a part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How fine.
+    pub level: Level,
+    /// The seed of everything drawn at random.
+    pub seed: u64,
+    /// Folder of the paper's data, for the parts that look at real pools as well; without it they use the digits that
+    /// come with DiAL.
+    pub data: Option<PathBuf>,
+    /// Where everything is written.
+    pub folder: PathBuf,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { level: Level::default(), seed: 0, data: None, folder: PathBuf::from("dial-theory") }
+    }
+}
+
+/// A part of the theory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Propagation in the plane, from a density.
+    Continuum,
+    /// Heat against Poisson.
+    Heat,
+    /// Class separators.
+    Separation,
+    /// The exploration guarantee.
+    Exploration,
+    /// Parameters of mixtures and what follows from them.
+    Mixtures,
+    /// Where sampling settles after very many questions.
+    Exploitation,
+    /// Population and data-conditional uncertainty.
+    Uncertainty,
+    /// Consistency of the classifier.
+    Consistency,
+}
+
+impl Part {
+    /// All of them, in the order of the report.
+    pub const ALL: [Part; 8] = [
+        Part::Continuum,
+        Part::Heat,
+        Part::Separation,
+        Part::Exploration,
+        Part::Mixtures,
+        Part::Exploitation,
+        Part::Uncertainty,
+        Part::Consistency,
+    ];
+
+    /// The word for it on the command line, and the name of its folder.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Part::Continuum => "continuum",
+            Part::Heat => "heat",
+            Part::Separation => "separation",
+            Part::Exploration => "exploration",
+            Part::Mixtures => "mixtures",
+            Part::Exploitation => "exploitation",
+            Part::Uncertainty => "uncertainty",
+            Part::Consistency => "consistency",
+        }
+    }
+
+    /// Its heading in the report.
+    pub fn title(self) -> &'static str {
+        match self {
+            Part::Continuum => "Propagation in the continuum (eq:poisson-ctnm-2d, fig:2d-propagation)",
+            Part::Heat => "Heat against Poisson (eq:heat-eqn-start)",
+            Part::Separation => "Class separation (def:class-separator)",
+            Part::Exploration => "The exploration guarantee (prop:cluster-exploration)",
+            Part::Mixtures => "Mixture parameters (prop:heat-class-sep, prop:low-mode-estimate)",
+            Part::Exploitation => "Asymptotic exploitation (eq:ode-alpha, fig:unc-demo-lambda)",
+            Part::Uncertainty => "Population and data-conditional uncertainty (remark:2types-unc)",
+            Part::Consistency => "Consistency (thm:consistency-dir-learning)",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Part, String> {
+        let found = Part::ALL.into_iter().find(|part| part.word() == word);
+        found.ok_or_else(|| format!("use one of all, {}", Part::ALL.map(Part::word).join(", ")))
+    }
+}
+
+/// Runs a part.
+///
+/// # Errors
+/// Cancelled; data that cannot be read.
+pub fn run(part: Part, settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+    match part {
+        Part::Continuum => continuum::run(settings, control),
+        Part::Heat => heat::run(settings, control),
+        Part::Separation => separation::run(settings, control),
+        Part::Exploration => exploration::run(settings, control),
+        Part::Mixtures => mixtures::run(settings, control),
+        Part::Exploitation => exploitation::run(settings, control),
+        Part::Uncertainty => uncertainty::run(settings, control),
+        Part::Consistency => consistency::run(settings, control),
+    }
+}
+
+const WORDS: [&str; 8] = {
+    let mut words = [""; 8];
+    let mut i = 0;
+    while i < words.len() {
+        words[i] = Part::ALL[i].word();
+        i += 1;
+    }
+    words
+};
+
+fn study(folder: &Path) -> Study<'_> {
+    Study {
+        title: "The theory of Dirichlet Active Learning, computed",
+        page: "theory",
+        parts: &WORDS,
+        lead: |sections| {
+            format!(
+                "{} of the eight parts of the paper's theory, computed by DiAL {}. The table says where the numbers \
+                 bear the paper out and where they do not.",
+                sections.len(),
+                sections.first().map_or(env!("CARGO_PKG_VERSION"), |section: &Section| section.version.as_str())
+            )
+        },
+        overall: |_| Vec::new(),
+        folder,
+    }
+}
+
+/// Refuses a folder that holds runs of another level or seed.
+///
+/// # Errors
+/// It does.
+pub fn check(settings: &Settings) -> Result<(), Trouble> {
+    study(&settings.folder).check(settings.level.word(), settings.seed)
+}
+
+/// Writes what a part gave, and `theory.html` over the folder; returns the files, the report first.
+///
+/// # Errors
+/// What the disk says.
+pub fn write(part: Part, outcome: &Outcome, settings: &Settings, seconds: f64) -> Result<Vec<PathBuf>, Trouble> {
+    let level = settings.level.word();
+    let (flag, comma) = if level.is_empty() { ("", "") } else { (" --", ", ") };
+    let run = Run {
+        word: part.word(),
+        title: part.title(),
+        mode: level,
+        seed: settings.seed,
+        made: format!("Seed {}{comma}{level}", settings.seed),
+        seconds,
+        goes_on: false,
+        repeat: json!({
+            "command": format!("dial theory {part} --seed {}{flag}{level}", settings.seed),
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": settings.seed,
+            "level": settings.level.pick("quick", "usual", "fine"),
+            "details": outcome.settings,
+        }),
+    };
+    study(&settings.folder).write(&run, outcome)
+}
