@@ -193,7 +193,7 @@ fn study(folder: &Path) -> Study<'_> {
         lead,
         overall: |sections| {
             let pools: Vec<_> = sections.iter().flat_map(|section| section.standings.clone()).collect();
-            claims::overall(&pools)
+            claims::overall(&pools).into_iter().collect()
         },
         folder,
     }
