@@ -30,8 +30,7 @@ const TOUR: &str = "\
 A whole use:
   dial demo                   a tour on built-in pictures, with a report to see
   dial doctor features.npz    is this pool fit for labelling?
-  dial simulate features.npz --acquisition auto,variance,random --plot a.svg
-                              where labels are known: which way learns fastest
+  dial simulate features.npz --acquisition auto,random   labels known: compare
   dial label features.npz --classes cat,dog     label it in the browser
   dial ask features.dial      in scripts: dial tell features.dial ID cat
 On a project: new ask tell undo redo skip exclude class status log settle
