@@ -122,7 +122,7 @@ def entry(place: str, name: str, value: Any) -> Iterator[str]:
             yield code(f"{value.__name__}{signature(value)}")
         yield text(place, value)
         yield fields(value)
-        for member, what in vars(value).items():
+        for member, what in members(value).items():
             if not member.startswith("_"):
                 yield from method(name, member, what)
     elif callable(value):
@@ -130,6 +130,15 @@ def entry(place: str, name: str, value: Any) -> Iterator[str]:
         yield text(place, value)
     else:
         yield f"`{value!r}`: {VALUES[name]}" if name == "ACQUISITIONS" else VALUES[name]
+
+
+def members(value: type) -> dict[str, Any]:
+    """What a class defines, its own first, and what it has from other classes of the package."""
+    found: dict[str, Any] = {}
+    for base in value.__mro__:
+        if base.__module__.startswith("dial."):
+            found.update((name, member) for name, member in vars(base).items() if name not in found)
+    return found
 
 
 def method(of: str, name: str, value: Any) -> Iterator[str]:
