@@ -51,6 +51,34 @@ pub fn band(trials: &[Vec<f64>]) -> Band {
     band
 }
 
+/// The band of two sets of trials together, from the band of each and its number of trials, none of which stopped early.
+///
+/// With squares `S = (n - 1) sd²` about each mean: `S = S_a + S_b + (mean_a - mean_b)² n_a n_b / (n_a + n_b)`.
+pub fn pooled(a: (&Band, usize), b: (&Band, usize)) -> Band {
+    let ([n, m], all) = ([a.1, b.1].map(|count| count as f64), a.1 + b.1);
+    let squares = |(band, count): (&Band, usize), query: usize| match count {
+        0 | 1 => 0.0,
+        _ => {
+            let error = (band.high[query] - band.mean[query]) / t_quantile(count - 1);
+            error * error * (count * (count - 1)) as f64
+        }
+    };
+    if a.1 == 0 || b.1 == 0 {
+        return if a.1 == 0 { b.0.clone() } else { a.0.clone() };
+    }
+    let mut band = Band::default();
+    for query in 0..a.0.mean.len().min(b.0.mean.len()) {
+        let apart = b.0.mean[query] - a.0.mean[query];
+        let mean = a.0.mean[query] + apart * m / (n + m);
+        let total = squares(a, query) + squares(b, query) + apart * apart * n * m / (n + m);
+        let half_width = t_quantile(all - 1) * (total / (all * (all - 1)) as f64).sqrt();
+        band.mean.push(mean);
+        band.low.push(mean - half_width);
+        band.high.push(mean + half_width);
+    }
+    band
+}
+
 /// Mean, spread and 95 % confidence interval of the finite ones among `values`.
 pub fn interval(values: &[f64]) -> Interval {
     let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();

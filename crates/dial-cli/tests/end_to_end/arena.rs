@@ -84,6 +84,33 @@ fn a_run_that_was_cut_off_gives_the_same_results() {
 }
 
 #[test]
+fn results_alone_are_enough_to_add_seeds() {
+    let (whole, parts) = (Place::new(), Place::new());
+    let words = format!("--quick --quiet --pools moons --methods {FOUR} --queries 8 --out out");
+    arena(&whole, &format!("{words} --seeds 5")).ok();
+    for seeds in [2, 5] {
+        arena(&parts, &format!("{words} --seeds {seeds}")).ok();
+        if seeds == 2 {
+            fs::remove_dir_all(parts.path("out/cells")).unwrap();
+        }
+    }
+    assert_eq!(cells(&parts, "out").len(), 4 * 3, "what is known is not played again");
+    let file = "out/results/moons.csv";
+    assert_eq!(untimed(&parts, file), untimed(&whole, file));
+    let curves = |place: &Place| -> Vec<f64> {
+        let text = String::from_utf8(place.read("out/results/moons-curves.csv")).unwrap();
+        text.lines()
+            .skip(1)
+            .flat_map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<_>>())
+            .collect()
+    };
+    let (one, other) = (curves(&parts), curves(&whole));
+    assert_eq!(one.len(), other.len());
+    // Files keep four places.
+    assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-3), "{one:?} {other:?}");
+}
+
+#[test]
 fn contestants_and_seeds_are_added_to_those_that_are_there() {
     let place = Place::new();
     let words = "--quick --quiet --pools moons --queries 8 --out out";

@@ -30,3 +30,4 @@ mod saved;
 mod serving;
 mod simulate;
 mod talk;
+mod theory;

@@ -59,6 +59,9 @@ pub const SECONDS: usize = 11;
 /// The records of a match, one row per question.
 pub type Rows = Vec<Vec<f64>>;
 
+/// Nobody plays more seeds.
+const MOST_SEEDS: usize = 1000;
+
 /// The cells of one contestant on one pool.
 pub struct Book {
     cells: Cells,
@@ -98,9 +101,9 @@ impl Book {
         self.cells.put(&format!("{seed:03}"), &HEADER, rows)
     }
 
-    /// The records of all seeds from 0 on, also of more seeds than were asked for now.
-    pub fn all(&self) -> Vec<Rows> {
-        (0..).map_while(|seed| self.get(seed)).collect()
+    /// All matches that are there, also of more seeds than were asked for now.
+    pub fn all(&self) -> Vec<(usize, Rows)> {
+        (0..MOST_SEEDS).filter_map(|seed| Some((seed, self.get(seed)?))).collect()
     }
 }
 

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! [`pools`] says on what is played and [`contestants`] by whom; [`mod@matches`] plays and keeps cells, so that a killed run
-//! goes on where it stopped; [`results`] boils them down to small files; [`league`] compares.
+//! goes on where it stopped; [`results`] boils them down to small files, which are enough to add seeds later; [`league`]
+//! compares.
 
 pub mod contestants;
 pub mod facts;
@@ -32,7 +33,7 @@ use contestants::Contestant;
 use facts::Facts;
 use matches::Book;
 use pools::ArenaPool;
-use results::PoolResult;
+use results::{Match, PoolResult};
 
 /// What to play.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,11 +85,13 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
     Err(Trouble { code: "I5", kind: ErrorKind::Input, detail })
 }
 
-/// A pool with the cells of everybody and the matches that are missing: a contestant's place and a seed.
+/// A pool with the cells of everybody, what is known of earlier days, and the matches that are missing: a contestant's place
+/// and a seed.
 struct Schedule<'s> {
     pool: &'s ArenaPool,
     books: Vec<Book>,
     missing: Vec<(usize, usize)>,
+    earlier: PoolResult,
 }
 
 /// Plays what is missing and writes the results of every pool.
@@ -97,30 +100,40 @@ struct Schedule<'s> {
 /// A folder that holds results of other settings (R1), data that cannot be read, a method that fails, cancelled.
 pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
     check(settings)?;
-    let kind = json!({ "queries": settings.queries, "batch": settings.batch, "quick": settings.quick });
+    let kind = json!({
+        "queries": settings.queries,
+        "batch": settings.batch,
+        "quick": settings.quick,
+        "method_version": dial::METHOD_VERSION,
+    });
     Cells::open(settings.results(), &kind)?;
     let schedules = schedules(settings)?;
     let matches: usize = schedules.iter().map(|schedule| schedule.missing.len()).sum();
     control.start(&format!("{matches} matches"), matches * settings.queries);
-    for Schedule { pool, books, missing } in &schedules {
+    for Schedule { pool, books, missing, earlier } in &schedules {
         if !missing.is_empty() {
             let ready = pool.open(settings.data.as_deref(), settings.quick)?;
             Facts::add(vec![Facts::of(pool, &ready)], &settings.results())?;
             matches::play(settings, pool, &ready, books, missing, control)?;
         }
+        // What was played now or is still there as a cell counts; of the rest, what earlier results say.
         let named = settings.contestants.iter().zip(books);
         let played: Vec<_> = named.map(|(one, book)| (one.name.clone(), one.judge().is_some(), book.all())).collect();
-        let result = PoolResult { name: pool.name.to_string(), entries: results::entries(&played) };
-        let earlier = PoolResult::read(&settings.results(), pool.name);
-        let file = settings.results().join(format!("{}.csv", pool.name));
-        if earlier.is_none() && file.is_file() {
-            return Err(Trouble::conflict(format!(
-                "{}: cannot be read, perhaps it is of another version. Nothing was changed, and what was played now is kept. \
-                 Remove it and name all contestants again: their matches are kept.",
-                file.display()
-            )));
-        }
-        result.with_others(earlier).write(&settings.results())?;
+        let known = |name: &str, seed: usize| earlier.entry(name).is_some_and(|entry| entry.has(seed));
+        let whole = |(name, _, matches): &(String, bool, Vec<Match>)| {
+            let runs = earlier.entry(name).map_or(&[][..], |entry| &entry.runs);
+            runs.iter().all(|run| matches.iter().any(|(seed, _)| *seed == run.seed))
+        };
+        let replaced: Vec<&str> = played.iter().filter(|one| whole(one)).map(|(name, ..)| name.as_str()).collect();
+        let added = |one: &(String, bool, Vec<Match>)| {
+            let (name, judged, mut matches) = one.clone();
+            matches.retain(|(seed, _)| replaced.contains(&name.as_str()) || !known(&name, *seed));
+            (name, judged, matches)
+        };
+        let added: Vec<_> = played.iter().map(added).collect();
+        let added = results::entries(&added, &earlier.targets(settings.queries));
+        let added = PoolResult { name: pool.name.to_string(), entries: added };
+        earlier.clone().without(&replaced).and(added).write(&settings.results())?;
     }
     control.finish();
     Ok(())
@@ -148,10 +161,32 @@ fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
         };
         let pairs = (0..settings.seeds).flat_map(|seed| (0..books.len()).map(move |place| (place, seed)));
         let pairs = pairs.filter(|&(place, seed)| plays(place, seed));
-        let missing = pairs.filter(|&(place, seed)| settings.fresh || books[place].get(seed).is_none()).collect();
-        schedules.push(Schedule { pool, books, missing });
+        let earlier = earlier(settings, pool)?;
+        let known = |place: usize, seed: usize| {
+            earlier.entry(&settings.contestants[place].name).is_some_and(|entry| entry.has(seed))
+        };
+        let there = |place: usize, seed: usize| books[place].get(seed).is_some() || known(place, seed);
+        let missing = pairs.filter(|&(place, seed)| settings.fresh || !there(place, seed)).collect();
+        schedules.push(Schedule { pool, books, missing, earlier });
     }
     Ok(schedules)
+}
+
+/// What the results say about a pool; nothing of what is to be played again.
+fn earlier(settings: &Settings, pool: &ArenaPool) -> Result<PoolResult, Trouble> {
+    let file = settings.results().join(format!("{}.csv", pool.name));
+    let none = || PoolResult { name: pool.name.to_string(), entries: Vec::new() };
+    match PoolResult::read(&settings.results(), pool.name) {
+        None if file.is_file() => Err(Trouble::conflict(format!(
+            "{}: cannot be read, perhaps it is of another version. Nothing was changed. Remove it and name all contestants \
+             again: their matches are kept.",
+            file.display()
+        ))),
+        found => {
+            let fresh: Vec<&str> = settings.contestants.iter().map(|one| one.name.as_str()).collect();
+            Ok(found.unwrap_or_else(none).without(if settings.fresh { &fresh } else { &[] }))
+        }
+    }
 }
 
 /// The results of all pools in a folder, in the order of the list: those tuned on, and those kept aside.

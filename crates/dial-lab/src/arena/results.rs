@@ -11,7 +11,8 @@
 //! reach          the first question at which the accuracy is what the reference has in the end, under the same seed
 //! ```
 //!
-//! These files are small enough to be kept under version control; tables and figures are made from them alone.
+//! These files are small enough to be kept under version control; tables and figures are made from them alone, and more seeds
+//! can be played where the matches themselves are gone: means and spreads of curves are pooled.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use dial_data::write::{Cell, write_csv};
 
 use super::contestants::REFERENCE;
 use super::matches::{ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, EXPECTED, JUDGED, Rows, SECONDS};
-use crate::stats::{Band, band, first_reaching};
+use crate::stats::{Band, band, first_reaching, pooled};
 use crate::trouble::Trouble;
 
 /// The questions after which accuracies are told.
@@ -74,6 +75,9 @@ pub struct Run {
     pub values: [f64; MEASURES.len()],
 }
 
+/// A seed and the records of its match.
+pub type Match = (usize, Rows);
+
 /// One contestant on one pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -97,11 +101,25 @@ pub struct PoolResult {
 impl Entry {
     /// A contestant from the records of its seeds; `column` is the classifier it is judged in, `targets` what the
     /// reference has in the end.
-    pub fn new(name: String, matches: &[Rows], column: usize, targets: &[f64]) -> Entry {
-        let target = |seed: usize| targets.get(seed).copied().unwrap_or(f64::NAN);
-        let run = |(seed, rows): (usize, &Rows)| Run { seed, values: values(rows, column, target(seed)) };
-        let curves: Vec<Vec<f64>> = matches.iter().map(|rows| rows.iter().map(|row| row[column]).collect()).collect();
-        Entry { name, runs: matches.iter().enumerate().map(run).collect(), curve: band(&curves) }
+    pub fn new(name: String, matches: &[Match], column: usize, targets: &[(usize, f64)]) -> Entry {
+        let target = |seed: usize| targets.iter().find(|(of, _)| *of == seed).map_or(f64::NAN, |(_, end)| *end);
+        let run = |(seed, rows): &Match| Run { seed: *seed, values: values(rows, column, target(*seed)) };
+        let curve = |(_, rows): &Match| rows.iter().map(|row| row[column]).collect();
+        let curves: Vec<Vec<f64>> = matches.iter().map(curve).collect();
+        Entry { name, runs: matches.iter().map(run).collect(), curve: band(&curves) }
+    }
+
+    /// Both together: their seeds must differ.
+    fn and(mut self, other: Entry) -> Entry {
+        self.curve = pooled((&self.curve, self.runs.len()), (&other.curve, other.runs.len()));
+        self.runs.extend(other.runs);
+        self.runs.sort_by_key(|run| run.seed);
+        self
+    }
+
+    /// Whether a seed was played.
+    pub fn has(&self, seed: usize) -> bool {
+        self.runs.iter().any(|run| run.seed == seed)
     }
 
     /// The values of a measure, seed by seed.
@@ -152,14 +170,16 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
     ]
 }
 
-/// The entries of a pool from the records of its contestants: the name, whether it has a classifier of its own, and the
-/// records of its seeds.
-pub fn entries(played: &[(String, bool, Vec<Rows>)]) -> Vec<Entry> {
-    let end = |rows: &Rows| rows.last().map_or(f64::NAN, |row| row[ACCURACY]);
+/// The entries of a pool from the records of its contestants: the name, whether it has a classifier of its own, and its
+/// matches. `known` says where the reference ended in matches of earlier days.
+pub fn entries(played: &[(String, bool, Vec<Match>)], known: &[(usize, f64)]) -> Vec<Entry> {
+    let end = |(seed, rows): &Match| (*seed, rows.last().map_or(f64::NAN, |row| row[ACCURACY]));
     let reference = played.iter().find(|(name, ..)| name == REFERENCE);
-    let targets: Vec<f64> = reference.map(|(.., matches)| matches.iter().map(end).collect()).unwrap_or_default();
+    let mut targets: Vec<(usize, f64)> =
+        reference.map(|(.., matches)| matches.iter().map(end).collect()).unwrap_or_default();
+    targets.extend(known);
     let mut entries = Vec::new();
-    for (name, judged, matches) in played {
+    for (name, judged, matches) in played.iter().filter(|(.., matches)| !matches.is_empty()) {
         entries.push(Entry::new(name.clone(), matches, ACCURACY, &targets));
         if *judged {
             entries.push(Entry::new(format!("{name}{OWN}"), matches, JUDGED, &targets));
@@ -174,12 +194,29 @@ impl PoolResult {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The same with the contestants of an earlier result who did not take part now.
-    pub fn with_others(mut self, earlier: Option<PoolResult>) -> PoolResult {
-        let others = earlier.map(|earlier| earlier.entries).unwrap_or_default();
-        let new: Vec<Entry> = others.into_iter().filter(|entry| self.entry(&entry.name).is_none()).collect();
-        self.entries.extend(new);
+    /// An earlier result with this one added: contestants that only one of them has stay as they are, the seeds of the
+    /// others must differ.
+    pub fn and(mut self, added: PoolResult) -> PoolResult {
+        for entry in added.entries {
+            match self.entries.iter().position(|known| known.name == entry.name) {
+                Some(place) => self.entries[place] = self.entries[place].clone().and(entry),
+                None => self.entries.push(entry),
+            }
+        }
         self
+    }
+
+    /// The same without some contestants, and their other classifiers.
+    pub fn without(mut self, names: &[&str]) -> PoolResult {
+        self.entries.retain(|entry| !names.contains(&entry.name.trim_end_matches(OWN)));
+        self
+    }
+
+    /// Where the reference ended after so many questions, seed by seed; nothing for another number than the last milestone.
+    pub fn targets(&self, queries: usize) -> Vec<(usize, f64)> {
+        let last = MILESTONES.len() - 1;
+        let runs = self.entry(REFERENCE).filter(|_| queries == MILESTONES[last]).map_or(&[][..], |entry| &entry.runs);
+        runs.iter().map(|run| (run.seed, run.values[FIRST_MILESTONE + last])).collect()
     }
 
     /// Writes both files of the pool.
@@ -271,16 +308,16 @@ mod tests {
         accuracies.iter().enumerate().map(row).collect()
     }
 
-    fn played() -> Vec<(String, bool, Vec<Rows>)> {
+    fn played() -> Vec<(String, bool, Vec<Match>)> {
         vec![
-            (REFERENCE.into(), false, vec![rows([0.2, 0.4, 0.6, 0.8]), rows([0.4, 0.4, 0.4, 0.4])]),
-            ("own".into(), true, vec![rows([0.2, 0.8, 0.9, 1.0]), rows([0.1, 0.2, 0.3, 0.3])]),
+            (REFERENCE.into(), false, vec![(0, rows([0.2, 0.4, 0.6, 0.8])), (1, rows([0.4, 0.4, 0.4, 0.4]))]),
+            ("own".into(), true, vec![(0, rows([0.2, 0.8, 0.9, 1.0])), (1, rows([0.1, 0.2, 0.3, 0.3]))]),
         ]
     }
 
     #[test]
     fn numbers_of_a_match_by_hand() {
-        let entries = entries(&played());
+        let entries = entries(&played(), &[]);
         assert_eq!(
             entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(),
             [REFERENCE, "own", "own (own classifier)"]
@@ -300,9 +337,37 @@ mod tests {
     }
 
     #[test]
+    fn seeds_played_apart_are_as_if_played_together() {
+        let made = |played: &[(String, bool, Vec<Match>)], known: &[(usize, f64)]| PoolResult {
+            name: "p".into(),
+            entries: entries(played, known),
+        };
+        let more = |seed: usize| vec![0.3, 0.5, 0.35, 0.9].into_iter().map(move |v| v / (1.0 + 0.1 * seed as f64));
+        let all: Vec<Match> =
+            (0..5).map(|seed| (seed, rows(more(seed).collect::<Vec<_>>().try_into().unwrap()))).collect();
+        let of = |matches: &[Match]| vec![("own".to_string(), true, matches.to_vec())];
+        let ends: Vec<(usize, f64)> = (0..5).map(|seed| (seed, 0.4)).collect();
+        let whole = made(&of(&all), &ends);
+        for cut in 1..5 {
+            let both = made(&of(&all[cut..]), &ends).and(made(&of(&all[..cut]), &ends));
+            assert_eq!(both.entries.len(), 2);
+            for (one, other) in whole.entries.iter().zip(&both.entries) {
+                let told = |entry: &Entry| format!("{} {:?}", entry.name, entry.runs);
+                assert_eq!(told(one), told(other), "cut at {cut}");
+                let ends = |band: &Band| [band.mean.clone(), band.low.clone(), band.high.clone()].concat();
+                let close = ends(&one.curve).into_iter().zip(ends(&other.curve)).all(|(a, b)| (a - b).abs() < 1e-12);
+                assert!(close, "cut at {cut}: {:?} {:?}", one.curve, other.curve);
+            }
+        }
+        let apart = made(&of(&all), &ends).and(made(&played()[..1], &[]));
+        assert_eq!((apart.entries.len(), apart.entries[2].name.as_str()), (3, REFERENCE));
+        assert_eq!(apart.targets(3), []);
+    }
+
+    #[test]
     fn files_read_back_and_absent_contestants_stay() {
         let folder = tempfile::tempdir().unwrap();
-        let whole = PoolResult { name: "p".into(), entries: entries(&played()) };
+        let whole = PoolResult { name: "p".into(), entries: entries(&played(), &[]) };
         whole.write(folder.path()).unwrap();
         let back = PoolResult::read(folder.path(), "p").unwrap();
         assert_eq!(back.entries.len(), 3);
@@ -311,9 +376,7 @@ mod tests {
             assert!((ours.mean(AREA) - theirs.mean(AREA)).abs() < 1e-5);
             assert!(ours.curve.high.iter().zip(&theirs.curve.high).all(|(a, b)| (a - b).abs() < 2e-4));
         }
-        let again = PoolResult { name: "p".into(), entries: entries(&played()[..1]) };
-        let merged = again.with_others(Some(back));
-        assert_eq!((merged.entries.len(), merged.entries[0].name.as_str()), (3, REFERENCE));
+        assert!(back.clone().without(&["own"]).entries.iter().map(|entry| entry.name.as_str()).eq([REFERENCE]));
         std::fs::write(folder.path().join("p.csv"), "contestant,seed\nx\n").unwrap();
         assert!(PoolResult::read(folder.path(), "p").is_none() && PoolResult::read(folder.path(), "q").is_none());
     }
