@@ -80,6 +80,7 @@ fn every_flag_is_in_the_guide() {
         &["demo"][..],
         &["simulate"],
         &["reproduce"],
+        &["theory"],
         &["arena"],
         &["graph"],
         &["generate", "clusters"],
@@ -112,6 +113,7 @@ fn the_documents_point_to_files_that_are_there() {
         "errors",
         "benchmarks",
         "reproduction",
+        "theory",
     ] {
         let path = if document.ends_with(".md") { document.to_string() } else { format!("docs/{document}.md") };
         let (text, root) = (text(&path), Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
