@@ -16,6 +16,7 @@
 pub mod bounds;
 pub mod checks;
 mod drawing;
+mod findings;
 pub mod process;
 mod telling;
 
@@ -134,7 +135,7 @@ struct Studied {
 
 impl Studied {
     fn of(number: usize, scene: Scene, level: Level, seed: u64, control: &Control) -> Result<Studied, Trouble> {
-        let (trials, runs) = (level.pick(300, 4000, 20_000), level.pick(100, 600, 2000));
+        let (trials, runs) = (level.pick(1000, 10_000, 40_000), level.pick(200, 1000, 4000));
         let k = scene.process.n_clusters;
         let most = 40 * k;
         let sample = |part: usize, trials: usize, choice: Choice, most: usize| -> Result<Vec<Option<usize>>, Trouble> {
@@ -173,6 +174,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let mut scenes = vec![Scene::perfect(2), Scene::perfect(5)];
     let pools = [
         (samples::discs(each, seed), Spread::Compact(1.0)),
+        (samples::triangle("far", 12.0, each, seed), Spread::Heat(100.0)),
         (samples::triangle("apart", 8.0, each, seed), Spread::Heat(100.0)),
         (samples::triangle("touching", 4.0, each, seed), Spread::Heat(100.0)),
     ];
@@ -188,13 +190,13 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let studied = studied?;
     control.finish();
     let variance = checks::on_variance(level.pick(5000, 20_000, 100_000), seed);
-    let pools = checks::on_pools(level.pick(300, 2000, 10_000), seed, control)?;
+    let pools = checks::on_pools(level.pick(1000, 4000, 20_000), seed, control)?;
     Ok(Outcome {
         text: telling::text(),
         figures: drawing::figures(&studied, level),
         tables: telling::tables(&studied, &pools),
         summaries: telling::summaries(&studied, &variance, &pools),
-        findings: telling::findings(&studied, &variance, &pools),
+        findings: findings::findings(&studied, &variance, &pools),
         trials: Some(studied[0].trials),
         settings: vec![telling::settings(&studied)],
         ..Outcome::default()
@@ -212,7 +214,7 @@ mod tests {
         let run = || run(&settings, &Control::new()).unwrap();
         let (a, b) = (run(), run());
         assert_eq!(format!("{:?}", a.tables), format!("{:?}", b.tables));
-        assert_eq!(a.figures.len(), 4);
+        assert_eq!((a.figures.len(), a.findings.len()), (4, 6));
         // The printed guarantee fails, ours does not.
         assert_eq!(a.findings[0].verdict, Verdict::NotSupported, "{}", a.findings[0].evidence);
         assert_eq!(a.findings[1].verdict, Verdict::Supported, "{}", a.findings[1].evidence);

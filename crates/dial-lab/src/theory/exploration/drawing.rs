@@ -39,16 +39,20 @@ fn probabilities(studied: &[Studied]) -> Drawn {
             let truth = x.iter().filter_map(|lambda| one.scene.truth(*lambda)).collect();
             series.push(Series::curve("exact", x.clone(), truth, Look { width: 1.2, ..Look::line(Colour::INK) }));
         }
-        series.push(curve("provable, step by step", &|b| b.stepwise, Look::line(colours::BLUE)));
+        let wide = Look { width: 3.6, ..Look::line(colours::BLUE) };
+        series.push(curve("provable, step by step", &|b| b.stepwise, wide));
         series.push(curve("provable, in the paper's form", &|b| b.corrected, Look::dashed(colours::GREEN)));
         series.push(curve("printed", &|b| b.printed, Look::dotted(colours::RED)));
+        // With many clusters everything is small.
+        let many = one.scene.process.n_clusters > 5;
         Panel::Lines(LineChart {
             title: one.scene.name.clone(),
             x_label: "λ".into(),
-            y_label: "K clusters in K questions".into(),
+            y_label: "probability".into(),
             x_range: Some((0.3, LARGEST)),
-            y_range: Some((0.0, 1.0)),
+            y_range: Some(if many { (1e-6, 1.0) } else { (0.0, 1.0) }),
             x_scale: Scale::Log,
+            y_scale: if many { Scale::Log } else { Scale::Linear },
             series,
             ..LineChart::default()
         })
@@ -60,9 +64,10 @@ fn probabilities(studied: &[Studied]) -> Drawn {
             "The probability of meeting K clusters in K questions (prop:cluster-exploration) against λ: simulated with \
                   95 % intervals and, for perfect separation, exact; the bound as printed, the one of the same form \
                   that holds, and the product over the steps. A bound must not lie above the truth. On a pool each \
-                  bound is the largest over the sets found; those that are not seen lie at 0."
+                  bound is the largest over the sets found; those that are not seen lie at 0. The pools of ten classes have a \
+                  logarithmic axis."
                 .into(),
-        canvas: Grid { size: (330.0, 190.0), note: "95 % intervals of shares after Wilson.".into(), ..grid }.canvas(),
+        canvas: Grid { size: (330.0, 190.0), note: "Here the intervals are those of shares, after Wilson.".into(), ..grid }.canvas(),
     }
 }
 

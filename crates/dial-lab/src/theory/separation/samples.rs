@@ -1,10 +1,10 @@
 //! The pools that separation and exploration are looked at on, and the kernels.
 //!
 //! ```text
-//! apart, touching   three Gaussians of deviation 1 at the corners of a triangle of side 8, or 4
-//! discs             three uniform discs of diameter 0.5, more than 1 apart: for a kernel of radius 1
-//! square            four Gaussians of deviation 1 at the corners of a square of side 8, their two classes in turn
-//! digits            the drawn digits that come with DiAL; with a folder of data a part of MNIST-SMALL as well
+//! far, apart, touching   three Gaussians of deviation 1 at the corners of a triangle of side 12, 8, or 4
+//! discs                  three uniform discs of diameter 0.5, more than 1 apart: for a kernel of radius 1
+//! square                 four Gaussians of deviation 1 at the corners of a square of side 8, their two classes in turn
+//! digits                 the drawn digits that come with DiAL; with a folder of data a part of MNIST-SMALL as well
 //! ```
 
 use std::f64::consts::PI;

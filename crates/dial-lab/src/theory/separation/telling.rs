@@ -177,7 +177,7 @@ fn on_pools(studied: &[Studied]) -> Finding {
             _ => Verdict::Mixed,
         },
         evidence: format!(
-            "Poisson, τ = 0.1, δ <= {SHOWN}, classes taken for clusters. {}. The exploration guarantee says nothing there.",
+            "Poisson, τ = 0.1, δ <= {SHOWN}, classes taken for clusters. {}.",
             default.iter().map(words).collect::<Vec<_>>().join("; ")
         ),
     }
