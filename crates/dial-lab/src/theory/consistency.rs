@@ -1,5 +1,7 @@
 //! To be written.
 
+pub mod slopes;
+
 use dial::Control;
 
 use super::{Outcome, Settings, Trouble};
