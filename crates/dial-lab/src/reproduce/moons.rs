@@ -36,14 +36,14 @@ const SIGMA: f64 = 0.15;
 const MARGIN: f64 = 0.06;
 
 /// The sample, scaled into the unit square, with its source.
-struct Sample {
-    points: Vec<Point>,
-    moon: Vec<usize>,
-    source: usize,
+pub(crate) struct Sample {
+    pub(crate) points: Vec<Point>,
+    pub(crate) moon: Vec<usize>,
+    pub(crate) source: usize,
 }
 
 impl Sample {
-    fn draw(n: usize, seed: u64) -> Self {
+    pub(crate) fn draw(n: usize, seed: u64) -> Self {
         let pool = generate::moons(n, NOISE, seed);
         let rows: Vec<Point> = (0..n).map(|i| (pool.matrix.get(i, 0), pool.matrix.get(i, 1))).collect();
         let labels = &pool.truth.as_ref().expect("generated pools have labels").labels;
@@ -57,7 +57,7 @@ impl Sample {
         Self { points, moon, source }
     }
 
-    fn values(&self) -> Vec<f64> {
+    pub(crate) fn values(&self) -> Vec<f64> {
         self.points.iter().flat_map(|p| [p.0, p.1]).collect()
     }
 }
@@ -172,7 +172,7 @@ fn table(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Tidy {
 
 /// How well a column tells the moon of the source from the other: mean on either, and the share of pairs of points,
 /// one of each moon, of which the one on the moon of the source has the larger value (ties count half).
-fn separation(sample: &Sample, column: &[f64]) -> (f64, f64, f64) {
+pub(crate) fn separation(sample: &Sample, column: &[f64]) -> (f64, f64, f64) {
     let home = sample.moon[sample.source];
     let of = |own: bool| -> Vec<f64> {
         let chosen = (0..column.len()).filter(|i| *i != sample.source && (sample.moon[*i] == home) == own);

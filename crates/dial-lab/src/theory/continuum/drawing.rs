@@ -1,0 +1,193 @@
+//! The figures of the part.
+
+use super::kernels::Spread;
+use super::ladder::{growth, of};
+use super::plane::Operator;
+use super::{GRAPH_TAUS, NEIGHBOURS, RADIUS, Results, SIGMA, TAU, TIME};
+use crate::chart::{Colour, MarkerKind};
+use crate::colours;
+use crate::plot::{Colouring, Grid, HeatMap, LineChart, Look, Overlay, Panel, Scale, Scatter, Series};
+use crate::theory::Drawn;
+
+const UNIT: (f64, f64) = (0.0, 1.0);
+const LEVELS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
+
+pub(super) fn figures(results: &Results) -> Vec<Drawn> {
+    vec![propagation(results), operators(results), refinement(results)]
+}
+
+/// Values on the grid of a plane.
+fn map(title: impl Into<String>, spread: &Spread, values: &[f64]) -> HeatMap {
+    HeatMap {
+        title: title.into(),
+        value_label: "K(x*, x)".into(),
+        x_range: UNIT,
+        y_range: UNIT,
+        columns: spread.plane.n(),
+        values: values.to_vec(),
+        value_range: Some(UNIT),
+        contours: LEVELS.to_vec(),
+        ..HeatMap::default()
+    }
+}
+
+fn star(results: &Results, colour: Colour) -> Overlay {
+    Overlay::marks("source x*", vec![results.scene.source()], MarkerKind::Star, colour)
+}
+
+fn starred(results: &Results, map: HeatMap) -> Panel {
+    let mut star = star(results, Colour::INK);
+    star.name = String::new();
+    Panel::Heat(HeatMap { overlays: vec![star], ..map })
+}
+
+/// All panels of `fig:2d-propagation`, and the operator of the theory section.
+fn propagation(results: &Results) -> Drawn {
+    let (scene, kernels) = (&results.scene, &results.kernels);
+    let (weighted, squared) = (kernels.of(Operator::Weighted), kernels.of(Operator::Squared));
+    let density = weighted.plane.density();
+    let top = density.iter().copied().fold(0.0, f64::max);
+    let density = HeatMap {
+        value_label: "ρ(x)".into(),
+        value_range: None,
+        contours: (1..=5).map(|i| top * f64::from(i) / 6.0).collect(),
+        ..map("Density of the sample (KDE)", weighted, &density)
+    };
+    let scatter = |title: &str, colouring, overlays| {
+        let points = scene.sample.points.clone();
+        let (x_range, y_range) = (Some(UNIT), Some(UNIT));
+        Panel::Scatter(Scatter {
+            title: title.into(),
+            x_range,
+            y_range,
+            points,
+            colouring,
+            overlays,
+            ..Scatter::default()
+        })
+    };
+    let names = ["upper moon", "lower moon"].map(String::from).to_vec();
+    let classes = Colouring::Classes { of: scene.sample.moon.clone(), names };
+    let graph = Colouring::Values { of: kernels.graph[0].clone(), label: "K(x*, x)".into(), range: Some(UNIT) };
+    let (x, y) = scene.source();
+    let rbf = weighted.plane.values(|a, b| libm::exp(-((a - x) * (a - x) + (b - y) * (b - y)) / (2.0 * SIGMA * SIGMA)));
+    let panels = vec![
+        Panel::Heat(density),
+        scatter("Sample", classes, vec![star(results, Colour::INK)]),
+        starred(results, map("Continuum Poisson, (1/ρ) div(ρ ∇u)", weighted, &weighted.poisson)),
+        scatter("Graph Poisson", graph, vec![star(results, Colour::INK)]),
+        starred(results, map("RBF", weighted, &rbf)),
+        starred(results, map("Continuum Poisson, (1/ρ) div(ρ² ∇u)", squared, &squared.poisson)),
+    ];
+    let grid = Grid::new("Two moons: propagation from a density and from a sample", 3, panels);
+    Drawn {
+        stem: "continuum-propagation".into(),
+        caption: format!(
+            "Propagation from one source of two moons (fig:2d-propagation). (a) Level sets of the density, estimated from \
+             (b) the sample of {} points. (c) eq:poisson-ctnm-2d by finite volumes on {} x {} cells, τ = {TAU}, the source a \
+             smooth disc of radius {RADIUS}. (d) Poisson propagation on the graph of {NEIGHBOURS} nearest neighbours, \
+             τ = {:.0e}. (e) exp(-|x - x*|²/(2σ²)), σ = {SIGMA}. (f) As (c) with the operator of the theory section, which \
+             the graph resembles more. White: lines of equal value.",
+            scene.sample.points.len(),
+            weighted.plane.n(),
+            weighted.plane.n(),
+            GRAPH_TAUS[0],
+        ),
+        canvas: Grid { size: (270.0, 250.0), ..grid }.canvas(),
+    }
+}
+
+/// Poisson and heat for both operators.
+fn operators(results: &Results) -> Drawn {
+    let of = |operator| results.kernels.of(operator);
+    let spreads = Operator::PRINTED.map(of);
+    let poisson = spreads.map(|s| starred(results, map(format!("Poisson, {}", s.operator.name()), s, &s.poisson)));
+    let heat = spreads.map(|s| starred(results, map(format!("Heat, {}", s.operator.name()), s, &s.heat)));
+    let panels: Vec<Panel> = poisson.into_iter().chain(heat).collect();
+    let grid = Grid::new("Two operators, Poisson and heat", 2, panels);
+    Drawn {
+        stem: "continuum-operators".into(),
+        caption: format!(
+            "The two operators the paper calls Δ_ρ, from the same source. Above: Poisson (τ = {TAU}), shifted and scaled to \
+             the range 0 to 1 over the sample as the graph's kernel is. Below: heat of time t = {TIME}, scaled to 1 at its \
+             largest value. With ρ² inside, the gap between the moons nearly insulates, and empty space stays cold."
+        ),
+        canvas: Grid { size: (290.0, 250.0), ..grid }.canvas(),
+    }
+}
+
+fn colour(operator: Operator) -> Colour {
+    if operator == Operator::Weighted { colours::BLUE } else { colours::RED }
+}
+
+/// Errors of the manufactured solution; source values and kernels under refinement.
+fn refinement(results: &Results) -> Drawn {
+    let error = |operator: Operator| {
+        let rows = || results.errors.iter().filter(move |row| row.0 == operator);
+        let look = Look::marked(colour(operator), MarkerKind::Circle);
+        let (x, y) = (rows().map(|row| row.1 as f64).collect(), rows().map(|row| row.2).collect());
+        Series::curve(format!("{}, fixed radius", operator.name()), x, y, look)
+    };
+    let first = results.errors[0];
+    let guide: Vec<f64> = results.errors.iter().filter(|row| row.0 == first.0).map(|row| row.1 as f64).collect();
+    let heights = guide.iter().map(|n| 0.5 * first.2 * (first.1 as f64 / n) * (first.1 as f64 / n)).collect();
+    let guide = Series::curve("order h²", guide, heights, Look::dotted(colours::GREY));
+    let ends = {
+        let n = |row: &(Operator, usize, f64)| row.1 as f64;
+        (n(&first) / 1.15, results.errors.last().map_or(1.0, n) * 1.15)
+    };
+    let chart = |title: &str, y_label: &str, y_scale, series| {
+        Panel::Lines(LineChart {
+            title: title.into(),
+            x_label: "cells along a side, 1/h".into(),
+            y_label: y_label.into(),
+            x_scale: Scale::Log,
+            x_range: Some(ends),
+            y_scale,
+            series,
+            ..LineChart::default()
+        })
+    };
+    let mut peaks = Vec::new();
+    let mut means = Vec::new();
+    for operator in Operator::PRINTED {
+        for fixed in [true, false] {
+            let rungs = of(&results.rungs, operator, fixed);
+            let x: Vec<f64> = rungs.iter().map(|rung| rung.n as f64).collect();
+            let kind = if fixed { "fixed radius" } else { "one cell" };
+            let mark = if fixed { MarkerKind::Circle } else { MarkerKind::Diamond };
+            let dash = if fixed { Vec::new() } else { vec![7.0, 4.0] };
+            let look = Look { dash, ..Look::marked(colour(operator), mark) };
+            let name = format!("{}, {kind}", operator.name());
+            let heights = rungs.iter().map(|rung| rung.peak).collect();
+            peaks.push(Series::curve(name.clone(), x.clone(), heights, look.clone()));
+            means.push(Series::curve(name, x.clone(), rungs.iter().map(|rung| rung.own_moon).collect(), look));
+            if !fixed {
+                let s = growth(operator, results.scene.kde.at(results.scene.source()));
+                let line = x.iter().map(|n| rungs[0].peak + s * libm::log(n / x[0])).collect();
+                peaks.push(Series::curve("theory, s log(1/h)", x, line, Look::dotted(Colour::INK)));
+            }
+        }
+    }
+    let panels = vec![
+        chart(
+            "Manufactured solution",
+            "largest error",
+            Scale::Log,
+            vec![error(Operator::Weighted), error(Operator::Squared), guide],
+        ),
+        chart("Value at the source", "u(x*) - min u", Scale::Linear, peaks),
+        chart("Kernel, normalised at the source", "mean K on its own moon", Scale::Linear, means),
+    ];
+    let grid = Grid::new("Refining the grid", 3, panels);
+    Drawn {
+        stem: "continuum-refinement".into(),
+        caption: format!(
+            "(a) The grid converges to a manufactured solution as h². (b) With a source of fixed radius ({RADIUS}) the value \
+             at the source settles; with a source of one cell it grows like s log(1/h), s = 1/(2π) for ρ inside and \
+             1/(2πρ(x*)) for ρ² (dotted, through the first point). (c) Hence the kernel normalised at the source settles \
+             only for a fixed radius."
+        ),
+        canvas: Grid { size: (290.0, 250.0), ..grid }.canvas(),
+    }
+}

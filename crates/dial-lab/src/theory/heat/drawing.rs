@@ -1,0 +1,154 @@
+//! The figures of the part.
+
+use super::maximum::{Count, Exceeding, MODES};
+use super::{Comparison, Results, SECTION, symbol};
+use crate::chart::{Colour, MarkerKind};
+use crate::colours;
+use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
+use crate::theory::Drawn;
+
+pub(super) fn figures(results: &Results) -> Vec<Drawn> {
+    vec![steps(results), maximum(results)]
+}
+
+fn colour(number: usize) -> Colour {
+    [colours::GREEN, colours::BLUE, colours::RED][number % 3]
+}
+
+fn mark(number: usize) -> MarkerKind {
+    [MarkerKind::Up, MarkerKind::Circle, MarkerKind::Diamond][number % 3]
+}
+
+fn curves(results: &Results, of: impl Fn(&Comparison) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
+    let one = |(number, comparison): (usize, &Comparison)| {
+        let (x, y) = of(comparison);
+        Series::curve(comparison.name, x, y, Look::marked(colour(number), mark(number)))
+    };
+    results.comparisons.iter().enumerate().map(one).collect()
+}
+
+/// Factor, section, one step, many steps.
+fn steps(results: &Results) -> Drawn {
+    let graph = &results.comparisons[0];
+    let times: Vec<f64> = graph.steps.iter().map(|step| step.time).collect();
+    let (right, printed) = (Look::line(Colour::INK), Look::dashed(colours::PURPLE));
+    let masses = vec![
+        Series::curve("u/t (correct)", times.clone(), graph.steps.iter().map(|s| s.mass).collect(), right.clone()),
+        Series::curve("t u (printed)", times, graph.steps.iter().map(|s| s.printed_mass).collect(), printed.clone()),
+    ];
+    let cut = &results.section;
+    let section = vec![
+        Series::curve("heat", cut.x.clone(), cut.heat.clone(), Look::line(colours::ORANGE)),
+        Series::curve("u/t (correct)", cut.x.clone(), cut.step.clone(), right),
+        Series::curve("t u (printed)", cut.x.clone(), cut.printed.clone(), printed),
+    ];
+    let mut one =
+        curves(results, |c| (c.steps.iter().map(|s| s.time).collect(), c.steps.iter().map(|s| s.norm).collect()));
+    let ends = |c: &Comparison| (c.steps[0].time, c.steps[c.steps.len() - 1].time);
+    let low = results.comparisons.iter().map(|c| ends(c).0).fold(f64::INFINITY, f64::min);
+    let high = results.comparisons.iter().map(|c| ends(c).1).fold(0.0, f64::max);
+    let bound = symbol::bound(1);
+    one.push(Series::curve("bound", vec![low, high], vec![bound, bound], Look::dotted(colours::GREY)));
+    let mut many =
+        curves(results, |c| (c.many.iter().map(|m| m.steps as f64).collect(), c.many.iter().map(|m| m.norm).collect()));
+    let counts: Vec<f64> = graph.many.iter().map(|m| m.steps as f64).collect();
+    let bounds = graph.many.iter().map(|m| m.bound).collect();
+    many.push(Series::curve("bound", counts.clone(), bounds, Look::dotted(colours::GREY)));
+    let last = counts.last().copied().unwrap_or(1.0);
+    let chart = |title: String, x_label: &str, y_label: &str, (x_scale, y_scale), series| LineChart {
+        title,
+        x_label: x_label.into(),
+        y_label: y_label.into(),
+        x_scale,
+        y_scale,
+        series,
+        ..LineChart::default()
+    };
+    let logs = (Scale::Log, Scale::Log);
+    let top = cut.heat.iter().copied().fold(0.0, f64::max);
+    let panels = vec![
+        chart("Mass, on the graph".into(), "t", "mass / mass of the source", logs, masses),
+        LineChart {
+            y_range: Some((top * 1e-8, top * 10.0)),
+            x_range: Some((0.0, 1.0)),
+            ..chart(
+                format!("Through the source, plane, t = {SECTION}"),
+                "x along the row of the source",
+                "value",
+                (Scale::Linear, Scale::Log),
+                section,
+            )
+        },
+        chart("One step against heat".into(), "t", "‖step - heat‖ / ‖source‖", (Scale::Log, Scale::Linear), one),
+        LineChart {
+            x_range: Some((0.9, 1.1 * last)),
+            ..chart("m steps, at the worst t".into(), "m", "‖m steps - heat‖ / ‖source‖", logs, many)
+        },
+    ];
+    let panels = panels.into_iter().map(Panel::Lines).collect();
+    let grid = Grid::new("Poisson is a backward Euler step of heat", 2, panels);
+    Drawn {
+        stem: "heat-steps".into(),
+        caption: format!(
+            "(a) The mass of (I - tΔ)⁻¹δ is that of δ; u/t has it, the printed t u has t² times it. u is the Poisson \
+             solution for τ = 1/t. (b) Along a line through the source: heat, u/t, and t u. (c) One step differs from heat by \
+             at most {bound:.4} of the norm of the source, for every operator and time (dotted). (d) m steps: the difference \
+             falls like 1/m."
+        ),
+        canvas: Grid { size: (330.0, 240.0), ..grid }.canvas(),
+    }
+}
+
+/// How often and how far heat exceeds its value at the source.
+fn maximum(results: &Results) -> Drawn {
+    let mut pools: Vec<&'static str> = results.counts.iter().map(|count| count.pool).collect();
+    pools.dedup();
+    let lines = |value: fn(&Exceeding) -> f64, truncated: bool| {
+        let mut series = Vec::new();
+        for (number, pool) in pools.iter().enumerate() {
+            let kinds: [(&str, fn(&Count) -> &Exceeding); 3] =
+                [("heat", |c| &c.heat), ("Poisson, τ = 1/t", |c| &c.poisson), ("heat, lowest modes", |c| &c.truncated)];
+            for (kind, (name, of)) in kinds.into_iter().enumerate() {
+                if (kind == 2) != truncated && kind != 0 {
+                    continue;
+                }
+                let rows = || results.counts.iter().filter(|count| count.pool == *pool);
+                let look = match kind {
+                    0 => Look::marked(colour(number), mark(number)),
+                    1 => Look { dash: vec![2.5, 3.0], ..Look::marked(colour(number), mark(number)) },
+                    _ => Look { dash: vec![7.0, 4.0], ..Look::marked(colour(number), mark(number)) },
+                };
+                let (x, y) = (rows().map(|c| c.time).collect(), rows().map(|c| value(of(c))).collect());
+                series.push(Series::curve(format!("{name}, {pool}"), x, y, look));
+            }
+        }
+        series
+    };
+    let chart = |title: &str, y_label: &str, percent, series| {
+        Panel::Lines(LineChart {
+            title: title.into(),
+            x_label: "t".into(),
+            y_label: y_label.into(),
+            x_scale: Scale::Log,
+            percent,
+            series,
+            ..LineChart::default()
+        })
+    };
+    let panels = vec![
+        chart("Exceed their source somewhere", "sources", true, lines(|e| e.sources, false)),
+        chart("By how much", "largest g(x)/g(l)", false, lines(|e| e.largest, false)),
+        chart("Are negative somewhere", "sources", true, lines(|e| e.negative, true)),
+    ];
+    let grid = Grid::new("Heat kernels and the Maximum Principle", 3, panels);
+    Drawn {
+        stem: "heat-maximum".into(),
+        caption: format!(
+            "Columns g = exp(-tL) e_l of {} sources on graphs of {} nodes. (a) The share of columns that exceed their value \
+             at the source l somewhere; Poisson never does. (b) The largest ratio. (c) Heat truncated to the {MODES} lowest \
+             modes is negative somewhere while t is small.",
+            results.sizes.1, results.sizes.0
+        ),
+        canvas: Grid { size: (290.0, 230.0), ..grid }.canvas(),
+    }
+}
