@@ -46,7 +46,7 @@ fn probabilities(studied: &[Studied]) -> Drawn {
         // With many clusters everything is small.
         let many = one.scene.process.n_clusters > 5;
         Panel::Lines(LineChart {
-            title: one.scene.name.clone(),
+            title: format!("{}, α₀ = {}", one.scene.name, (1e4 * one.scene.process.prior).round() / 1e4),
             x_label: "λ".into(),
             y_label: "probability".into(),
             x_range: Some((0.3, LARGEST)),

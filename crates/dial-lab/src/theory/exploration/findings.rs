@@ -31,11 +31,12 @@ fn printed_holds(variance: &OnVariance, pools: &[OnPool]) -> Finding {
             "K = 2, perfect separation, α₀ = 1/4, λ = 5: printed {said:.3}, truth {truth:.3}, provable {ours:.3}. On {} \
              random small pools the printed bound is above 0 for {says}, and above the exact probability for {wrong}. Its A_unl exceeds the \
              variance in {:.0} % of {} random cases (K + 1 in place of K - 1); A_lab and A_back hold; C falls below the \
-             ratio it should bound in {:.0} %, all of them with K ε > ζ.",
+             ratio it should bound {} times, {} of them with K ε > ζ.",
             pools.len(),
             100.0 * variance.printed_unlabelled as f64 / variance.cases as f64,
             variance.cases,
-            100.0 * variance.printed_ratio as f64 / variance.cases as f64,
+            variance.printed_ratio,
+            variance.ratio_beyond_condition,
         ),
     }
 }

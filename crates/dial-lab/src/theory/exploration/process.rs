@@ -108,10 +108,10 @@ impl Process {
 
     /// Exactly the probability of meeting K clusters in K questions, over all sequences of items: for small pools.
     pub fn exactly(&self, lambda: f64) -> f64 {
-        self.from_here(lambda, &self.field(), &mut vec![false; self.n_clusters], self.n_clusters)
+        self.chance_from(lambda, &self.field(), &mut vec![false; self.n_clusters], self.n_clusters)
     }
 
-    fn from_here(&self, lambda: f64, field: &Field, met: &mut [bool], left: usize) -> f64 {
+    fn chance_from(&self, lambda: f64, field: &Field, met: &mut [bool], left: usize) -> f64 {
         if left == 0 {
             return 1.0;
         }
@@ -125,7 +125,7 @@ impl Process {
                 let mut next = field.clone();
                 self.tell(&mut next, item);
                 met[cluster] = true;
-                chance += weight * self.from_here(lambda, &next, met, left - 1);
+                chance += weight * self.chance_from(lambda, &next, met, left - 1);
                 met[cluster] = false;
             }
         }

@@ -19,7 +19,7 @@ pub(super) fn text() -> Vec<String> {
          bad pairs survive the loss of any d items.",
         "What to see: heat and a Poisson propagation with small τ separate clusters that are apart, and a kernel of \
          compact support separates discs exactly. When clusters touch, some pair near the border has a large kernel \
-         value whatever is left out, and on pools of pictures ζ is close to 0: the definition asks for the worst of \
+         value whichever few items are left out, and on pools of pictures ζ is close to 0: the definition asks for the worst of \
          all pairs, and that is a lot to ask.",
     ]
     .map(String::from)
