@@ -75,7 +75,7 @@ fn checkpoints(last: usize) -> Vec<usize> {
 /// # Errors
 /// Cancelled.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let seeds = settings.level.pick(6, 24, 96);
+    let seeds = settings.level.pick(6, 16, 96);
     let last = settings.level.pick(1000, 10_000, 30_000);
     let checkpoints = checkpoints(last);
     control.start("runs on the line", WIDTHS.len() * Sampling::ALL.len() * seeds);

@@ -165,7 +165,7 @@ pub(super) fn notes(line: &Line) -> Vec<String> {
     vec![format!(
         "The paper's two measures of population uncertainty have their maxima at the same places but not the same heights, \
          because the overlap min{{p(x,0), p(x,1)}} counts how many items are there and G does not: {}. Their correlation over \
-         the line is {:.2}.",
+         the line is {:.2}",
         words.collect::<Vec<String>>().join("; "),
         formulas::correlation(&overlap, &line.population)
     )]
@@ -243,7 +243,8 @@ fn two_rates(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
         (experiment.line.width, vec![at(0), at(1)])
     };
     let pairs: Vec<(f64, Vec<Slope>)> = experiments.iter().map(of).filter(|(_, pair)| known(pair)).collect();
-    let apart = |(_, s): &(f64, Vec<Slope>)| s[0].exponent - s[0].half_width > s[1].exponent + s[1].half_width;
+    // One order or two: nearer to a difference of 1 than of 0.
+    let apart = |(_, s): &(f64, Vec<Slope>)| s[0].exponent - s[1].exponent > 0.5;
     Finding {
         claim: "The variance goes to zero at different rates in regions with different population uncertainty.".into(),
         verdict: verdict(pairs.iter().all(apart), pairs.iter().any(apart)),

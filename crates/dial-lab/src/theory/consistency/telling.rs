@@ -1,0 +1,317 @@
+//! What the part has to tell: text, tables, and findings about the theorem.
+
+use dial_data::write::Cell;
+use serde_json::{Value, json};
+
+use super::slopes::{Slope, fit};
+use super::weighted::Weighted;
+use super::{AMPLITUDE, CELLS, Curve, DELTA, EXPONENTS, FACTOR, SLOW, Scaling, Study, bounds, kernel};
+use crate::report::Table;
+use crate::theory::{Finding, Tidy, Verdict};
+
+pub(super) fn text() -> Vec<String> {
+    [
+        "The classifier of Dirichlet Learning compares sums of heat kernels of the labels of two classes. The theorem says that the \
+         trend it estimates, η̂ (eq:eta-hat), is within 4√2 θ √(ln(1/δ)/n) of the true one with probability 1 - δ, if t → 0 and \
+         n t^(d/2) → ∞. Here this is tried on examples where the heat kernel is known exactly: the unit interval and the unit \
+         square with uniform density, and an interval with a density that is thin where the classes meet.",
+        "The error F = ∫ |η̂ - η| ρ dx has three parts. Its mean is at most the bias, from the width √t of the kernel, plus the \
+         variance part, from the sample; about its mean it fluctuates. The proof bounds the fluctuation by McDiarmid's \
+         inequality, and that is n^(-1/2). Bias and variance part are slower; t = 0.1 n^(-2/(4+d)) balances them at n^(-2/(4+d)).",
+        "The printed theorem chooses ε of order n^(-1/2) in a bound that was proved for n large given ε. So it claims for the whole \
+         error what holds for the fluctuation alone. With t = n^(-1/10), which its conditions allow, the bias alone exceeds the \
+         bound. What follows from the proof is F <= E F + θ̃ √(2 ln(1/δ)/n); consistency (F → 0) is untouched.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+pub(super) fn settings(study: &Study) -> Value {
+    let sizes: Vec<&Vec<usize>> = study.curves.iter().map(|curve| &curve.counts).collect();
+    json!({ "trend": "1/2 + 1/4 prod cos(pi x_i)", "density": format!("1 + {AMPLITUDE} cos(2 pi x), {CELLS} cells"),
+        "operator": "(1/rho) div(rho^2 grad)", "time": format!("{FACTOR} n^(-2/(4+d))"), "sizes": sizes,
+        "repetitions": study.curves[0].judged[0].len(), "exponents": EXPONENTS, "slow": SLOW, "delta": DELTA,
+        "tail": { "n": study.tail.0, "repetitions": study.tail.1.len() } })
+}
+
+pub(super) fn tables(study: &Study) -> Vec<Tidy> {
+    let mut rows = Vec::new();
+    for curve in &study.curves {
+        for (k, judged) in curve.judged.iter().enumerate() {
+            for (number, j) in judged.iter().enumerate() {
+                let mut row = vec![Cell::Text(curve.name.into())];
+                row.extend([curve.counts[k], number].map(|n| Cell::Integer(n as i64)));
+                let of = [curve.times[k], j.error, j.centred, curve.bias[k], j.ratio_error, j.plug_in, j.classifier];
+                row.extend(of.into_iter().chain([j.disagreement]).map(Cell::Number));
+                rows.push(row);
+            }
+        }
+    }
+    let mut scalings = Vec::new();
+    for Scaling { exponent, counts, judged } in study.conditions.iter().chain([&study.slow]) {
+        for (n, judged) in counts.iter().zip(judged) {
+            let mean = |f: fn(&super::Judged) -> f64| judged.iter().map(f).sum::<f64>() / judged.len() as f64;
+            let time = libm::pow(*n as f64, -exponent);
+            let of = [time, mean(|j| j.error), mean(|j| j.centred), bounds::bias(time, 1)];
+            let more = [bounds::printed_bound(1.0, *n as f64, DELTA), bounds::variance_bound(time, 1, *n as f64)];
+            let mut row = vec![Cell::Number(*exponent), Cell::Integer(*n as i64)];
+            row.extend(of.into_iter().chain(more).map(Cell::Number));
+            scalings.push(row);
+        }
+    }
+    let tail = study.tail.1.iter().map(|error| vec![Cell::Integer(study.tail.0 as i64), Cell::Number(*error)]);
+    vec![
+        Tidy {
+            stem: "consistency-repetitions".into(),
+            header: vec![
+                "example",
+                "n",
+                "repetition",
+                "t",
+                "error",
+                "variance_part",
+                "bias",
+                "ratio_error",
+                "excess_plug_in",
+                "excess_classifier",
+                "decided_differently",
+            ],
+            rows,
+        },
+        Tidy {
+            stem: "consistency-scalings".into(),
+            header: vec!["a", "n", "t", "error", "variance_part", "bias", "printed_bound", "variance_bound"],
+            rows: scalings,
+        },
+        Tidy { stem: "consistency-tail".into(), header: vec!["n", "error"], rows: tail.collect() },
+    ]
+}
+
+/// Slopes of bias, variance part, whole error and fluctuation.
+fn parts(curve: &Curve) -> [Slope; 4] {
+    let x = curve.sizes();
+    [curve.bias.clone(), curve.means(|j| j.centred), curve.means(|j| j.error), curve.fluctuation()].map(|y| fit(&x, &y))
+}
+
+/// The exponent that t = c n^{-2/(4+d)} gives a smooth trend.
+fn rate(curve: &Curve) -> f64 {
+    -2.0 / (4.0 + curve.dimension as f64)
+}
+
+pub(super) fn summary(curves: &[Curve]) -> Table {
+    let row = |curve: &Curve| {
+        let [bias, variance, error, fluctuation] = parts(curve);
+        let last = curve.counts.len() - 1;
+        let (theta, influence) = curve.constants[last];
+        vec![
+            curve.name.to_owned(),
+            format!("{:.3}", rate(curve)).replace('-', "−"),
+            bias.words(),
+            variance.words(),
+            error.words(),
+            fluctuation.words(),
+            format!("{:.4}", curve.means(|j| j.error)[last]),
+            format!("{theta:.3}, {influence:.3}"),
+        ]
+    };
+    let header = [
+        "Example",
+        "Expected",
+        "Bias",
+        "Variance part",
+        "Error E F",
+        "Fluctuation",
+        "E F at the largest n",
+        "θ, θ̃ there",
+    ];
+    Table {
+        caption: format!(
+            "Exponents of n (95 % intervals of the fit), n from {} to {} ({} on the square), {} samples each. Expected for bias, \
+             variance part and error; for the fluctuation −0.5.",
+            curves[0].counts[0],
+            curves[0].counts[curves[0].counts.len() - 1],
+            curves[1].counts[curves[1].counts.len() - 1],
+            curves[0].judged[0].len()
+        ),
+        header: header.map(str::to_owned).to_vec(),
+        rows: curves.iter().map(row).collect(),
+        numeric: vec![false, true, true, true, true, true, true, true],
+    }
+}
+
+pub(super) fn notes() -> Vec<String> {
+    let at = |t: f64| Weighted::new(CELLS / 2, AMPLITUDE, 2, t).largest_norm();
+    let (mut low, mut high) = (0.01, 1.0);
+    for _ in 0..20 {
+        let middle = f64::sqrt(low * high);
+        if at(middle) <= 1.0 / middle.sqrt() { low = middle } else { high = middle }
+    }
+    vec![
+        format!(
+            "The assumption ‖k_t(·, x)‖ <= t^(-d/2) in L²(ρ) for all t <= 1 (assumption:bounded-p-moment) needs a constant: for the \
+             density 1 + {AMPLITUDE} cos(2πx) it holds up to t = {low:.2}, and at t = 1 the norm is {:.2}. On the uniform interval it fails \
+             at t = 1 by {:.0e}",
+            at(1.0),
+            kernel::largest_norm(1.0, 2.0, 1) - 1.0
+        ),
+        "The remark after the theorem (risk) lacks \"> ε\"; and because the excess risk is bounded by 2F, the exponent that follows is \
+         n ε²/(4 Ξ²), not n ε²/Ξ²"
+            .to_owned(),
+    ]
+}
+
+/// Supported if everything holds, not supported if nothing does.
+fn verdict(holds: &[bool]) -> Verdict {
+    match (holds.iter().all(|h| *h), holds.iter().any(|h| *h)) {
+        (true, _) => Verdict::Supported,
+        (_, true) => Verdict::Mixed,
+        _ => Verdict::NotSupported,
+    }
+}
+
+fn joined(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<String>>().join("; ")
+}
+
+pub(super) fn findings(study: &Study) -> Vec<Finding> {
+    vec![consistency(study), rates(study), fluctuations(study), printed(study), tails(study), conditions(study)]
+}
+
+fn consistency(study: &Study) -> Finding {
+    let falls: Vec<bool> = study
+        .curves
+        .iter()
+        .map(|curve| {
+            let slope = parts(curve)[2];
+            slope.exponent + slope.half_width < 0.0
+        })
+        .collect();
+    let words = study.curves.iter().map(|curve| {
+        let errors = curve.means(|j| j.error);
+        format!("{}: {:.3} to {:.3}", curve.name, errors[0], errors[errors.len() - 1])
+    });
+    Finding {
+        claim: "The estimated trend is consistent: ∫ |η̂ − η| ρ dx → 0.".into(),
+        verdict: verdict(&falls),
+        evidence: format!("Mean error from the smallest to the largest n: {}.", joined(words)),
+    }
+}
+
+fn rates(study: &Study) -> Finding {
+    let slower: Vec<bool> = study
+        .curves
+        .iter()
+        .map(|curve| {
+            let slope = parts(curve)[2];
+            slope.exponent - slope.half_width > -0.5
+        })
+        .collect();
+    let words = study.curves.iter().map(|curve| {
+        format!("{}: {} (expected {:.3})", curve.name, parts(curve)[2].words(), rate(curve)).replace('-', "−")
+    });
+    let holds: Vec<bool> = slower.iter().map(|slower| !slower).collect();
+    Finding {
+        claim: "The error falls like n^(−1/2) (the rate of the theorem).".into(),
+        verdict: verdict(&holds),
+        evidence: format!(
+            "Exponents of E F with t = {FACTOR} n^(−2/(4+d)), which balances bias and variance: {}. Slower than n^(−1/2) beyond the interval in {} of {} examples.",
+            joined(words),
+            slower.iter().filter(|s| **s).count(),
+            slower.len()
+        ),
+    }
+}
+
+fn fluctuations(study: &Study) -> Finding {
+    let holds: Vec<bool> = study
+        .curves
+        .iter()
+        .map(|curve| {
+            let slope = parts(curve)[3];
+            slope.exponent - slope.half_width <= -0.5
+        })
+        .collect();
+    let words = study.curves.iter().map(|curve| format!("{}: {}", curve.name, parts(curve)[3].words()));
+    Finding {
+        claim: "The fluctuation of the error about its mean is of order n^(−1/2) (McDiarmid).".into(),
+        verdict: verdict(&holds),
+        evidence: format!("Exponents of its standard deviation: {}.", joined(words)),
+    }
+}
+
+fn printed(study: &Study) -> Finding {
+    let Scaling { counts, judged, .. } = &study.slow;
+    let above = |k: usize| {
+        let bound = bounds::printed_bound(1.0, counts[k] as f64, DELTA);
+        judged[k].iter().filter(|j| j.error > bound).count() as f64 / judged[k].len() as f64
+    };
+    let broken = (0..counts.len()).find(|k| above(*k) > DELTA);
+    let last = counts.len() - 1;
+    let time = libm::pow(counts[last] as f64, -SLOW);
+    Finding {
+        claim: "F ≤ 4√2 θ √(ln(1/δ)/n) with probability 1 − δ whenever t → 0 and n t^(d/2) → ∞ (as printed).".into(),
+        verdict: if broken.is_none() { Verdict::Supported } else { Verdict::NotSupported },
+        evidence: format!(
+            "With t = n^(−1/10) on the interval and δ = {DELTA} the bound was exceeded in {:.0} % of the samples at n = {}: the bias alone is \
+             {:.3}, the bound {:.3}. {}",
+            100.0 * above(last),
+            counts[last],
+            bounds::bias(time, 1),
+            bounds::printed_bound(1.0, counts[last] as f64, DELTA),
+            broken.map_or(String::new(), |k| format!("It fails from n = {} on.", counts[k]))
+        ),
+    }
+}
+
+fn tails(study: &Study) -> Finding {
+    let mut checked = 0;
+    let mut broken = 0;
+    for curve in &study.curves {
+        let errors = curve.values(|j| j.error);
+        for (k, errors) in errors.iter().enumerate() {
+            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+            let (_, influence) = curve.constants[k];
+            for delta in [0.5, 0.1, DELTA] {
+                let bound = bounds::bound(influence, mean, curve.counts[k] as f64, delta);
+                let share = errors.iter().filter(|error| **error > bound).count() as f64 / errors.len() as f64;
+                checked += 1;
+                broken += usize::from(share > delta);
+            }
+        }
+    }
+    let deviation = study.curves[0].fluctuation();
+    let last = deviation.len() - 1;
+    Finding {
+        claim: "F ≤ E F + θ̃ √(2 ln(1/δ)/n) with probability 1 − δ (what McDiarmid's inequality gives).".into(),
+        verdict: if broken == 0 { Verdict::Supported } else { Verdict::NotSupported },
+        evidence: format!(
+            "Broken in {broken} of {checked} cases of example, n and δ. It is generous: the deviation of F on the interval is {:.3}/√n at the \
+             largest n, while the bound is that of a deviation of {:.0}/√n.",
+            deviation[last] * (study.curves[0].counts[last] as f64).sqrt(),
+            study.curves[0].constants[last].1
+        ),
+    }
+}
+
+fn conditions(study: &Study) -> Finding {
+    let slope = |scaling: &Scaling| {
+        let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        fit(&scaling.sizes(), &scaling.values(|j| j.centred).iter().map(mean).collect::<Vec<f64>>())
+    };
+    // Where n √t grows and n t does not, the two conditions differ.
+    let between = study.conditions.iter().filter(|s| s.exponent < 2.0 && s.exponent >= 1.0);
+    let vanishes: Vec<bool> = between.map(|s| slope(s).exponent + slope(s).half_width < 0.0).collect();
+    let words = study.conditions.iter().map(|s| {
+        let expected = format!("{:.3}", bounds::variance_exponent(s.exponent, 1)).replace('-', "−");
+        format!("a = {}: {} (expected {expected})", s.exponent, slope(s).words())
+    });
+    Finding {
+        claim: "n t^(d/2) → ∞ is enough (the statement; the proof asks for n t^d → ∞).".into(),
+        verdict: verdict(&vanishes),
+        evidence: format!(
+            "Exponents of the variance part for t = n^−a on the interval: {}. It vanishes for a < 2, where n √t grows. The proof needs \
+             a < 1 because it assumes ‖k_t‖ <= t^(−d/2); in L² the norm is of order t^(−d/4).",
+            joined(words)
+        ),
+    }
+}
