@@ -13,8 +13,9 @@
 //! was commented out: ours are below, sample and source those of `dial reproduce moons`.
 //!
 //! [`density`] makes ρ, [`plane`] the operators, [`network`] Poisson and heat, [`manufactured`] a problem with a known solution,
-//! [`kernels`] the figure, [`ladder`] the refinement.
+//! [`kernels`] the figure, [`ladder`] the refinement, `agreement` which operator a graph stands for.
 
+mod agreement;
 pub mod density;
 mod drawing;
 pub mod kernels;
@@ -26,6 +27,7 @@ mod telling;
 
 use dial::Control;
 
+use self::agreement::Agreement;
 use self::kernels::{Kernels, Scene, Symmetry};
 use self::ladder::Rung;
 use self::plane::Operator;
@@ -53,6 +55,7 @@ struct Results {
     kernels: Kernels,
     symmetry: Symmetry,
     rungs: Vec<Rung>,
+    agreements: Vec<Agreement>,
     /// Largest errors for the manufactured solution, for both operators of the paper.
     errors: Vec<(Operator, usize, f64)>,
 }
@@ -64,12 +67,15 @@ struct Results {
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let level = settings.level;
     let (items, n, steps) = (level.pick(600, 1500, 1500), level.pick(64, 160, 320), level.pick(8, 16, 32));
-    let grids: &[usize] = level.pick(&[32, 64, 128], &[32, 64, 128, 256], &[32, 64, 128, 256, 512]);
-    control.start("propagation in the plane", 4 + 6 * grids.len());
+    let grids: &[usize] = level.pick(&[20, 60, 180], &[40, 120, 360], &[20, 60, 180, 540]);
+    let sizes: &[usize] = level.pick(&[300, 600], &[300, 750, 1500, 4000], &[300, 750, 1500, 4000, 10_000]);
+    let (seeds, cells) = (level.pick(3, 10, 30), level.pick(48, 64, 96));
+    control.start("propagation in the plane", 4 + 6 * grids.len() + sizes.len() * seeds as usize);
     let scene = Scene::new(items, settings.seed);
     let kernels = Kernels::new(&scene, n, steps, control)?;
     let symmetry = Symmetry::new(&scene, kernels.of(Operator::Weighted), control)?;
     control.advance(1)?;
+    let agreements = agreement::study(sizes, (settings.seed, seeds), cells, control)?;
     let rungs = ladder::climb(&scene, grids, control)?;
     let mut errors = Vec::new();
     for operator in Operator::PRINTED {
@@ -79,7 +85,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         }
     }
     control.finish();
-    let results = Results { scene, kernels, symmetry, rungs, errors };
+    let results = Results { scene, kernels, symmetry, rungs, agreements, errors };
     Ok(Outcome {
         text: telling::text(&results),
         figures: drawing::figures(&results),
@@ -88,7 +94,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         findings: telling::findings(&results),
         settings: vec![serde_json::json!({
             "items": items, "grid": n, "grids": grids, "heat_steps": steps, "tau": TAU, "graph_taus": GRAPH_TAUS,
-            "radius": RADIUS, "floor": FLOOR, "time": TIME, "k": NEIGHBOURS, "sigma": SIGMA,
+            "sizes": sizes, "seeds": seeds, "cells": cells, "radius": RADIUS, "floor": FLOOR, "time": TIME, "k": NEIGHBOURS, "sigma": SIGMA,
             "widths": [results.scene.kde.widths.0, results.scene.kde.widths.1],
             "source": [results.scene.source().0, results.scene.source().1],
         })],
@@ -105,7 +111,7 @@ mod tests {
     fn the_quick_run_says_what_it_should() {
         let settings = Settings { level: Level::Quick, ..Settings::default() };
         let outcome = run(&settings, &Control::new()).unwrap();
-        assert_eq!((outcome.figures.len(), outcome.findings.len()), (3, 5));
+        assert_eq!((outcome.figures.len(), outcome.findings.len()), (4, 5));
         let verdict = |part: &str| outcome.findings.iter().find(|f| f.claim.contains(part)).unwrap().verdict;
         // Provable: the maximum principle holds, the value at the source of a delta does not exist.
         assert_eq!(verdict("normalization"), Verdict::Mixed);

@@ -1,19 +1,21 @@
 //! The figures of the part.
 
+use super::agreement::of as samples;
 use super::kernels::Spread;
-use super::ladder::{growth, of};
+use super::ladder::{growth, of, snapped};
 use super::plane::Operator;
 use super::{GRAPH_TAUS, NEIGHBOURS, RADIUS, Results, SIGMA, TAU, TIME};
 use crate::chart::{Colour, MarkerKind};
 use crate::colours;
 use crate::plot::{Colouring, Grid, HeatMap, LineChart, Look, Overlay, Panel, Scale, Scatter, Series};
+use crate::stats::band;
 use crate::theory::Drawn;
 
 const UNIT: (f64, f64) = (0.0, 1.0);
 const LEVELS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 
 pub(super) fn figures(results: &Results) -> Vec<Drawn> {
-    vec![propagation(results), operators(results), refinement(results)]
+    vec![propagation(results), operators(results), agreement(results), refinement(results)]
 }
 
 /// Values on the grid of a plane.
@@ -74,10 +76,10 @@ fn propagation(results: &Results) -> Drawn {
     let panels = vec![
         Panel::Heat(density),
         scatter("Sample", classes, vec![star(results, Colour::INK)]),
-        starred(results, map("Continuum Poisson, (1/ρ) div(ρ ∇u)", weighted, &weighted.poisson)),
+        starred(results, map("Continuum Poisson, ρ inside", weighted, &weighted.poisson)),
         scatter("Graph Poisson", graph, vec![star(results, Colour::INK)]),
         starred(results, map("RBF", weighted, &rbf)),
-        starred(results, map("Continuum Poisson, (1/ρ) div(ρ² ∇u)", squared, &squared.poisson)),
+        starred(results, map("Continuum Poisson, ρ² inside", squared, &squared.poisson)),
     ];
     let grid = Grid::new("Two moons: propagation from a density and from a sample", 3, panels);
     Drawn {
@@ -86,8 +88,8 @@ fn propagation(results: &Results) -> Drawn {
             "Propagation from one source of two moons (fig:2d-propagation). (a) Level sets of the density, estimated from \
              (b) the sample of {} points. (c) eq:poisson-ctnm-2d by finite volumes on {} x {} cells, τ = {TAU}, the source a \
              smooth disc of radius {RADIUS}. (d) Poisson propagation on the graph of {NEIGHBOURS} nearest neighbours, \
-             τ = {:.0e}. (e) exp(-|x - x*|²/(2σ²)), σ = {SIGMA}. (f) As (c) with the operator of the theory section, which \
-             the graph resembles more. White: lines of equal value.",
+             τ = {:.0e}. (e) exp(-|x - x*|²/(2σ²)), σ = {SIGMA}. (f) As (c) with the operator of the theory section. \
+             White: lines of equal value.",
             scene.sample.points.len(),
             weighted.plane.n(),
             weighted.plane.n(),
@@ -101,8 +103,8 @@ fn propagation(results: &Results) -> Drawn {
 fn operators(results: &Results) -> Drawn {
     let of = |operator| results.kernels.of(operator);
     let spreads = Operator::PRINTED.map(of);
-    let poisson = spreads.map(|s| starred(results, map(format!("Poisson, {}", s.operator.name()), s, &s.poisson)));
-    let heat = spreads.map(|s| starred(results, map(format!("Heat, {}", s.operator.name()), s, &s.heat)));
+    let poisson = spreads.map(|s| starred(results, map(format!("Poisson, {}", s.operator.inside()), s, &s.poisson)));
+    let heat = spreads.map(|s| starred(results, map(format!("Heat, {}", s.operator.inside()), s, &s.heat)));
     let panels: Vec<Panel> = poisson.into_iter().chain(heat).collect();
     let grid = Grid::new("Two operators, Poisson and heat", 2, panels);
     Drawn {
@@ -117,16 +119,62 @@ fn operators(results: &Results) -> Drawn {
 }
 
 fn colour(operator: Operator) -> Colour {
-    if operator == Operator::Weighted { colours::BLUE } else { colours::RED }
+    match operator {
+        Operator::Plain => colours::GREEN,
+        Operator::Weighted => colours::BLUE,
+        Operator::Squared => colours::RED,
+    }
+}
+
+/// The rank correlation of graph and plane, against the size of the sample.
+fn agreement(results: &Results) -> Drawn {
+    let mut sizes: Vec<usize> = results.agreements.iter().map(|row| row.items).collect();
+    sizes.dedup();
+    let mut seeds: Vec<u64> = results.agreements.iter().map(|row| row.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let line = |(number, operator): (usize, Operator)| {
+        let trial = |seed: &u64| -> Vec<f64> {
+            let one = |items: &usize| {
+                samples(&results.agreements, *items).iter().find(|row| row.seed == *seed).map(|row| row.ranks[number])
+            };
+            sizes.iter().map(|items| one(items).unwrap_or(f64::NAN)).collect()
+        };
+        let trials: Vec<Vec<f64>> = seeds.iter().map(trial).collect();
+        let mark = [MarkerKind::Up, MarkerKind::Circle, MarkerKind::Diamond][number];
+        let x = sizes.iter().map(|items| *items as f64).collect();
+        Series::new(operator.name(), x, band(&trials)).with_look(Look::marked(colour(operator), mark))
+    };
+    let ends = (sizes[0] as f64 / 1.1, sizes[sizes.len() - 1] as f64 * 1.1);
+    let chart = LineChart {
+        title: "Which operator does a graph of nearest neighbours stand for?".into(),
+        x_label: "points in the sample".into(),
+        y_label: "rank correlation, graph and plane".into(),
+        x_scale: Scale::Log,
+        x_range: Some(ends),
+        series: Operator::ALL.into_iter().enumerate().map(line).collect(),
+        ..LineChart::default()
+    };
+    Drawn {
+        stem: "continuum-agreement".into(),
+        caption: format!(
+            "Spearman's rank correlation, over the sample, of Poisson on the graph of {NEIGHBOURS} nearest neighbours with \
+             Poisson in the plane for three operators; means over {} samples of two moons of each size. The paper's caption \
+             names (1/ρ) div(ρ grad u).",
+            seeds.len()
+        ),
+        canvas: chart.canvas(),
+    }
 }
 
 /// Errors of the manufactured solution; source values and kernels under refinement.
 fn refinement(results: &Results) -> Drawn {
     let error = |operator: Operator| {
         let rows = || results.errors.iter().filter(move |row| row.0 == operator);
-        let look = Look::marked(colour(operator), MarkerKind::Circle);
+        let dash = if operator == Operator::Squared { vec![5.0, 9.0] } else { Vec::new() };
+        let look = Look { dash, ..Look::marked(colour(operator), MarkerKind::Circle) };
         let (x, y) = (rows().map(|row| row.1 as f64).collect(), rows().map(|row| row.2).collect());
-        Series::curve(format!("{}, fixed radius", operator.name()), x, y, look)
+        Series::curve(format!("{}, fixed radius", operator.inside()), x, y, look)
     };
     let first = results.errors[0];
     let guide: Vec<f64> = results.errors.iter().filter(|row| row.0 == first.0).map(|row| row.1 as f64).collect();
@@ -158,13 +206,14 @@ fn refinement(results: &Results) -> Drawn {
             let mark = if fixed { MarkerKind::Circle } else { MarkerKind::Diamond };
             let dash = if fixed { Vec::new() } else { vec![7.0, 4.0] };
             let look = Look { dash, ..Look::marked(colour(operator), mark) };
-            let name = format!("{}, {kind}", operator.name());
+            let name = format!("{}, {kind}", operator.inside());
             let heights = rungs.iter().map(|rung| rung.peak).collect();
             peaks.push(Series::curve(name.clone(), x.clone(), heights, look.clone()));
             means.push(Series::curve(name, x.clone(), rungs.iter().map(|rung| rung.own_moon).collect(), look));
             if !fixed {
-                let s = growth(operator, results.scene.kde.at(results.scene.source()));
-                let line = x.iter().map(|n| rungs[0].peak + s * libm::log(n / x[0])).collect();
+                let s = growth(operator, results.scene.kde.at(snapped(results.scene.source(), rungs[0].n)));
+                let (end, top) = (x[x.len() - 1], rungs[rungs.len() - 1].peak);
+                let line = x.iter().map(|n| top + s * libm::log(n / end)).collect();
                 peaks.push(Series::curve("theory, s log(1/h)", x, line, Look::dotted(Colour::INK)));
             }
         }
@@ -185,7 +234,7 @@ fn refinement(results: &Results) -> Drawn {
         caption: format!(
             "(a) The grid converges to a manufactured solution as h². (b) With a source of fixed radius ({RADIUS}) the value \
              at the source settles; with a source of one cell it grows like s log(1/h), s = 1/(2π) for ρ inside and \
-             1/(2πρ(x*)) for ρ² (dotted, through the first point). (c) Hence the kernel normalised at the source settles \
+             1/(2πρ(x*)) for ρ² (dotted, through the last point). (c) Hence the kernel normalised at the source settles \
              only for a fixed radius."
         ),
         canvas: Grid { size: (290.0, 250.0), ..grid }.canvas(),

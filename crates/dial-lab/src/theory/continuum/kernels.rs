@@ -118,19 +118,32 @@ impl Kernels {
         }
         let values = scene.sample.values();
         let features = Features::f64(&values, scene.sample.points.len(), 2)?;
-        let quiet = control.quiet();
-        let found = Neighbours::exact(features, NEIGHBOURS, Metric::Euclidean, ZeroVectors::Error, &quiet)?;
-        let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &quiet)?);
         let source = [NodeId(scene.sample.source as u32)];
-        let column = |kernel: &dyn Propagation| Ok(kernel.columns(&source, &quiet)?[0].to_vec());
-        let poisson = |tau| column(&Poisson::new(Arc::clone(&graph), tau)?);
-        let rbf = column(&Radial::new(features, Shape::Rbf { sigma: SIGMA })?)?;
-        Ok(Kernels { spreads, graph: GRAPH_TAUS.into_iter().map(poisson).collect::<Result<_>>()?, rbf })
+        let rbf = Radial::new(features, Shape::Rbf { sigma: SIGMA })?.columns(&source, &control.quiet())?[0].to_vec();
+        Ok(Kernels { spreads, graph: graph_columns(scene, &GRAPH_TAUS, control)?, rbf })
     }
 
     pub fn of(&self, operator: Operator) -> &Spread {
         self.spreads.iter().find(|spread| spread.operator == operator).expect("all operators ran")
     }
+}
+
+/// Poisson on the graph of the sample, for some τ.
+pub(super) fn graph_columns(scene: &Scene, taus: &[f64], control: &Control) -> Result<Vec<Vec<f64>>> {
+    let (values, quiet) = (scene.sample.values(), control.quiet());
+    let features = Features::f64(&values, scene.sample.points.len(), 2)?;
+    let found = Neighbours::exact(features, NEIGHBOURS, Metric::Euclidean, ZeroVectors::Error, &quiet)?;
+    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &quiet)?);
+    let source = [NodeId(scene.sample.source as u32)];
+    let column = |&tau: &f64| Ok(Poisson::new(Arc::clone(&graph), tau)?.columns(&source, &quiet)?[0].to_vec());
+    taus.iter().map(column).collect()
+}
+
+/// u of the plane at the points of the sample, not normalised.
+pub(super) fn poisson_at(scene: &Scene, operator: Operator, n: usize, control: &Control) -> Result<Vec<f64>> {
+    let plane = Plane::new(&scene.kde.sampled(n), operator)?;
+    let u = plane.network().poisson(TAU, &plane.bump(scene.source(), RADIUS), control)?;
+    Ok(scene.sample.points.iter().map(|point| plane.interpolated(&u, *point)).collect())
 }
 
 /// How symmetric Poisson is: ∫ρ b_y u_x and ∫ρ b_x u_y, which agree, and K(x, y) and K(y, x), which need not.

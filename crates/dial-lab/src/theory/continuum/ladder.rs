@@ -9,6 +9,9 @@
 //! A delta of one cell of side h therefore has a source value that grows like s log(1/h), s = 1/(2π) for p = 1 and
 //! 1/(2π ρ(x*)) for p = 2, and a kernel normalised there falls to 0 everywhere else, as slowly as 1/log(1/h). (Were δ taken
 //! with respect to ρ dx, both would carry another 1/ρ(x*).)
+//!
+//! Every grid has three times the cells of the one before, along a side, so that the middle of a cell stays one: the source
+//! of the ladder is the middle of that cell of the first grid in which x* lies.
 
 use std::f64::consts::PI;
 
@@ -50,16 +53,23 @@ pub(super) struct Rung {
     pub moved: Option<f64>,
 }
 
+/// The middle of the cell that holds a point, on a grid of n by n cells.
+pub fn snapped((x, y): Point, n: usize) -> Point {
+    let middle = |v: f64| ((v * n as f64).floor() + 0.5) / n as f64;
+    (middle(x), middle(y))
+}
+
 /// Both operators and both sources on finer and finer grids.
 pub(super) fn climb(scene: &Scene, grids: &[usize], control: &Control) -> Result<Vec<Rung>> {
     let (points, mut rungs) = (&scene.sample.points, Vec::new());
+    let source = snapped(scene.source(), grids[0]);
     let densities: Vec<_> = grids.iter().map(|n| scene.kde.sampled(*n)).collect();
     for operator in Operator::PRINTED {
         for fixed in [true, false] {
             let mut before: Option<Vec<f64>> = None;
             for density in &densities {
                 let plane = Plane::new(density, operator)?;
-                let f = if fixed { plane.bump(scene.source(), RADIUS) } else { plane.spike(scene.source()) };
+                let f = if fixed { plane.bump(source, RADIUS) } else { plane.spike(source) };
                 let (peak, kernel) = peak(&plane, &f, points, control)?;
                 let at: Vec<f64> = points.iter().map(|point| plane.interpolated(&kernel, *point)).collect();
                 let apart = |old: &Vec<f64>| old.iter().zip(&at).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -87,10 +97,10 @@ pub fn slope(x: &[f64], y: &[f64]) -> f64 {
     above / x.iter().map(|x| (x - x_mean) * (x - x_mean)).sum::<f64>()
 }
 
-/// The measured growth of the source value with log(1/h).
+/// The measured growth of the source value with log(1/h), between the two finest grids.
 pub(super) fn measured_growth(rungs: &[&Rung]) -> f64 {
-    let x: Vec<f64> = rungs.iter().map(|rung| libm::log(rung.n as f64)).collect();
-    slope(&x, &rungs.iter().map(|rung| rung.peak).collect::<Vec<_>>())
+    let (a, b) = (rungs[rungs.len() - 2], rungs[rungs.len() - 1]);
+    (b.peak - a.peak) / libm::log(b.n as f64 / a.n as f64)
 }
 
 #[cfg(test)]
@@ -101,6 +111,14 @@ mod tests {
     #[test]
     fn a_line_has_its_slope() {
         assert!((slope(&[1.0, 2.0, 4.0], &[5.0, 7.0, 11.0]) - 2.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_middle_of_a_cell_stays_one() {
+        let source = snapped((0.61, 0.56), 20);
+        assert!((source.0 - 0.625).abs() < 1e-15 && (source.1 - 0.575).abs() < 1e-15);
+        let finer = snapped(source, 60);
+        assert!((source.0 - finer.0).abs() < 1e-15 && (source.1 - finer.1).abs() < 1e-15);
     }
 
     #[test]

@@ -61,12 +61,21 @@ impl Operator {
         }
     }
 
+    /// What stands inside, for legends.
+    pub fn inside(self) -> &'static str {
+        match self {
+            Operator::Plain => "ρ⁰ inside",
+            Operator::Weighted => "ρ inside",
+            Operator::Squared => "ρ² inside",
+        }
+    }
+
     /// The operator in a line.
     pub fn name(self) -> &'static str {
         match self {
-            Operator::Plain => "(1/ρ) div(∇u)",
-            Operator::Weighted => "(1/ρ) div(ρ ∇u)",
-            Operator::Squared => "(1/ρ) div(ρ² ∇u)",
+            Operator::Plain => "(1/ρ) div(grad u)",
+            Operator::Weighted => "(1/ρ) div(ρ grad u)",
+            Operator::Squared => "(1/ρ) div(ρ² grad u)",
         }
     }
 }

@@ -79,10 +79,10 @@ fn steps(results: &Results) -> Drawn {
                 section,
             )
         },
-        chart("One step against heat".into(), "t", "‖step - heat‖ / ‖source‖", (Scale::Log, Scale::Linear), one),
+        chart("One step against heat".into(), "t", "|step - heat| / |source|", (Scale::Log, Scale::Linear), one),
         LineChart {
             x_range: Some((0.9, 1.1 * last)),
-            ..chart("m steps, at the worst t".into(), "m", "‖m steps - heat‖ / ‖source‖", logs, many)
+            ..chart("m steps, at the worst t".into(), "m", "|m steps - heat| / |source|", logs, many)
         },
     ];
     let panels = panels.into_iter().map(Panel::Lines).collect();

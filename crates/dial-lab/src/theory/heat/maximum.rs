@@ -5,8 +5,15 @@
 //! Poisson   g = (L + τI)⁻¹ e_l  never does (the paper's Lemma)
 //! ```
 //!
-//! Heat that has left a well-connected node is found, after a while, more at nodes that let it go less easily. What the
-//! theory section proves with heat kernels it proves for normalised ones; in practice (`dial::heat`) they are clamped.
+//! Heat that has left a well-connected node is found, after a while, more at nodes that let it go less easily. In the plane
+//! this is the rule. With p = 1 a short time t gives
+//!
+//! ```text
+//! p_t(z, x) ≈ exp(-|x - z|²/4t) / (4πt √(ρ(x) ρ(z))),     grad_x log p_t at x = z:  -½ grad log ρ(z)
+//! ```
+//!
+//! so the largest value lies off the source, downhill, wherever ρ has a slope. In practice (`dial::heat`) heat kernels are
+//! clamped.
 
 use std::sync::Arc;
 
