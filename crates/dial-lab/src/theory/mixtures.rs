@@ -153,26 +153,25 @@ struct Found {
 
 fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
     let level = settings.level;
-    let distances: Vec<f64> =
-        (0..=level.pick(20, 40, 80)).map(|i| 2.0 + 12.0 * f64::from(i) / level.pick(20.0, 40.0, 80.0)).collect();
-    let count = level.pick(60, 400, 3000);
-    let far: Vec<f64> = (0..level.pick(5, 9, 17)).map(|i| 12.0 + f64::from(i) * level.pick(2.0, 1.0, 0.5)).collect();
+    let distances: Vec<f64> = (0..=40).map(|i| 2.0 + 0.3 * f64::from(i)).collect();
+    let count = level.pick(200, 1000, 5000);
+    let far: Vec<f64> = (0..=level.pick(5, 10, 20)).map(|i| 10.0 + f64::from(i) * level.pick(2.0, 1.0, 0.5)).collect();
     let reaches = [3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
     control.start("mixtures", distances.len() + count + far.len() + reaches.len() + 1);
     let step = |result: Result<_, Trouble>| {
         control.advance(1)?;
         result
     };
-    let cells = level.pick(600, 2000, 4000);
+    let cells = level.pick(1200, 3000, 6000);
     let sweep = distances.par_iter().map(|d| step(case(&pair(*d), *d, cells, control))).collect::<Result<_, _>>()?;
     let census = census(count, level.pick(600, 1200, 2400), settings.seed, control)?;
 
-    let grid = Grid::new(&triangle(), REACH, level.pick(40, 80, 120));
+    let grid = Grid::new(&triangle(), REACH, level.pick(60, 100, 150));
     let p = Parameters::of(&grid, control)?;
     let (values, functions) = plane::lowest(&grid.log_density, &grid.axes, p.components + 2, control)?;
     control.advance(1)?;
 
-    let cells = level.pick(240, 400, 700);
+    let cells = level.pick(240, 480, 800);
     let member = |d: &f64| {
         let member = scaling::member(*d, cells, control)?;
         control.advance(1)?;
@@ -197,7 +196,7 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let found = compute(settings, control)?;
     Ok(Outcome {
-        text: telling::text(),
+        text: telling::text(&found),
         figures: vec![drawing::gap(&found), drawing::plane(&found), drawing::scaling(&found)],
         tables: tables::tables(&found),
         summaries: telling::summaries(&found),

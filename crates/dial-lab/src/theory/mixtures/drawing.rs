@@ -18,6 +18,7 @@ pub(super) fn gap(found: &Found) -> Drawn {
             x_label: "Distance of the centres (deviations)".into(),
             y_label: y_label.into(),
             y_scale: Scale::Log,
+            x_range: Some((2.0, 14.0)),
             y_range: Some(y_range),
             series,
             ..LineChart::default()
@@ -54,19 +55,31 @@ pub(super) fn gap(found: &Found) -> Drawn {
             Look { dash: vec![9.0, 3.0, 2.5, 3.0], ..Look::line(colours::GREY) },
         ),
     ];
+    let ratio = |of: Coupling| move |case: &Case| or_none(upper(&case.p, of)) / case.gap[0];
+    let ratios = vec![
+        curve("upper bound of λ(K), C squared", &ratio(Coupling::Squared), Look::dashed(colours::ORANGE)),
+        curve("the same, C as printed", &ratio(Coupling::Printed), Look::dotted(colours::ORANGE)),
+        curve(
+            "lower bound of λ(K+1)",
+            &|case| or_none(lower(&case.p, Coupling::Squared)) / case.gap[1],
+            Look::dashed(colours::CLASSES[6]),
+        ),
+        curve("", &|_| 1.0, Look { width: 1.2, ..Look::line(colours::GREY) }),
+    ];
     let panels = vec![
         chart("Parameters of two Gaussians", "S, C, Θ", (1e-11, 10.0), parameters),
-        chart("The spectral gap and its bounds", "Eigenvalue", (1e-11, 10.0), spectrum),
+        chart("Eigenvalues around the gap", "Eigenvalue", (1e-11, 10.0), spectrum),
+        chart("Bound over eigenvalue", "Ratio", (0.1, 50.0), ratios),
     ];
     Drawn {
         stem: "mixtures-gap".into(),
         caption:
             "Two Gaussians of deviation 1, K = 2, against their distance. (a) The parameters of the mixture. (b) The \
                   eigenvalues of -(1/ρ) div(ρ∇) around the gap with their bounds, and λ(K+1) of (1/ρ) div(ρ²∇), \
-                  which has no gap. With the coupling as printed the upper bound falls below λ(K) from a distance of \
-                  ten on."
+                  which has no gap. (c) The bounds over what they bound: the upper must stay above 1, the lower below; \
+                  with the coupling as printed the upper one does not."
                 .into(),
-        canvas: Grid { size: (400.0, 300.0), ..Grid::new("Well-separated clusters open a spectral gap", 2, panels) }
+        canvas: Grid { size: (300.0, 270.0), ..Grid::new("Well-separated clusters open a spectral gap", 3, panels) }
             .canvas(),
     }
 }
@@ -95,9 +108,8 @@ pub(super) fn plane(found: &Found) -> Drawn {
     let top = density.iter().copied().fold(0.0, f64::max);
     let levels = (1..=4).map(|i| top * f64::from(i) / 5.0).collect();
     let mut panels = vec![map("Density ρ".into(), "ρ", density, levels)];
-    for k in 1..3 {
-        let title = format!("Eigenfunction {}, λ = {:.3}", k + 1, values[k]);
-        panels.push(map(title, "", found.plane.functions[k].clone(), Vec::new()));
+    for (k, (value, function)) in values.iter().zip(&found.plane.functions).enumerate().take(3).skip(1) {
+        panels.push(map(format!("Eigenfunction {}, λ = {value:.3}", k + 1), "", function.clone(), Vec::new()));
     }
     Drawn {
         stem: "mixtures-plane".into(),
@@ -130,55 +142,52 @@ pub(super) fn scaling(found: &Found) -> Drawn {
             ..LineChart::default()
         })
     };
-    let names = ["δ, promised", "1 - w_max ζ, promised", "w_max ε, promised"];
-    let colour = [colours::BLUE, colours::GREEN, colours::RED];
-    let marks = [MarkerKind::Circle, MarkerKind::Square, MarkerKind::Up];
+    let names = ["1 - w_max ζ, promised", "w_max ε, promised", "δ, promised"];
+    // All three nearly coincide: one over the other, from a thin line to a broad one.
+    let looks = [
+        Look::dashed(Colour::INK),
+        Look { width: 3.0, ..Look::line(colours::ORANGE) },
+        Look { width: 7.0, ..Look::line(colours::mix(colours::BLUE, Colour::WHITE, 0.45)) },
+    ];
+    let order = |s: &super::separator::Separator| [1.0 - 0.5 * s.zeta, 0.5 * s.epsilon, s.delta];
     let mut regime = Vec::new();
     let kappa: Vec<f64> = found.corollary.iter().map(|s| s.kappa).collect();
     for i in 0..3 {
-        let of =
-            |s: &super::Scaled| s.best.map_or(f64::NAN, |(_, s)| [s.delta, 1.0 - 0.5 * s.zeta, 0.5 * s.epsilon][i]);
-        let y = found.corollary.iter().map(of).collect();
-        regime.push(Series::curve(names[i], kappa.clone(), y, Look::marked(colour[i], marks[i])));
+        let y = found.corollary.iter().map(|s| s.best.as_ref().map_or(f64::NAN, |(_, s)| order(s)[i])).collect();
+        regime.push(Series::curve(names[i], kappa.clone(), y, looks[i].clone()));
     }
-    let printed: [(&str, fn(f64) -> f64, Colour); 2] = [
-        ("κ^(1/4): printed for δ and ε", |k| libm::pow(k, 0.25), Colour::INK),
-        ("|ln κ| κ^(1/2): printed for ζ", |k| -libm::log(k) * k.sqrt(), colours::GREY),
-    ];
-    for (name, f, colour) in printed {
-        regime.push(Series::curve(name, kappa.clone(), kappa.iter().map(|k| f(*k)).collect(), Look::dotted(colour)));
-    }
+    let mut printed = |name: &str, f: &dyn Fn(f64) -> f64, colour| {
+        let y = kappa.iter().map(|k| f(*k)).collect();
+        regime.push(Series::curve(name, kappa.clone(), y, Look::dotted(colour)));
+    };
+    printed("κ^(1/4): printed for δ and ε", &|k| libm::pow(k, 0.25), Colour::INK);
+    printed("|ln κ| κ^(1/2): printed for ζ", &|k| -libm::log(k) * k.sqrt(), colours::GREY);
     let mut gaussian = Vec::new();
     let kappa: Vec<f64> = found.family.iter().map(|m| m.kappa()).collect();
     for i in 0..3 {
-        let of =
-            |m: &super::Member| m.best.map_or(f64::NAN, |(_, s, _)| [s.delta, 1.0 - 0.5 * s.zeta, 0.5 * s.epsilon][i]);
-        let y = found.family.iter().map(of).collect();
-        gaussian.push(Series::curve(names[i], kappa.clone(), y, Look::marked(colour[i], marks[i])));
+        let y = found.family.iter().map(|m| m.best.as_ref().map_or(f64::NAN, |(_, s, _)| order(s)[i])).collect();
+        gaussian.push(Series::curve(names[i], kappa.clone(), y, looks[i].clone()));
     }
-    let truths: [(&str, usize); 2] = [("1 - w_max ζ, true", 1), ("w_max ε, true", 2)];
-    for (name, i) in truths {
+    let truths = [
+        ("1 - w_max ζ, true", Look::marked(colours::GREEN, MarkerKind::Square)),
+        ("w_max ε, true", Look::marked(colours::RED, MarkerKind::Up)),
+    ];
+    for (i, (name, look)) in truths.into_iter().enumerate() {
         let of = |m: &super::Member| {
-            m.best.map_or(f64::NAN, |(_, _, (zeta, epsilon))| clear([0.0, 1.0 - 0.5 * zeta, 0.5 * epsilon][i]))
+            m.best.as_ref().map_or(f64::NAN, |(_, _, (zeta, epsilon))| clear([1.0 - 0.5 * zeta, 0.5 * epsilon][i]))
         };
-        let y = found.family.iter().map(of).collect();
-        gaussian.push(Series::curve(
-            name,
-            kappa.clone(),
-            y,
-            Look { dash: vec![6.0, 4.0], ..Look::marked(colour[i], marks[i]) },
-        ));
+        gaussian.push(Series::curve(name, kappa.clone(), found.family.iter().map(of).collect(), look));
     }
     let panels = vec![
         chart("The Corollary's regime: S = C = κ, Θ = √κ", (1e-60, 1e-8), (1e-8, 100.0), regime),
-        chart("Two Gaussians, κ = max(S, C), Θ = 1", (1e-22, 1e-6), (1e-12, 100.0), gaussian),
+        chart("Two Gaussians, κ = max(S, C), Θ = 1", (1e-22, 1e-4), (1e-12, 100.0), gaussian),
     ];
     Drawn {
         stem: "mixtures-scaling".into(),
         caption: "What the propositions promise as κ → 0, with the best a, b, σ, t; all three losses are 0 for a perfect \
                   separator, and above 1 a promise is empty. (a) In the Corollary's regime the promised losses fall like \
                   κ^(1/12), not like the printed κ^(1/4). (b) For two Gaussians ever farther apart they fall like \
-                  κ^(1/6); the heat kernel itself (dashed), at the same t and δ, is far better."
+                  κ^(1/6); the heat kernel itself (marks), at the same t and δ, is far better, and beyond the last mark below 1e-11."
             .into(),
         canvas: Grid { size: (400.0, 300.0), ..Grid::new("How fast a separator becomes perfect", 2, panels) }.canvas(),
     }

@@ -42,7 +42,7 @@ pub struct Member {
     pub ultra: Ultra,
     /// ∫|O F - F^Q|² ρ, which Ξ bounds.
     pub embedding: f64,
-    /// The best choice, what it promises, and (ζ, ε) of the kernel at the same t and δ.
+    /// The best choice, what it promises, and (ζ, ε) of the kernel at the same t and δ (NaN where δ ≥ 1 asks for no mass).
     pub best: Option<(Choice, Separator, (f64, f64))>,
     /// ‖ρ‖_∞.
     pub top: f64,
@@ -68,8 +68,8 @@ pub fn member(distance: f64, cells: usize, control: &Control) -> Result<Member> 
     let heat = Heat::new(&grid, control)?;
     let ultra = Ultra::of(&heat, gap.above);
     let best = best(&p, gap, ultra).map(|(choice, promised)| {
-        let sets = central_sets(&grid, promised.delta.min(0.99));
-        (choice, promised, heat.separation(choice.t, &sets))
+        let kept = (promised.delta < 1.0).then(|| heat.separation(choice.t, &central_sets(&grid, promised.delta)));
+        (choice, promised, kept.unwrap_or((f64::NAN, f64::NAN)))
     });
     let top = libm::exp(fine.log_density.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     Ok(Member { distance, p, gap, ultra, embedding: embedding_error(&heat, &grid), best, top })
