@@ -12,8 +12,8 @@
 //! converges as h². The paper gives no width for the density estimate, no source, no σ, and τ = 10⁻³ only in a line that
 //! was commented out: ours are below, sample and source those of `dial reproduce moons`.
 //!
-//! [`density`] makes ρ, [`plane`] the operators, [`network`] Poisson and heat, [`manufactured`] a problem with a known solution,
-//! [`kernels`] the figure, [`ladder`] the refinement, `agreement` which operator a graph stands for.
+//! [`density`] makes ρ, [`plane`] the operators, [`network`] Poisson and heat, [`manufactured`] a problem with a known
+//! solution, [`kernels`] the figure, [`ladder`] the refinement, `agreement` which operator a graph stands for.
 
 mod agreement;
 pub mod density;
@@ -94,7 +94,8 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         findings: telling::findings(&results),
         settings: vec![serde_json::json!({
             "items": items, "grid": n, "grids": grids, "heat_steps": steps, "tau": TAU, "graph_taus": GRAPH_TAUS,
-            "sizes": sizes, "seeds": seeds, "cells": cells, "radius": RADIUS, "floor": FLOOR, "time": TIME, "k": NEIGHBOURS, "sigma": SIGMA,
+            "sizes": sizes, "seeds": seeds, "cells": cells, "radius": RADIUS, "floor": FLOOR, "time": TIME,
+            "k": NEIGHBOURS, "sigma": SIGMA,
             "widths": [results.scene.kde.widths.0, results.scene.kde.widths.1],
             "source": [results.scene.source().0, results.scene.source().1],
         })],

@@ -171,8 +171,7 @@ fn agreement(results: &Results) -> Drawn {
 fn refinement(results: &Results) -> Drawn {
     let error = |operator: Operator| {
         let rows = || results.errors.iter().filter(move |row| row.0 == operator);
-        let dash = if operator == Operator::Squared { vec![5.0, 9.0] } else { Vec::new() };
-        let look = Look { dash, ..Look::marked(colour(operator), MarkerKind::Circle) };
+        let look = Look::marked(colour(operator), MarkerKind::Circle);
         let (x, y) = (rows().map(|row| row.1 as f64).collect(), rows().map(|row| row.2).collect());
         Series::curve(format!("{}, fixed radius", operator.inside()), x, y, look)
     };
@@ -232,9 +231,9 @@ fn refinement(results: &Results) -> Drawn {
     Drawn {
         stem: "continuum-refinement".into(),
         caption: format!(
-            "(a) The grid converges to a manufactured solution as h². (b) With a source of fixed radius ({RADIUS}) the value \
-             at the source settles; with a source of one cell it grows like s log(1/h), s = 1/(2π) for ρ inside and \
-             1/(2πρ(x*)) for ρ² (dotted, through the last point). (c) Hence the kernel normalised at the source settles \
+            "(a) The grid converges to a manufactured solution as h² (one operator's line covers the other's). (b) \
+             With a source of fixed radius ({RADIUS}) the value at the source settles; with a source of one cell it \
+             grows like s log(1/h), s = 1/(2π) for ρ inside and 1/(2πρ(x*)) for ρ² (dotted, through the last point). (c) Hence the kernel normalised at the source settles \
              only for a fixed radius."
         ),
         canvas: Grid { size: (290.0, 250.0), ..grid }.canvas(),

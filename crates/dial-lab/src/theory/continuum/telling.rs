@@ -141,7 +141,11 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
             numeric: vec![false, true, true, true, true, true],
         },
         Table {
-            caption: "Conservation and the maximum principle: what must be 0, at least 0, and below the radius.".into(),
+            caption:
+                "Conservation and the maximum principle: ∫ρu = ∫ρf/τ and ∫ρv = ∫ρf for the source f, Poisson u and \
+                      heat v; u >= 0 with its largest value inside the source. (Time steps of order 2 may take v a \
+                      little below 0.)"
+                    .into(),
             header: laws_header.map(String::from).to_vec(),
             rows: kernels.spreads.iter().map(laws).collect(),
             numeric: vec![false, true, true, true, true, true],
@@ -282,7 +286,7 @@ fn converges(results: &Results) -> Finding {
         verdict: if good { Verdict::Supported } else { Verdict::Mixed },
         evidence: format!(
             "Order of convergence to the manufactured solution: {:.3} with ρ inside, {:.3} with ρ². On the moons the kernel \
-             at the points of the sample moves by at most {:.1e} and {:.1e} in the last doubling of the grid, {:.1e} and \
+             at the points of the sample moves by at most {:.1e} and {:.1e} in the last refinement of the grid, {:.1e} and \
              {:.1e} in the one before.",
             orders[0].0, orders[1].0, orders[0].2, orders[1].2, orders[0].1, orders[1].1
         ),

@@ -103,27 +103,23 @@ fn steps(results: &Results) -> Drawn {
 fn maximum(results: &Results) -> Drawn {
     let mut pools: Vec<&'static str> = results.counts.iter().map(|count| count.pool).collect();
     pools.dedup();
-    let lines = |value: fn(&Exceeding) -> f64, truncated: bool| {
-        let mut series = Vec::new();
-        for (number, pool) in pools.iter().enumerate() {
-            let kinds: [(&str, fn(&Count) -> &Exceeding); 3] =
-                [("heat", |c| &c.heat), ("Poisson, τ = 1/t", |c| &c.poisson), ("heat, lowest modes", |c| &c.truncated)];
-            for (kind, (name, of)) in kinds.into_iter().enumerate() {
-                if (kind == 2) != truncated && kind != 0 {
-                    continue;
-                }
-                let rows = || results.counts.iter().filter(|count| count.pool == *pool);
-                let look = match kind {
-                    0 => Look::marked(colour(number), mark(number)),
-                    1 => Look { dash: vec![2.5, 3.0], ..Look::marked(colour(number), mark(number)) },
-                    _ => Look { dash: vec![7.0, 4.0], ..Look::marked(colour(number), mark(number)) },
-                };
-                let (x, y) = (rows().map(|c| c.time).collect(), rows().map(|c| value(of(c))).collect());
-                series.push(Series::curve(format!("{name}, {pool}"), x, y, look));
-            }
-        }
-        series
+    let line = |kernel: &str, dash: &[f64], pool: usize, value: &dyn Fn(&Count) -> f64| {
+        let rows = || results.counts.iter().filter(|count| count.pool == pools[pool]);
+        let look = Look { dash: dash.to_vec(), ..Look::marked(colour(pool), mark(pool)) };
+        let (x, y) = (rows().map(|count| count.time).collect(), rows().map(value).collect());
+        Series::curve(format!("{kernel}, {}", pools[pool]), x, y, look)
     };
+    let lines = |value: fn(&Exceeding) -> f64| -> Vec<Series> {
+        let both = |pool| {
+            let heat = line("heat", &[], pool, &|count| value(&count.heat));
+            [heat, line("Poisson, τ = 1/t", &[2.5, 3.0], pool, &|count| value(&count.poisson))]
+        };
+        (0..pools.len()).flat_map(both).collect()
+    };
+    let negative = (0..pools.len()).flat_map(|pool| {
+        let heat = line("heat", &[], pool, &|count| count.heat.negative);
+        [heat, line("heat, lowest modes", &[7.0, 4.0], pool, &|count| count.truncated.negative)]
+    });
     let chart = |title: &str, y_label: &str, percent, series| {
         Panel::Lines(LineChart {
             title: title.into(),
@@ -136,9 +132,9 @@ fn maximum(results: &Results) -> Drawn {
         })
     };
     let panels = vec![
-        chart("Exceed their source somewhere", "sources", true, lines(|e| e.sources, false)),
-        chart("By how much", "largest g(x)/g(l)", false, lines(|e| e.largest, false)),
-        chart("Are negative somewhere", "sources", true, lines(|e| e.negative, true)),
+        chart("Exceed their source somewhere", "sources", true, lines(|e| e.sources)),
+        chart("By how much", "largest g(x)/g(l)", false, lines(|e| e.largest)),
+        chart("Are negative somewhere", "sources", true, negative.collect()),
     ];
     let grid = Grid::new("Heat kernels and the Maximum Principle", 3, panels);
     Drawn {

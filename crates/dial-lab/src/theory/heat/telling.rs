@@ -49,7 +49,8 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
     });
     let row = |pool: &str, kernel: &str, time: f64, e: &Exceeding| {
         let numbers = [time, e.sources, e.entries, e.largest, e.negative, e.smallest];
-        [words(pool), words(kernel)].into_iter().chain(numbers.map(Cell::Number)).collect::<Vec<Cell>>()
+        let cell = |v: f64| if v.is_nan() { Cell::Empty } else { Cell::Number(v) };
+        [words(pool), words(kernel)].into_iter().chain(numbers.map(cell)).collect::<Vec<Cell>>()
     };
     let on_graphs = results.counts.iter().flat_map(|c| {
         let kinds = [("heat", &c.heat), ("heat, lowest modes", &c.truncated), ("poisson", &c.poisson)];
