@@ -153,7 +153,7 @@ struct Found {
 
 fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
     let level = settings.level;
-    let distances: Vec<f64> = (0..=40).map(|i| 2.0 + 0.3 * f64::from(i)).collect();
+    let distances: Vec<f64> = (0..=48).map(|i| 2.0 + 0.25 * f64::from(i)).collect();
     let count = level.pick(200, 1000, 5000);
     let far: Vec<f64> = (0..=level.pick(5, 10, 20)).map(|i| 10.0 + f64::from(i) * level.pick(2.0, 1.0, 0.5)).collect();
     let reaches = [3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
