@@ -128,8 +128,8 @@ fn sums_of_cosines_are_sums_of_kernels() {
     for row in rows(&golden("estimates")) {
         let (dimension, side) = (number(&row["dimension"]) as usize, number(&row["grid"]) as usize);
         let places = rows(&row["x"]).into_iter().zip(rows(&row["y"])).map(|(x, y)| {
-            let second = if dimension > 1 { number(&x[1]) } else { 0.0 };
-            ([number(&x[0]), second], number(&y) == 1.0)
+            let place = if dimension > 1 { [number(&x[0]), number(&x[1])] } else { [0.0, number(&x[0])] };
+            (place, number(&y) == 1.0)
         });
         let got = Cube::new(dimension, side, number(&row["t"])).sums(&places.collect());
         for (got, name) in got.iter().zip(["numerator", "denominator"]) {
@@ -165,6 +165,10 @@ fn a_density_by_eigenvectors() {
         close(kernel.kernel(3, 30) / kernel.density[3], kernel.kernel(30, 3) / kernel.density[30], "symmetry");
         assert!(kernel.influence() <= 2.0 * kernel.theta() && kernel.ratio() >= 0.5);
     }
+    // The bias is of order t, but only where √t is small against the density's own scale.
+    let bias = |t: f64| Weighted::new(cells, amplitude, 2, t).bias();
+    let exponent = |t: f64| fit(&[t, 2.0 * t], &[bias(t), bias(2.0 * t)]).exponent;
+    assert!((exponent(1e-5) - 1.0).abs() < 0.01 && exponent(5e-3) < 0.7, "{} {}", exponent(1e-5), exponent(5e-3));
     // Without a density the finite volumes come near the exact kernel, with an error of second order.
     let off = |cells: usize| {
         let kernel = Weighted::new(cells, 0.0, 2, 0.02);

@@ -196,7 +196,7 @@ impl Draws<'_> {
 }
 
 fn study(level: Level, draws: &Draws<'_>) -> Result<Study, Trouble> {
-    let repetitions = level.pick(50, 400, 2000);
+    let repetitions = level.pick(50, 300, 2000);
     let line = sizes(2, level.pick(5, 7, 8));
     let square = sizes(2, level.pick(4, 6, 7));
     let small: Vec<usize> = (5..level.pick(10, 11, 12)).map(|k| 1 << k).collect();

@@ -84,7 +84,7 @@ pub struct Cube {
     modes: usize,
 }
 
-/// A sample: places (the second coordinate is 0 on the interval) and whether the label is 1.
+/// A sample: places (the first coordinate is 0 on the interval) and whether the label is 1.
 pub type Sample = Vec<([f64; 2], bool)>;
 
 impl Cube {
@@ -119,33 +119,31 @@ impl Cube {
     /// Draws labels: places uniform, classes from the trend.
     pub fn sample(&self, count: usize, random: &mut Random) -> Sample {
         let one = |_| {
-            let x = random.uniform();
-            let y = if self.dimension > 1 { random.uniform() } else { 0.0 };
+            let x = if self.dimension > 1 { random.uniform() } else { 0.0 };
+            let y = random.uniform();
             let trend = 0.5 + 0.25 * libm::cos(PI * x) * libm::cos(PI * y);
             ([x, y], random.uniform() < trend)
         };
         (0..count).map(one).collect()
     }
 
-    /// The cosines along the second coordinate; on the interval the constant alone.
-    fn second(&self) -> (&[f64], usize) {
+    /// The cosines along the first coordinate; on the interval the constant alone.
+    fn first(&self) -> (&[f64], usize) {
         if self.dimension > 1 { (&self.table, self.modes) } else { (&[1.0], 1) }
     }
 
     /// Σ Y k / n and Σ k / n on the grid.
     pub fn sums(&self, sample: &Sample) -> [Vec<f64>; 2] {
-        let (_, second) = self.second();
-        let mut coefficients = [vec![0.0; self.modes * second], vec![0.0; self.modes * second]];
-        let (mut u, mut v) = (vec![0.0; self.modes], vec![0.0; second]);
+        let (_, first) = self.first();
+        let mut coefficients = [vec![0.0; first * self.modes], vec![0.0; first * self.modes]];
+        let (mut u, mut v) = (vec![0.0; first], vec![0.0; self.modes]);
         for (place, one) in sample {
             cosines(libm::cos(PI * place[0]), &mut u);
             cosines(libm::cos(PI * place[1]), &mut v);
             let [ones, all] = &mut coefficients;
-            for (i, a) in u.iter().enumerate() {
-                let row = i * second..(i + 1) * second;
-                all[row.clone()].iter_mut().zip(&v).for_each(|(c, b)| *c += a * b);
-                if *one {
-                    ones[row].iter_mut().zip(&v).for_each(|(c, b)| *c += a * b);
+            for sums in [Some(all), one.then_some(ones)].into_iter().flatten() {
+                for (a, row) in u.iter().zip(sums.chunks_mut(self.modes)) {
+                    row.iter_mut().zip(&v).for_each(|(c, b)| *c += a * b);
                 }
             }
         }
@@ -154,15 +152,15 @@ impl Cube {
 
     /// The values on the grid of a sum of cosines, over `count`.
     fn values(&self, coefficients: &[f64], count: f64) -> Vec<f64> {
-        let (along, second) = self.second();
+        let (across, first) = self.first();
         let mut out = Vec::with_capacity(self.trend.len());
-        for row in self.table.chunks(self.modes) {
-            let mut inner = vec![0.0; second];
-            for (a, part) in row.iter().zip(coefficients.chunks(second)) {
+        for row in across.chunks(first) {
+            let mut inner = vec![0.0; self.modes];
+            for (a, part) in row.iter().zip(coefficients.chunks(self.modes)) {
                 inner.iter_mut().zip(part).for_each(|(sum, c)| *sum += a * c);
             }
             let at = |row: &[f64]| inner.iter().zip(row).map(|(c, b)| c * b).sum::<f64>() / count;
-            out.extend(along.chunks(second).map(at));
+            out.extend(self.table.chunks(self.modes).map(at));
         }
         out
     }
