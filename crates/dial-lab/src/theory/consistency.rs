@@ -6,13 +6,14 @@
 //! what holds   F <= E F + θ̃ √(2 ln(1/δ)/n),  E F <= ∫ |E η̂ - η| ρ dx + E ∫ |η̂ - E η̂| ρ dx      bias and variance
 //! ```
 //!
-//! Only the fluctuation of F about its mean is of order n^-½. Bias ~ t and variance part ~ (n t^{d/2})^-½ are balanced by
-//! t = c n^{-2/(4+d)}, and E F is then of order n^{-2/(4+d)} for a smooth trend: n^{-2/5} on the interval, n^{-1/3} on the square.
-//! See [`bounds`] for where the printed statement goes wrong, [`estimate`] for the two normalisers.
+//! Only the fluctuation of F about its mean is of order n^-½. Bias ~ t and variance part ~ (n t^{d/2})^-½ are
+//! balanced by t = c n^{-2/(4+d)}, and E F is then of order n^{-2/(4+d)} for a smooth trend: n^{-2/5} on the
+//! interval, n^{-1/3} on the square. See [`bounds`] for where the printed statement goes wrong, [`estimate`] for the
+//! two normalisers.
 //!
-//! Examples: the unit interval and square with uniform density and trend 1/2 + 1/4 Π cos(πx_i), where the heat kernel and the
-//! bias are known exactly ([`kernel`]); and the interval with density 1 + 0.8 cos(2πx) by finite volumes ([`weighted`]).
-//! t = 0.1 n^{-2/(4+d)} throughout.
+//! Examples: the unit interval and square with uniform density and trend 1/2 + 1/4 Π cos(πx_i), where the heat kernel
+//! and the bias are known exactly ([`kernel`]); and the interval with density 1 + 0.8 cos(2πx) by finite volumes
+//! ([`weighted`]). t = 0.1 n^{-2/(4+d)} throughout.
 
 pub mod bounds;
 mod drawing;

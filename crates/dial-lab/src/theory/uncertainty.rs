@@ -6,14 +6,15 @@
 //! between them       V = G/(β + 1)                                               (above eqn:G-x-eta)
 //! ```
 //!
-//! The paper derives V = G/(β + 1) for a Dirac kernel and no prior, where it is an identity. Here it is followed through
-//! a run: with a prior ([`formulas::shrunk`]), with labels drawn at random ([`formulas::label_error`]) and with a kernel of a
-//! width, where V (β + 1) tends to G of the *smoothed* trend ([`process::Line::smoothed`]) instead. How much of the
-//! acquisition is population uncertainty and how much want of evidence is told by its correlations with G and with
-//! 1/(1 + evidence).
+//! The paper derives V = G/(β + 1) for a Dirac kernel and no prior, where it is an identity. Here it is followed
+//! through a run: with a prior ([`formulas::shrunk`]), with labels drawn at random ([`formulas::label_error`]) and
+//! with a kernel of a width, where V (β + 1) tends to G of the *smoothed* trend ([`process::Line::smoothed`])
+//! instead. How much of the acquisition is population uncertainty and how much want of evidence is told by its
+//! correlations with G and with 1/(1 + evidence).
 //!
-//! The mixture is that of every one-dimensional experiment ([`dial_data::generate::clusters_1d`]); the kernel is an RBF of
-//! σ = 1/2 (the γ = 2 of the paper's example), 1/10 and 1/50; α₀ = 0.1; two initial labels in the large clusters.
+//! The mixture is that of every one-dimensional experiment ([`dial_data::generate::clusters_1d`]); the kernel is an
+//! RBF of σ = 1/2 (the γ = 2 of the paper's example), 1/10 and 1/50; α₀ = 0.1; two initial labels in the large
+//! clusters.
 
 mod drawing;
 pub mod formulas;

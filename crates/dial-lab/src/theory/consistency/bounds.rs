@@ -13,8 +13,8 @@
 //! together, shrinks more slowly, so that E F <= ε/2 fails for n large: as printed the theorem is false (see
 //! [`bias`] with t = n^{-1/10}). What follows is F <= E F + θ̃ √(2 ln(1/δ)/n).
 //!
-//! Remark after the theorem: P(E(ŷ) - E* > ε) (the "> ε" is missing in print) <= 2 exp(-n ε²/Ξ²). Because the excess risk is at
-//! most 2F, the exponent that follows from the printed tail is a quarter of that.
+//! Remark after the theorem: P(E(ŷ) - E* > ε) (the "> ε" is missing in print) <= 2 exp(-n ε²/Ξ²). Because the excess
+//! risk is at most 2F, the exponent that follows from the printed tail is a quarter of that.
 
 use std::f64::consts::PI;
 
@@ -60,9 +60,9 @@ pub fn variance_bound(time: f64, dimension: usize, count: f64) -> f64 {
     super::kernel::largest_norm(time, 2.0, dimension) / count.sqrt()
 }
 
-/// The exponent of n in the variance part where t = n^-a: -(1 - a d/2)/2, from ‖k_t‖_{L²} ~ t^{-d/4}. It is negative, and the
-/// part vanishes, where n t^{d/2} → ∞ (the statement); Assumption `assumption:bounded-p-moment`, t^{-d/2}, would
-/// give -(1 - a d)/2 and ask for n t^d → ∞ (the proof).
+/// The exponent of n in the variance part where t = n^-a: -(1 - a d/2)/2, from ‖k_t‖_{L²} ~ t^{-d/4}. It is negative,
+/// and the part vanishes, where n t^{d/2} → ∞ (the statement); Assumption `assumption:bounded-p-moment`, t^{-d/2},
+/// would give -(1 - a d)/2 and ask for n t^d → ∞ (the proof).
 pub fn variance_exponent(a: f64, dimension: usize) -> f64 {
     0.5 * (0.5 * a * dimension as f64 - 1.0)
 }

@@ -57,9 +57,9 @@ pub(super) fn trends(shown: &[Shown]) -> Drawn {
     let panels = shown.iter().map(panel).collect();
     Drawn {
         stem: "consistency-trend".into(),
-        caption: "The trend on the unit interval and its estimates from one sample of each size, t = 0.1 n^(-2/5). From \
-                  black to blue: the bias, which the kernel makes. From blue to red: what the sample makes of it. The theorem \
-                  is about the red line η̂, the classifier asks whether the green one is above ½."
+        caption: "The trend on the unit interval and its estimates from one sample of each size, t = 0.1 n^(-2/5). \
+                  From black to blue: the bias, which the kernel makes. From blue to red: what the sample makes of \
+                  it. The theorem is about the red line η̂, the classifier asks whether the green one is above ½."
             .into(),
         canvas: Grid { size: (290.0, 210.0), ..Grid::new("A trend and its estimates", 3, panels) }.canvas(),
     }
@@ -95,11 +95,11 @@ pub(super) fn rates(study: &Study) -> Drawn {
             format!("On the {}", curve.name),
             "L¹(ρ) distance",
             vec![
-                Series::new("error, mean", x.clone(), total).with_look(marked(Colour::INK, MarkerKind::Circle)),
+                Series::new("mean error", x.clone(), total).with_look(marked(Colour::INK, MarkerKind::Circle)),
                 Series::new("variance part", x.clone(), centred).with_look(marked(colours::BLUE, MarkerKind::Square)),
                 Series::curve("bias", x.clone(), curve.bias.clone(), marked(colours::ORANGE, MarkerKind::Up)),
                 Series::curve(
-                    "fluctuation: standard deviation of the error",
+                    "fluctuation (standard deviation)",
                     x.clone(),
                     curve.fluctuation(),
                     marked(colours::RED, MarkerKind::Diamond),
@@ -112,10 +112,10 @@ pub(super) fn rates(study: &Study) -> Drawn {
     let panels = study.curves.iter().map(panel).collect();
     Drawn {
         stem: "consistency-rates".into(),
-        caption: "Error of the estimated trend over the number of labels, t = 0.1 n^(-2/(4+d)), and its parts: the variance part E ∫ |η̂ - E η̂|, the bias ∫ |E η̂ - η|, and the standard \
-                  deviation of the error. Bias and variance part \
-                  fall like n^(-2/5) on the interval and n^(-1/3) on the square; only the fluctuation of the error about its \
-                  mean falls like n^(-1/2), the rate of the theorem."
+        caption: "Error of the estimated trend over the number of labels, t = 0.1 n^(-2/(4+d)), and its parts: the \
+                  variance part E ∫ |η̂ - E η̂|, the bias ∫ |E η̂ - η|, and the standard deviation of the error. \
+                  Bias and variance part fall like n^(-2/5) on the interval and n^(-1/3) on the square; only the \
+                  fluctuation of the error about its mean falls like n^(-1/2), the rate of the theorem."
             .into(),
         canvas: Grid { size: (290.0, 240.0), ..Grid::new("Bias, variance and fluctuation", 3, panels) }.canvas(),
     }
@@ -206,11 +206,12 @@ pub(super) fn bounds(study: &Study) -> Drawn {
     Drawn {
         stem: "consistency-bounds".into(),
         caption: format!(
-            "(a) The norms of the heat kernel grow like t^({:.2}) (p = 2) and t^({:.2}) (p = 4), not like the t^(-½) that is assumed. (b) \
-             Hence the variance part vanishes where n √t grows (a < 2), as the statement says, and not only where n t does (a < 1), \
-             as the proof needs. (c) With t = n^(-1/10) all conditions of the theorem hold, and the error exceeds its bound \
-             4√2 θ √(ln(1/δ)/n), δ = 0.05; what holds is E F + θ̃ √(2 ln(1/δ)/n). (d) The tail exp(-n (ε - E F)²/(2θ̃²)) holds with room to \
-             spare; the printed exp(-n ε²/(32θ²)) is proved only where ε is at least twice the mean error E F.",
+            "(a) The norms of the heat kernel grow like t^({:.2}) (p = 2) and t^({:.2}) (p = 4), not like the t^(-½) \
+             that is assumed. (b) Hence the variance part vanishes where n √t grows (a < 2), as the statement says, \
+             and not only where n t does (a < 1), as the proof needs. (c) With t = n^(-1/10) all conditions of the \
+             theorem hold, and the error exceeds its bound 4√2 θ √(ln(1/δ)/n), δ = 0.05; what holds is E F + θ̃ √(2 \
+             ln(1/δ)/n). (d) The tail exp(-n (ε - E F)²/(2θ̃²)) holds with room to spare; the printed exp(-n \
+             ε²/(32θ²)) is proved only where ε is at least twice the mean error E F.",
             slope(2.0),
             slope(4.0)
         ),

@@ -6,8 +6,8 @@
 //! F = ∫ |η̂ - η| ρ dx <= ∫ |E η̂ - η| ρ dx + ∫ |η̂ - E η̂| ρ dx    bias, and the variance part (eq:eta-decomp)
 //! ```
 //!
-//! Below `eq:eta-hat` the paper says that the classifier is 1{η̂ >= 1/2}. It is not: the two normalisers differ, and so do
-//! the decisions wherever Σ k_t(X_i, x) is not close to its mean. Both are judged here.
+//! Below `eq:eta-hat` the paper says that the classifier is 1{η̂ >= 1/2}. It is not: the two normalisers differ, and
+//! so do the decisions wherever Σ k_t(X_i, x) is not close to its mean. Both are judged here.
 //!
 //! On the interval and the square with uniform ρ sums of kernels are sums of cosines: one pass over the sample makes
 //! coefficients, one over the grid values.
@@ -35,8 +35,8 @@ pub struct Judged {
     pub disagreement: f64,
 }
 
-/// Judges an estimate on a grid: `mass` is ρ dx, `normaliser` E_ρ[k], `numerator` Σ Y k / n, `denominator` Σ k / n. Where there is
-/// no kernel at all both sums of the classifier are 0, η̃ counts as 1/2, and the classifier says 1.
+/// Judges an estimate on a grid: `mass` is ρ dx, `normaliser` E_ρ[k], `numerator` Σ Y k / n, `denominator` Σ k / n.
+/// Where there is no kernel at all both sums of the classifier are 0, η̃ counts as 1/2, and the classifier says 1.
 pub fn judge(
     mass: &[f64],
     trend: &[f64],
@@ -67,8 +67,8 @@ pub fn bayes_risk(mass: &[f64], trend: &[f64]) -> f64 {
     mass.iter().zip(trend).map(|(m, eta)| m * eta.min(1.0 - eta)).sum()
 }
 
-/// The unit interval or square with uniform density and trend 1/2 + 1/4 Π cos(πx_i), on a grid of middles of cells, with
-/// heat of one time.
+/// The unit interval or square with uniform density and trend 1/2 + 1/4 Π cos(πx_i), on a grid of middles of cells,
+/// with heat of one time.
 #[derive(Clone, Debug)]
 pub struct Cube {
     /// 1 or 2.

@@ -5,9 +5,9 @@
 //!           = Σ_j [g(x - z - 2j) + g(x + z - 2j)],  g normal of variance 2t        images: quick for small t
 //! ```
 //!
-//! On the square it is the product of two. With uniform ρ the operator of `eq:heat-eqn`, (1/ρ) div(ρ² ∇), and its variant
-//! with ρ inside are both the Laplacian, E_ρ[k_t(Z, x)] = 1, θ = 1 (Assumption `assumption:bound-unweighted-int`), and
-//! ‖k_t(·, x)‖²_{L²} = k_{2t}(x, x).
+//! On the square it is the product of two. With uniform ρ the operator of `eq:heat-eqn`, (1/ρ) div(ρ² ∇), and its
+//! variant with ρ inside are both the Laplacian, E_ρ[k_t(Z, x)] = 1, θ = 1 (Assumption
+//! `assumption:bound-unweighted-int`), and ‖k_t(·, x)‖²_{L²} = k_{2t}(x, x).
 
 use std::f64::consts::PI;
 

@@ -1,7 +1,7 @@
 //! The risk of the classifier against the Bayes risk.
 //!
 //! ```text
-//! E(f) - E* = ∫ |2η - 1| 1{f ≠ 1{η >= 1/2}} ρ dx <= 2 ∫ |η̂ - η| ρ dx     for f = 1{η̂ >= 1/2}     (Devroye et al., 2.2)
+//! E(f) - E* = ∫ |2η - 1| 1{f ≠ 1{η >= 1/2}} ρ dx <= 2 ∫ |η̂ - η| ρ dx  for f = 1{η̂ >= 1/2}  (Devroye et al., 2.2)
 //! ```
 //!
 //! The inequality binds a decision to the estimate it is made from: 1{η̂ >= 1/2} to η̂, the classifier to η̃.
@@ -46,12 +46,13 @@ pub(super) fn figure(curves: &[Curve]) -> Drawn {
     panels.push(Panel::Lines(constants()));
     Drawn {
         stem: "consistency-risk".into(),
-        caption: "(a-c) Excess risk over the number of labels: of the decision by η̂, which the theorem speaks of, and of the classifier, \
-                  which divides by the kernels it has seen instead of by their mean and does better. Both lie far below the bound \
-                  that proves consistency. (d) θ of the theorem for the density 1 + 0.8 cos(2πx), and θ̃, which is what its proof \
-                  needs; the proof takes 2θ for it."
+        caption: "(a-c) Excess risk over the number of labels: of the decision by η̂, which the theorem speaks of, \
+                  and of the classifier, which divides by the kernels it has seen instead of by their mean and does \
+                  better. Both lie far below the bound that proves consistency. (d) θ of the theorem for the density \
+                  1 + 0.8 cos(2πx), and θ̃, which is what its proof needs; the proof takes 2θ for it."
             .into(),
-        canvas: Grid { size: (400.0, 220.0), ..Grid::new("Excess risk, and the constants of the theorem", 2, panels) }.canvas(),
+        canvas: Grid { size: (400.0, 220.0), ..Grid::new("Excess risk, and the constants of the theorem", 2, panels) }
+            .canvas(),
     }
 }
 
@@ -132,8 +133,8 @@ pub(super) fn findings(curves: &[Curve]) -> Vec<Finding> {
                 .into(),
             verdict: if broken == 0 { Verdict::Supported } else { Verdict::NotSupported },
             evidence: format!(
-                "Broken in {broken} of {count} samples, for 1{{η̂ ≥ ½}} with η̂ and for the classifier with η̃. The bound is loose: \
-                 the excess risk falls like n^{} on the interval, 2 E F like n^{}.",
+                "Broken in {broken} of {count} samples, for 1{{η̂ ≥ ½}} with η̂ and for the classifier with η̃. The \
+                 bound is loose: the excess risk falls like n^{} on the interval, 2 E F like n^{}.",
                 slope(&curves[0], |j| j.plug_in).words(),
                 slope(&curves[0], |j| j.error).words()
             ),
@@ -142,8 +143,8 @@ pub(super) fn findings(curves: &[Curve]) -> Vec<Finding> {
             claim: "The classifier is 1{η̂ ≥ ½} (below eq:eta-hat).".into(),
             verdict: if differ == 0 { Verdict::Supported } else { Verdict::NotSupported },
             evidence: format!(
-                "η̂ divides by the mean of the kernels, the classifier by their sum. They decided differently somewhere in {differ} of \
-                 {count} samples; mean share of the points: {}.",
+                "η̂ divides by the mean of the kernels, the classifier by their sum. They decided differently \
+                 somewhere in {differ} of {count} samples; mean share of the points: {}.",
                 share.collect::<Vec<String>>().join("; ")
             ),
         },

@@ -11,16 +11,19 @@ use crate::theory::{Finding, Tidy, Verdict};
 
 pub(super) fn text() -> Vec<String> {
     [
-        "The classifier of Dirichlet Learning compares sums of heat kernels of the labels of two classes. The theorem says that the \
-         trend it estimates, η̂ (eq:eta-hat), is within 4√2 θ √(ln(1/δ)/n) of the true one with probability 1 - δ, if t → 0 and \
-         n t^(d/2) → ∞. Here this is tried on examples where the heat kernel is known exactly: the unit interval and the unit \
-         square with uniform density, and an interval with a density that is thin where the classes meet.",
-        "The error F = ∫ |η̂ - η| ρ dx has three parts. Its mean is at most the bias, from the width √t of the kernel, plus the \
-         variance part, from the sample; about its mean it fluctuates. The proof bounds the fluctuation by McDiarmid's \
-         inequality, and that is n^(-1/2). Bias and variance part are slower; t = 0.1 n^(-2/(4+d)) balances them at n^(-2/(4+d)).",
-        "The printed theorem chooses ε of order n^(-1/2) in a bound that was proved for n large given ε. So it claims for the whole \
-         error what holds for the fluctuation alone. With t = n^(-1/10), which its conditions allow, the bias alone exceeds the \
-         bound. What follows from the proof is F <= E F + θ̃ √(2 ln(1/δ)/n); consistency (F → 0) is untouched.",
+        "The classifier of Dirichlet Learning compares sums of heat kernels of the labels of two classes. The \
+         theorem says that the trend it estimates, η̂ (eq:eta-hat), is within 4√2 θ √(ln(1/δ)/n) of the true one \
+         with probability 1 - δ, if t → 0 and n t^(d/2) → ∞. Here this is tried on examples where the heat kernel is \
+         known exactly: the unit interval and the unit square with uniform density, and an interval with a density \
+         that is thin where the classes meet.",
+        "The error F = ∫ |η̂ - η| ρ dx has three parts. Its mean is at most the bias, from the width √t of the \
+         kernel, plus the variance part, from the sample; about its mean it fluctuates. The proof bounds the \
+         fluctuation by McDiarmid's inequality, and that is n^(-1/2). Bias and variance part are slower; t = 0.1 \
+         n^(-2/(4+d)) balances them at n^(-2/(4+d)).",
+        "The printed theorem chooses ε of order n^(-1/2) in a bound that was proved for n large given ε. So it \
+         claims for the whole error what holds for the fluctuation alone. With t = n^(-1/10), which its conditions \
+         allow, the bias alone exceeds the bound. What follows from the proof is F <= E F + θ̃ √(2 ln(1/δ)/n); \
+         consistency (F → 0) is untouched.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -126,8 +129,8 @@ pub(super) fn summary(curves: &[Curve]) -> Table {
     ];
     Table {
         caption: format!(
-            "Exponents of n (95 % intervals of the fit), n from {} to {} ({} on the square), {} samples each. Expected for bias, \
-             variance part and error; for the fluctuation −0.5.",
+            "Exponents of n (95 % intervals of the fit), n from {} to {} ({} on the square), {} samples each. \
+             Expected for bias, variance part and error; for the fluctuation −0.5.",
             curves[0].counts[0],
             curves[0].counts[curves[0].counts.len() - 1],
             curves[1].counts[curves[1].counts.len() - 1],
@@ -148,14 +151,14 @@ pub(super) fn notes() -> Vec<String> {
     }
     vec![
         format!(
-            "The assumption ‖k_t(·, x)‖ <= t^(-d/2) in L²(ρ) for all t <= 1 (assumption:bounded-p-moment) needs a constant: for the \
-             density 1 + {AMPLITUDE} cos(2πx) it holds up to t = {low:.2}, and at t = 1 the norm is {:.2}. On the uniform interval it fails \
-             at t = 1 by {:.0e}",
+            "The assumption ‖k_t(·, x)‖ <= t^(-d/2) in L²(ρ) for all t <= 1 (assumption:bounded-p-moment) needs a \
+             constant: for the density 1 + {AMPLITUDE} cos(2πx) it holds up to t = {low:.2}, and at t = 1 the norm \
+             is {:.2}. On the uniform interval it fails at t = 1 by {:.0e}",
             at(1.0),
             kernel::largest_norm(1.0, 2.0, 1) - 1.0
         ),
-        "The remark after the theorem (risk) lacks \"> ε\"; and because the excess risk is bounded by 2F, the exponent that follows is \
-         n ε²/(4 Ξ²), not n ε²/Ξ²"
+        "The remark after the theorem (risk) lacks \"> ε\"; and because the excess risk is bounded by 2F, the \
+         exponent that follows is n ε²/(4 Ξ²), not n ε²/Ξ²"
             .to_owned(),
     ]
 }
@@ -214,7 +217,8 @@ fn rates(study: &Study) -> Finding {
         claim: "The error falls like n^(−1/2) (the rate of the theorem).".into(),
         verdict: verdict(&holds),
         evidence: format!(
-            "Exponents of E F with t = {FACTOR} n^(−2/(4+d)), which balances bias and variance: {}. Slower than n^(−1/2) beyond the interval in {} of {} examples.",
+            "Exponents of E F with t = {FACTOR} n^(−2/(4+d)), which balances bias and variance: {}. \
+             Slower than n^(−1/2) beyond the interval in {} of {} examples.",
             joined(words),
             slower.iter().filter(|s| **s).count(),
             slower.len()
@@ -269,8 +273,8 @@ fn printed(study: &Study) -> Finding {
         claim: "F ≤ 4√2 θ √(ln(1/δ)/n) with probability 1 − δ whenever t → 0 and n t^(d/2) → ∞ (as printed).".into(),
         verdict: if broken.is_none() { Verdict::Supported } else { Verdict::NotSupported },
         evidence: format!(
-            "With t = n^(−1/10) on the interval and δ = {DELTA} the bound was exceeded in {:.0} % of the samples at n = {}: the bias alone is \
-             {:.3}, the bound {:.3}. {}",
+            "With t = n^(−1/10) on the interval and δ = {DELTA} the bound was exceeded in {:.0} % of the samples at \
+             n = {}: the bias alone is {:.3}, the bound {:.3}. {}",
             100.0 * above(last),
             counts[last],
             bounds::bias(time, 1),
@@ -302,8 +306,8 @@ fn tails(study: &Study) -> Finding {
         claim: "F ≤ E F + θ̃ √(2 ln(1/δ)/n) with probability 1 − δ (what McDiarmid's inequality gives).".into(),
         verdict: if broken == 0 { Verdict::Supported } else { Verdict::NotSupported },
         evidence: format!(
-            "Broken in {broken} of {checked} cases of example, n and δ. It is generous: the deviation of F on the interval is {:.3}/√n at the \
-             largest n, while the bound is that of a deviation of {:.0}/√n.",
+            "Broken in {broken} of {checked} cases of example, n and δ. It is generous: the deviation of F on the \
+             interval is {:.3}/√n at the largest n, while the bound is that of a deviation of {:.0}/√n.",
             deviation[last] * (study.curves[0].counts[last] as f64).sqrt(),
             study.curves[0].constants[last].1
         ),
@@ -326,8 +330,9 @@ fn conditions(study: &Study) -> Finding {
         claim: "n t^(d/2) → ∞ is enough (the statement; the proof asks for n t^d → ∞).".into(),
         verdict: verdict(&vanishes),
         evidence: format!(
-            "Exponents of the variance part for t = n^−a on the interval: {}. It vanishes for a < 2, where n √t grows. The proof needs \
-             a < 1 because it assumes ‖k_t‖ <= t^(−d/2); in L² the norm is of order t^(−d/4).",
+            "Exponents of the variance part for t = n^−a on the interval: {}. It vanishes for a < 2, where n √t \
+             grows. The proof needs a < 1 because it assumes ‖k_t‖ <= t^(−d/2); in L² the norm is of order \
+             t^(−d/4).",
             joined(words)
         ),
     }

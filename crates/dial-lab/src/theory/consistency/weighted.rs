@@ -1,14 +1,15 @@
 //! The heat kernel of the unit interval with a density, by finite volumes.
 //!
 //! ```text
-//! (A u)_i = [σ_{i+½} (u_{i+1} - u_i) - σ_{i-½} (u_i - u_{i-1})] / (ρ_i h²),   σ = ρ^power at the faces, no flow at the ends
+//! (A u)_i = [σ_{i+½} (u_{i+1} - u_i) - σ_{i-½} (u_i - u_{i-1})] / (ρ_i h²)
+//! σ = ρ^power at the faces, no flow at the ends
 //! P = exp(tA),   k_t(z, x) = P_xz / h         the source is a unit of Lebesgue measure, as in eq:heat-eqn
 //! ```
 //!
-//! Power 2 is the operator of the theory section, (1/ρ) div(ρ² ∇), power 1 that of the examples. Both are self-adjoint in
-//! L²(ρ); Σ_z P_xz = 1, but the θ of the theorem sums over x. P is computed without cancellation: with
-//! r = max |A_ii| the matrix I + A/r has no negative entry, exp(tA) is a Poisson mean of its powers for a small time, and
-//! the rest is squaring.
+//! Power 2 is the operator of the theory section, (1/ρ) div(ρ² ∇), power 1 that of the examples. Both are
+//! self-adjoint in L²(ρ); Σ_z P_xz = 1, but the θ of the theorem sums over x. P is computed without cancellation:
+//! with r = max |A_ii| the matrix I + A/r has no negative entry, exp(tA) is a Poisson mean of its powers for a small
+//! time, and the rest is squaring.
 
 use super::estimate::{Judged, judge};
 use dial::seed::Random;

@@ -113,10 +113,10 @@ fn trade(experiments: &[Experiment], checkpoints: &[usize]) -> Drawn {
     let grid = Grid { size: (290.0, 190.0), rows: vec![above, below], ..Grid::new("", 3, Vec::new()) };
     Drawn {
         stem: "uncertainty-trade".into(),
-        caption: "What the acquisition is about. (a-c) Its correlation over the line with the population uncertainty G and \
-                  with 1/(1 + evidence), over the number of labels. (d-f) How far V (β + 1) is from G (automatic λ), and how \
-                  far it would be if every label were replaced by the trend at its place. What stays at the end is the \
-                  width of the kernel, which no number of labels mends."
+        caption: "What the acquisition is about. (a-c) Its correlation over the line with the population uncertainty \
+                  G and with 1/(1 + evidence), over the number of labels. (d-f) How far V (β + 1) is from G \
+                  (automatic λ), and how far it would be if every label were replaced by the trend at its place. \
+                  What stays at the end is the width of the kernel, which no number of labels mends."
             .into(),
         canvas: Grid { title: "What the acquisition is about".into(), letters: true, ..grid }.canvas(),
     }
@@ -179,11 +179,15 @@ fn rates(experiments: &[Experiment], checkpoints: &[usize]) -> Drawn {
     let panels = vec![Panel::Lines(labelled), Panel::Lines(fall), Panel::Lines(share)];
     Drawn {
         stem: "uncertainty-rates".into(),
-        caption: "(a) How fast V (β + 1) finds G when labels of mass 1 come at one place (exact, α₀ = 0.1): like n^-½, but like \
-                  n^-1 where η is ½ or 1. (b) The variance itself falls like 1/t at a boundary and like 1/t² in the middle of \
-                  a cluster, where only the prior keeps it from 0. (c) The share of the queries since the last mark that \
-                  fell near a boundary; these regions are 17 % of the line."
+        caption: "(a) How fast V (β + 1) finds G when labels of mass 1 come at one place (exact, α₀ = 0.1): like \
+                  n^-½, but like n^-1 where η is ½ or 1. (b) The variance itself falls like 1/t at a boundary and \
+                  like 1/t² in the middle of a cluster, where only the prior keeps it from 0. (c) The share of the \
+                  queries since the last mark that fell near a boundary; these regions are 17 % of the line."
             .into(),
-        canvas: Grid { size: (290.0, 210.0), ..Grid::new("How fast: the estimate of G, the variance, the queries", 3, panels) }.canvas(),
+        canvas: Grid {
+            size: (290.0, 210.0),
+            ..Grid::new("How fast: the estimate of G, the variance, the queries", 3, panels)
+        }
+        .canvas(),
     }
 }

@@ -1,8 +1,8 @@
 //! Dirichlet Active Learning on the line, many queries long, and what is measured on the way.
 //!
-//! The process is the one the theory describes (`subsec:exploit-analysis`): places are drawn with repetition from a uniform
-//! grid with probability ∝ exp(λ V), labels from the true trend. The kernel is K(z, x) = exp(-(z - x)²/(2σ²)), with
-//! K(x, x) = 1 and mass σ √(2π).
+//! The process is the one the theory describes (`subsec:exploit-analysis`): places are drawn with repetition from a
+//! uniform grid with probability ∝ exp(λ V), labels from the true trend. The kernel is K(z, x) = exp(-(z -
+//! x)²/(2σ²)), with K(x, x) = 1 and mass σ √(2π).
 
 use dial::policy::{Chooser, Policy, Sharpness, automatic_lambda};
 use dial::seed::{Purpose, Random};
@@ -104,8 +104,8 @@ impl Line {
         (0..self.x.len() - 1).filter(crossing).map(|i| 0.5 * (self.x[i] + self.x[i + 1])).collect()
     }
 
-    /// The trend as the kernel sees it once places have been drawn uniformly for ever: Σ_z η(z) K(z, x) / Σ_z K(z, x). A
-    /// kernel of fixed width never sees more, and V (β + 1) tends to G of this, not of η.
+    /// The trend as the kernel sees it once places have been drawn uniformly for ever: Σ_z η(z) K(z, x) / Σ_z K(z,
+    /// x). A kernel of fixed width never sees more, and V (β + 1) tends to G of this, not of η.
     pub fn smoothed(&self, node: usize) -> f64 {
         let at = |z: usize| self.kernel[z.abs_diff(node)];
         let nodes = 0..self.x.len();
@@ -127,8 +127,8 @@ pub struct Measured {
     pub with_sparsity: f64,
     /// The mean over the line of |V (β + 1) - G|.
     pub off: f64,
-    /// The same with the trend in place of the labels: no chance in them. With much evidence it is what the width of the
-    /// kernel does.
+    /// The same with the trend in place of the labels: no chance in them. With much evidence it is what the width of
+    /// the kernel does.
     pub smoothing: f64,
     /// The largest variance on the line.
     pub largest: f64,
@@ -147,7 +147,8 @@ pub struct Trial {
     pub measured: Vec<Measured>,
     /// Acquisition and V (β + 1) at the checkpoints that are shown.
     pub shown: Vec<[Vec<f64>; 2]>,
-    /// The share of the queries after which the variance at the place asked was expected to rise, under the true trend.
+    /// The share of the queries after which the variance at the place asked was expected to rise, under the true
+    /// trend.
     pub rises: f64,
 }
 

@@ -19,16 +19,16 @@ const FOLLOWS: f64 = 0.5;
 
 pub(super) fn text() -> Vec<String> {
     [
-        "The acquisition of DiAL is the variance V of the Dirichlet field: data-conditional uncertainty, which vanishes with \
-         more labels. The population uncertainty G(x; η) = Σ η_k (1 - η_k) belongs to the data and stays. They meet in \
-         V (β + 1) = G of the field's mean: V is an estimate of G divided by the evidence.",
-        "Here both are followed through runs of proportional sampling on the four clusters of Example 2types-unc, with the \
-         paper's kernel and two narrower ones, with the automatic λ, with λ = λ₀ t, and with uniform queries to compare. At \
-         first V marks where labels are missing: it correlates with 1/(1 + evidence). Later it marks where classes meet: \
-         it correlates with G.",
-        "The paper's V = G/(β + 1) needs a Dirac kernel and no prior. A prior adds an error of order 1/β, labels drawn at random \
-         one of order β^-½, and a kernel of fixed width an error that stays: V (β + 1) then tends to G of the trend averaged \
-         over the kernel.",
+        "The acquisition of DiAL is the variance V of the Dirichlet field: data-conditional uncertainty, which \
+         vanishes with more labels. The population uncertainty G(x; η) = Σ η_k (1 - η_k) belongs to the data and \
+         stays. They meet in V (β + 1) = G of the field's mean: V is an estimate of G divided by the evidence.",
+        "Here both are followed through runs of proportional sampling on the four clusters of Example 2types-unc, \
+         with the paper's kernel and two narrower ones, with the automatic λ, with λ = λ₀ t, and with uniform \
+         queries to compare. At first V marks where labels are missing: it correlates with 1/(1 + evidence). Later \
+         it marks where classes meet: it correlates with G.",
+        "The paper's V = G/(β + 1) needs a Dirac kernel and no prior. A prior adds an error of order 1/β, labels \
+         drawn at random one of order β^-½, and a kernel of fixed width an error that stays: V (β + 1) then tends to \
+         G of the trend averaged over the kernel.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -163,9 +163,9 @@ pub(super) fn notes(line: &Line) -> Vec<String> {
         )
     });
     vec![format!(
-        "The paper's two measures of population uncertainty have their maxima at the same places but not the same heights, \
-         because the overlap min{{p(x,0), p(x,1)}} counts how many items are there and G does not: {}. Their correlation over \
-         the line is {:.2}",
+        "The paper's two measures of population uncertainty have their maxima at the same places but not the same \
+         heights, because the overlap min{{p(x,0), p(x,1)}} counts how many items are there and G does not: {}. \
+         Their correlation over the line is {:.2}",
         words.collect::<Vec<String>>().join("; "),
         formulas::correlation(&overlap, &line.population)
     )]
@@ -176,7 +176,8 @@ fn late(line: &Line) -> f64 {
     EVIDENCE * 2.0 * HALF / line.mass()
 }
 
-/// The slope in the number of labels of the mean over the trials, from [`late`] on; NaN where there are too few labels.
+/// The slope in the number of labels of the mean over the trials, from [`late`] on; NaN where there are too few
+/// labels.
 fn slope(line: &Line, arm: &Arm, checkpoints: &[usize], value: impl Fn(&Measured) -> f64) -> Slope {
     let labels = drawing::labels(checkpoints);
     let late: Vec<usize> = (0..labels.len()).filter(|i| labels[*i] >= late(line)).collect();
@@ -227,8 +228,8 @@ fn vanishing(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
             .into(),
         verdict: verdict(slopes.iter().all(falls), slopes.iter().any(falls)),
         evidence: format!(
-            "The largest variance on the line falls like t^{:.2} to t^{:.2} over the labels, in {} settings of kernel and \
-             sampling that had enough of them (mean evidence above {EVIDENCE}).",
+            "The largest variance on the line falls like t^{:.2} to t^{:.2} over the labels, in {} settings of \
+             kernel and sampling that had enough of them (mean evidence above {EVIDENCE}).",
             range(f64::min),
             range(f64::max),
             slopes.len()
@@ -249,9 +250,10 @@ fn two_rates(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
         claim: "The variance goes to zero at different rates in regions with different population uncertainty.".into(),
         verdict: verdict(pairs.iter().all(apart), pairs.iter().any(apart)),
         evidence: format!(
-            "Exponents of V over the labels under uniform queries, at the boundary x = 0 and at the cluster centre x = −3: \
-             {}. With evidence b in one class alone V is 2α₀/b² up to higher orders, in two classes G/b: exponents −2 and −1. The \
-             paper's wide kernel lets the other class reach the centre, so there the rates are the same in the end.",
+            "Exponents of V over the labels under uniform queries, at the boundary x = 0 and at the cluster centre x \
+             = −3: {}. With evidence b in one class alone V is 2α₀/b² up to higher orders, in two classes G/b: \
+             exponents −2 and −1. The paper's wide kernel lets the other class reach the centre, so there the rates \
+             are the same in the end.",
             by_width(&pairs)
         ),
     }
@@ -271,8 +273,8 @@ fn limit(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
         claim: "V = G/(β + 1), so that V (β + 1) is the population uncertainty (above eqn:G-x-eta).".into(),
         verdict: verdict(all.iter().all(|a| a.1 < FOUND), all.iter().any(|a| a.1 < FOUND)),
         evidence: format!(
-            "Exact where α = β η. After {} queries with the automatic λ the mean of |V (β + 1) − G| over the line is, {}. The \
-             second number is what the width of the kernel leaves for ever.",
+            "Exact where α = β η. After {} queries with the automatic λ the mean of |V (β + 1) − G| over the line \
+             is, {}. The second number is what the width of the kernel leaves for ever.",
             checkpoints[end],
             words.collect::<Vec<String>>().join("; ")
         ),
@@ -297,8 +299,8 @@ fn trading(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
             .into(),
         verdict: verdict(traded.iter().all(|t| *t), traded.iter().any(|t| *t)),
         evidence: format!(
-            "At the start V correlates with 1/(1 + evidence), not with G; more with G than with that for good, {}. Where it stays \
-             below {FOLLOWS} the kernel is wider than the hills of G.",
+            "At the start V correlates with 1/(1 + evidence), not with G; more with G than with that for good, {}. \
+             Where it stays below {FOLLOWS} the kernel is wider than the hills of G.",
             words.collect::<Vec<String>>().join("; ")
         ),
     }
@@ -318,8 +320,8 @@ fn schedule(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
             .into(),
         verdict: verdict(all.iter().all(grows), all.iter().any(grows)),
         evidence: format!(
-            "Exponent of the automatic λ over the labels: {}. Of the last queries {near} fell within {REACH} of a boundary (17 % \
-             of the line), by kernel from wide to narrow.",
+            "Exponent of the automatic λ over the labels: {}. Of the last queries {near} fell within {REACH} of a \
+             boundary (17 % of the line), by kernel from wide to narrow.",
             by_width(&all)
         ),
     }
@@ -334,9 +336,9 @@ fn expectation(experiments: &[Experiment]) -> Finding {
         claim: "After each new label the variance decreases in expected value (property:dec-var-more-data).".into(),
         verdict: verdict(most == 0.0, true),
         evidence: format!(
-            "In the mean over the field's own probabilities it does, by the factor (β+1)(β²+2mβ)/((β+m)²(β+m+1)) < 1 for a \
-             label of mass m at the place. In the mean over the true trend it was expected to rise at the place asked after \
-             {:.2} % to {:.2} % of the queries, by setting.",
+            "In the mean over the field's own probabilities it does, by the factor (β+1)(β²+2mβ)/((β+m)²(β+m+1)) < 1 \
+             for a label of mass m at the place. In the mean over the true trend it was expected to rise at the \
+             place asked after {:.2} % to {:.2} % of the queries, by setting.",
             100.0 * rises.iter().copied().fold(1.0, f64::min),
             100.0 * most
         ),
