@@ -7,9 +7,9 @@ use dial::Control;
 use dial::seed::{Purpose, Random};
 use dial_lab::theory::consistency::estimate::{Cube, bayes_risk, judge, middle};
 use dial_lab::theory::consistency::kernel::{cosines, heat, images, largest_norm, norm};
-use dial_lab::theory::consistency::slopes::fit;
 use dial_lab::theory::consistency::weighted::Weighted;
 use dial_lab::theory::consistency::{self, bounds, time};
+use dial_lab::theory::slopes::fit;
 use dial_lab::theory::{Level, Settings};
 use serde_json::Value;
 

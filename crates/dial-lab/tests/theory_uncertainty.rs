@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dial::Control;
-use dial_lab::theory::consistency::slopes::fit;
+use dial_lab::theory::slopes::fit;
 use dial_lab::theory::uncertainty::formulas::{
     correlation, expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance, shrunk,
 };

@@ -20,7 +20,6 @@ mod drawing;
 pub mod estimate;
 pub mod kernel;
 mod risk;
-pub mod slopes;
 mod telling;
 pub mod weighted;
 

@@ -23,6 +23,7 @@ pub mod exploration;
 pub mod heat;
 pub mod mixtures;
 pub mod separation;
+pub mod slopes;
 pub mod uncertainty;
 
 use std::fmt;

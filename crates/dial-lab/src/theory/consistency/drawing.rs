@@ -3,12 +3,12 @@
 use dial::seed::{Purpose, Random};
 
 use super::estimate::{Cube, middle};
-use super::slopes::fit;
 use super::{Curve, DELTA, Scaling, Study, bounds, kernel, time};
 use crate::chart::{Colour, MarkerKind};
 use crate::colours;
 use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
 use crate::stats::band;
+use crate::theory::slopes::fit;
 use crate::written::Drawn;
 
 /// Sizes at which an estimate is drawn.

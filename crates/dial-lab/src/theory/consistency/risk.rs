@@ -8,7 +8,6 @@
 
 use super::drawing::{over_sizes, transposed};
 use super::estimate::Judged;
-use super::slopes::{Slope, fit};
 use super::{AMPLITUDE, CELLS, Curve};
 use crate::chart::{Colour, MarkerKind};
 use crate::colours;
@@ -16,6 +15,7 @@ use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
 use crate::report::Table;
 use crate::stats::band;
 use crate::theory::consistency::weighted::Weighted;
+use crate::theory::slopes::{Slope, fit};
 use crate::theory::{Finding, Verdict};
 use crate::written::Drawn;
 

@@ -3,10 +3,10 @@
 use dial_data::write::Cell;
 use serde_json::{Value, json};
 
-use super::slopes::{Slope, fit};
 use super::weighted::Weighted;
 use super::{AMPLITUDE, CELLS, Curve, DELTA, EXPONENTS, FACTOR, SLOW, Scaling, Study, bounds, kernel};
 use crate::report::Table;
+use crate::theory::slopes::{Slope, fit};
 use crate::theory::{Finding, Tidy, Verdict};
 
 pub(super) fn text() -> Vec<String> {

@@ -9,7 +9,7 @@ use super::scaling::Member;
 use super::separator::{Choice, Condition, Version, big_lambda, big_xi, failing};
 use super::{Found, REACH};
 use crate::report::Table;
-use crate::theory::exploitation::log_slope;
+use crate::theory::slopes::power;
 use crate::theory::{Finding, Verdict};
 
 /// A choice that leaves much room: if its conditions fail, hardly any other's hold.
@@ -61,7 +61,7 @@ fn slopes(found: &Found) -> [[f64; 3]; 2] {
     let gaussian: Vec<(f64, [f64; 3])> =
         found.family.iter().filter_map(|m| Some((m.kappa(), losses(&m.p, &meaningful(m)?.1)))).collect();
     [regime, gaussian]
-        .map(|points| [0, 1, 2].map(|i| log_slope(&points.iter().map(|(k, l)| (*k, l[i])).collect::<Vec<_>>())))
+        .map(|points| [0, 1, 2].map(|i| power(&points.iter().map(|(k, l)| (*k, l[i])).collect::<Vec<_>>())))
 }
 
 type Best = (Choice, super::separator::Separator, (f64, f64));

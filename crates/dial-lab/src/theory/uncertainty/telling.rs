@@ -7,7 +7,7 @@ use super::process::{HALF, Line, Measured, PRIOR, REACH, START, Sampling};
 use super::{Arm, Experiment, SHOWN, WIDTHS, drawing, formulas};
 use crate::report::Table;
 use crate::stats::interval;
-use crate::theory::consistency::slopes::{self, Slope};
+use crate::theory::slopes::{self, Slope};
 use crate::theory::{Finding, Tidy, Verdict};
 
 /// V (β + 1) counts as having found G where it is off by less than this in the mean: a tenth of the largest G.

@@ -40,3 +40,9 @@ pub fn fit(x: &[f64], y: &[f64]) -> Slope {
     let error = if degrees > 0 { (left / degrees as f64 / spread).sqrt() } else { 1.0 };
     Slope { exponent, half_width: t_quantile(degrees) * error, factor: libm::exp(my - exponent * mx) }
 }
+
+/// The exponent of the power law through points.
+pub fn power(points: &[(f64, f64)]) -> f64 {
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+    fit(&x, &y).exponent
+}
