@@ -36,8 +36,8 @@ pub struct Arena {
     /// the list]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub methods: Vec<Contestant>,
-    /// Seeds, from 0; more of them keep those that are there [default: 5, quick: 2]
-    #[arg(long, value_name = "N", value_parser = positive)]
+    /// Seeds, from 0; more of them keep those that are there, also where only their results are left [default: 5, quick: 2]
+    #[arg(long, value_name = "N", value_parser = seeds)]
     pub seeds: Option<usize>,
     /// At most so many seeds for contestants that take long (solves for every class, full covariances) [default: as many]
     #[arg(long, value_name = "N", value_parser = positive)]
@@ -69,6 +69,11 @@ pub struct Arena {
     /// Print pools and contestants and do nothing
     #[arg(long)]
     pub list: bool,
+}
+
+fn seeds(text: &str) -> Result<usize, String> {
+    let most = dial_lab::arena::matches::MOST_SEEDS;
+    positive(text).and_then(|n| if n <= most { Ok(n) } else { Err(format!("use at most {most}")) })
 }
 
 /// Runs the command.

@@ -108,6 +108,19 @@ fn results_alone_are_enough_to_add_seeds() {
     assert_eq!(one.len(), other.len());
     // Files keep four places.
     assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-3), "{one:?} {other:?}");
+    // Results of other settings do not count: whoever changed is played again, and nobody else.
+    let digests = String::from_utf8(parts.read("out/results/digests.csv")).unwrap();
+    let changed =
+        |line: &str| if line.starts_with("moons,random,") { "moons,random,00000000" } else { line }.to_string();
+    let text: Vec<String> = digests.lines().map(changed).collect();
+    fs::write(parts.path("out/results/digests.csv"), text.join("\n") + "\n").unwrap();
+    fs::remove_dir_all(parts.path("out/cells")).unwrap();
+    arena(&parts, &format!("{words} --seeds 2")).ok();
+    assert_eq!(cells(&parts, "out").len(), 2, "random is played again");
+    let seeds = |name: &str| untimed(&parts, file).iter().filter(|row| row[0] == name).count();
+    assert_eq!((seeds("random"), seeds("dirichlet-max")), (2, 5));
+    assert_eq!(parts.read("out/results/digests.csv"), digests.into_bytes());
+    arena(&parts, "--seeds 1001").fails("U0", 2, &["1000"]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::Settings;
 use super::contestants::Contestant;
+use super::digests;
 use super::pools::{ArenaPool, Ready};
 use super::remembered::{Lent, Remembered};
 use crate::cells::Cells;
@@ -60,12 +61,14 @@ pub const SECONDS: usize = 11;
 pub type Rows = Vec<Vec<f64>>;
 
 /// Nobody plays more seeds.
-const MOST_SEEDS: usize = 1000;
+pub const MOST_SEEDS: usize = 1000;
 
 /// The cells of one contestant on one pool.
 pub struct Book {
     cells: Cells,
     rows: usize,
+    /// A number for all settings.
+    pub digest: u32,
 }
 
 impl Book {
@@ -87,9 +90,10 @@ impl Book {
             "eigenpairs": EIGENPAIRS,
             "method_version": dial::METHOD_VERSION,
         });
-        let name = format!("{}-{:08x}", contestant.stem(), digest(&stored));
+        let digest = digest(&stored);
+        let name = format!("{}-{}", contestant.stem(), digests::word(digest));
         let cells = Cells::open(settings.folder.join("cells").join(pool.name).join(name), &stored)?;
-        Ok(Book { cells, rows: settings.queries + 1 })
+        Ok(Book { cells, rows: settings.queries + 1, digest })
     }
 
     /// The records of a seed, if its match is over.

@@ -5,10 +5,11 @@
 //! ```
 //!
 //! [`pools`] says on what is played and [`contestants`] by whom; [`mod@matches`] plays and keeps cells, so that a killed run
-//! goes on where it stopped; [`results`] boils them down to small files, which are enough to add seeds later; [`league`]
-//! compares.
+//! goes on where it stopped; [`results`] boils them down to small files, which are enough to add seeds later, as long as
+//! the settings are the same (`digests`); [`league`] compares.
 
 pub mod contestants;
+mod digests;
 pub mod facts;
 pub mod figures;
 mod generated;
@@ -30,10 +31,11 @@ use serde_json::json;
 use crate::cells::{Cells, create};
 use crate::trouble::Trouble;
 use contestants::Contestant;
+use digests::Digests;
 use facts::Facts;
 use matches::Book;
 use pools::ArenaPool;
-use results::{Match, PoolResult};
+use results::PoolResult;
 
 /// What to play.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +94,29 @@ struct Schedule<'s> {
     books: Vec<Book>,
     missing: Vec<(usize, usize)>,
     earlier: PoolResult,
+    /// For each contestant, whether its earlier results are of the same settings.
+    counts: Vec<bool>,
+}
+
+impl Schedule<'_> {
+    /// Earlier results with what was played now, or is still there as a cell: a cell counts more than a row of results.
+    fn result(&self, settings: &Settings) -> PoolResult {
+        let mut replaced = Vec::new();
+        let mut added = Vec::new();
+        for ((one, book), counts) in settings.contestants.iter().zip(&self.books).zip(&self.counts) {
+            let mut matches = book.all();
+            let runs = self.earlier.entry(&one.name).map_or(&[][..], |entry| &entry.runs);
+            if !counts || runs.iter().all(|run| matches.iter().any(|(seed, _)| *seed == run.seed)) {
+                replaced.push(one.name.as_str());
+            } else {
+                matches.retain(|(seed, _)| runs.iter().all(|run| run.seed != *seed));
+            }
+            added.push((one.name.clone(), one.judge().is_some(), matches));
+        }
+        let entries = results::entries(&added, &self.earlier.targets(settings.queries));
+        let added = PoolResult { name: self.pool.name.to_string(), entries };
+        self.earlier.clone().and(added, &|name| replaced.contains(&name))
+    }
 }
 
 /// Plays what is missing and writes the results of every pool.
@@ -110,36 +135,26 @@ pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
     let schedules = schedules(settings)?;
     let matches: usize = schedules.iter().map(|schedule| schedule.missing.len()).sum();
     control.start(&format!("{matches} matches"), matches * settings.queries);
-    for Schedule { pool, books, missing, earlier } in &schedules {
+    let mut digests = Digests::read(&settings.results());
+    for schedule in &schedules {
+        let Schedule { pool, books, missing, .. } = schedule;
         if !missing.is_empty() {
             let ready = pool.open(settings.data.as_deref(), settings.quick)?;
             Facts::add(vec![Facts::of(pool, &ready)], &settings.results())?;
             matches::play(settings, pool, &ready, books, missing, control)?;
         }
-        // What was played now or is still there as a cell counts; of the rest, what earlier results say.
-        let named = settings.contestants.iter().zip(books);
-        let played: Vec<_> = named.map(|(one, book)| (one.name.clone(), one.judge().is_some(), book.all())).collect();
-        let known = |name: &str, seed: usize| earlier.entry(name).is_some_and(|entry| entry.has(seed));
-        let whole = |(name, _, matches): &(String, bool, Vec<Match>)| {
-            let runs = earlier.entry(name).map_or(&[][..], |entry| &entry.runs);
-            runs.iter().all(|run| matches.iter().any(|(seed, _)| *seed == run.seed))
-        };
-        let replaced: Vec<&str> = played.iter().filter(|one| whole(one)).map(|(name, ..)| name.as_str()).collect();
-        let added = |one: &(String, bool, Vec<Match>)| {
-            let (name, judged, mut matches) = one.clone();
-            matches.retain(|(seed, _)| replaced.contains(&name.as_str()) || !known(&name, *seed));
-            (name, judged, matches)
-        };
-        let added: Vec<_> = played.iter().map(added).collect();
-        let added = results::entries(&added, &earlier.targets(settings.queries));
-        let added = PoolResult { name: pool.name.to_string(), entries: added };
-        earlier.clone().without(&replaced).and(added).write(&settings.results())?;
+        schedule.result(settings).write(&settings.results())?;
+        for (one, book) in settings.contestants.iter().zip(books) {
+            digests.put(pool.name, &one.name, book.digest);
+        }
+        digests.write(&settings.results())?;
     }
     control.finish();
     Ok(())
 }
 
 fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
+    let digests = Digests::read(&settings.results());
     let mut fingerprints: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut schedules = Vec::new();
     for pool in &settings.pools {
@@ -162,30 +177,29 @@ fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
         let pairs = (0..settings.seeds).flat_map(|seed| (0..books.len()).map(move |place| (place, seed)));
         let pairs = pairs.filter(|&(place, seed)| plays(place, seed));
         let earlier = earlier(settings, pool)?;
+        let same =
+            |(one, book): (&Contestant, &Book)| !settings.fresh && digests.same(pool.name, &one.name, book.digest);
+        let counts: Vec<bool> = settings.contestants.iter().zip(&books).map(same).collect();
         let known = |place: usize, seed: usize| {
-            earlier.entry(&settings.contestants[place].name).is_some_and(|entry| entry.has(seed))
+            counts[place] && earlier.entry(&settings.contestants[place].name).is_some_and(|entry| entry.has(seed))
         };
         let there = |place: usize, seed: usize| books[place].get(seed).is_some() || known(place, seed);
         let missing = pairs.filter(|&(place, seed)| settings.fresh || !there(place, seed)).collect();
-        schedules.push(Schedule { pool, books, missing, earlier });
+        schedules.push(Schedule { pool, books, missing, earlier, counts });
     }
     Ok(schedules)
 }
 
-/// What the results say about a pool; nothing of what is to be played again.
+/// What the results say about a pool.
 fn earlier(settings: &Settings, pool: &ArenaPool) -> Result<PoolResult, Trouble> {
     let file = settings.results().join(format!("{}.csv", pool.name));
-    let none = || PoolResult { name: pool.name.to_string(), entries: Vec::new() };
     match PoolResult::read(&settings.results(), pool.name) {
         None if file.is_file() => Err(Trouble::conflict(format!(
             "{}: cannot be read, perhaps it is of another version. Nothing was changed. Remove it and name all contestants \
              again: their matches are kept.",
             file.display()
         ))),
-        found => {
-            let fresh: Vec<&str> = settings.contestants.iter().map(|one| one.name.as_str()).collect();
-            Ok(found.unwrap_or_else(none).without(if settings.fresh { &fresh } else { &[] }))
-        }
+        found => Ok(found.unwrap_or(PoolResult { name: pool.name.to_string(), entries: Vec::new() })),
     }
 }
 

@@ -194,11 +194,12 @@ impl PoolResult {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// An earlier result with this one added: contestants that only one of them has stay as they are, the seeds of the
-    /// others must differ.
-    pub fn and(mut self, added: PoolResult) -> PoolResult {
+    /// An earlier result with this one added: contestants that only one of them has stay as they are; of the others those
+    /// that `replaces` names are taken from this one, and the seeds of the rest must differ.
+    pub fn and(mut self, added: PoolResult, replaces: &dyn Fn(&str) -> bool) -> PoolResult {
         for entry in added.entries {
             match self.entries.iter().position(|known| known.name == entry.name) {
+                Some(place) if replaces(entry.name.trim_end_matches(OWN)) => self.entries[place] = entry,
                 Some(place) => self.entries[place] = self.entries[place].clone().and(entry),
                 None => self.entries.push(entry),
             }
@@ -206,17 +207,12 @@ impl PoolResult {
         self
     }
 
-    /// The same without some contestants, and their other classifiers.
-    pub fn without(mut self, names: &[&str]) -> PoolResult {
-        self.entries.retain(|entry| !names.contains(&entry.name.trim_end_matches(OWN)));
-        self
-    }
-
-    /// Where the reference ended after so many questions, seed by seed; nothing for another number than the last milestone.
+    /// Where the reference ended after so many questions, seed by seed, less what rounding may have added; nothing for
+    /// another number than the last milestone.
     pub fn targets(&self, queries: usize) -> Vec<(usize, f64)> {
         let last = MILESTONES.len() - 1;
         let runs = self.entry(REFERENCE).filter(|_| queries == MILESTONES[last]).map_or(&[][..], |entry| &entry.runs);
-        runs.iter().map(|run| (run.seed, run.values[FIRST_MILESTONE + last])).collect()
+        runs.iter().map(|run| (run.seed, run.values[FIRST_MILESTONE + last] - 0.5 / PLACES)).collect()
     }
 
     /// Writes both files of the pool.
@@ -226,7 +222,7 @@ impl PoolResult {
             false => Cell::Empty,
         };
         let row = |entry: &Entry, run: &Run| {
-            let values = run.values.iter().map(|value| number(*value, 1e5));
+            let values = run.values.iter().map(|value| number(*value, PLACES));
             [Cell::Text(entry.name.clone()), Cell::Integer(run.seed as i64)].into_iter().chain(values).collect()
         };
         let rows = self.entries.iter().flat_map(|entry| entry.runs.iter().map(move |run| row(entry, run)));
@@ -275,6 +271,9 @@ impl PoolResult {
         Some(PoolResult { name: name.to_string(), entries })
     }
 }
+
+/// Measures are kept to so many parts of one.
+const PLACES: f64 = 1e5;
 
 /// What follows the name of a contestant in the column of half-widths.
 const HALF_WIDTH: &str = " ±";
@@ -349,7 +348,7 @@ mod tests {
         let ends: Vec<(usize, f64)> = (0..5).map(|seed| (seed, 0.4)).collect();
         let whole = made(&of(&all), &ends);
         for cut in 1..5 {
-            let both = made(&of(&all[cut..]), &ends).and(made(&of(&all[..cut]), &ends));
+            let both = made(&of(&all[cut..]), &ends).and(made(&of(&all[..cut]), &ends), &|_| false);
             assert_eq!(both.entries.len(), 2);
             for (one, other) in whole.entries.iter().zip(&both.entries) {
                 let told = |entry: &Entry| format!("{} {:?}", entry.name, entry.runs);
@@ -359,7 +358,9 @@ mod tests {
                 assert!(close, "cut at {cut}: {:?} {:?}", one.curve, other.curve);
             }
         }
-        let apart = made(&of(&all), &ends).and(made(&played()[..1], &[]));
+        let again = made(&of(&all[..2]), &ends).and(made(&of(&all), &ends), &|name| name == "own");
+        assert_eq!(format!("{again:?}"), format!("{whole:?}"), "replaced, and its other classifier too");
+        let apart = made(&of(&all), &ends).and(made(&played()[..1], &[]), &|_| false);
         assert_eq!((apart.entries.len(), apart.entries[2].name.as_str()), (3, REFERENCE));
         assert_eq!(apart.targets(3), []);
     }
@@ -376,7 +377,6 @@ mod tests {
             assert!((ours.mean(AREA) - theirs.mean(AREA)).abs() < 1e-5);
             assert!(ours.curve.high.iter().zip(&theirs.curve.high).all(|(a, b)| (a - b).abs() < 2e-4));
         }
-        assert!(back.clone().without(&["own"]).entries.iter().map(|entry| entry.name.as_str()).eq([REFERENCE]));
         std::fs::write(folder.path().join("p.csv"), "contestant,seed\nx\n").unwrap();
         assert!(PoolResult::read(folder.path(), "p").is_none() && PoolResult::read(folder.path(), "q").is_none());
     }
