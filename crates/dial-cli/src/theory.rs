@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use dial_lab::theory::{Level, Part, Settings, check, run as run_part, write};
+use dial_lab::theory::{Level, Part, QUICK, Settings, check, has_data, run as run_part, write};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ impl std::str::FromStr for What {
 
 /// Runs the command.
 pub fn run(args: &Theory, output: &Output) -> Result<(), Failure> {
-    let settings = settings(args);
+    let settings = settings(args, output);
     outputs::check_folder(&settings.folder, "--out")?;
     check(&settings)?;
     let wanted = |part: &Part| args.what.contains(&What::All) || args.what.contains(&What::One(*part));
@@ -77,17 +77,24 @@ pub fn run(args: &Theory, output: &Output) -> Result<(), Failure> {
         done.push(json!({ "part": part.word(), "seconds": seconds, "findings": outcome.findings, "files": files }));
     }
     let page = settings.folder.join("theory.html");
-    output.result(&format!("\nLook at  {}\n", page.display()), &json!({ "page": page, "parts": done }));
+    let quick = if args.quick { format!("\nThese were {QUICK}.\n") } else { String::new() };
+    output.result(&format!("{quick}\nLook at  {}\n", page.display()), &json!({ "page": page, "parts": done }));
     Ok(())
 }
 
-fn settings(args: &Theory) -> Settings {
+fn settings(args: &Theory, output: &Output) -> Settings {
     let level = match (args.quick, args.fine) {
         (true, _) => Level::Quick,
         (_, true) => Level::Fine,
         _ => Level::Usual,
     };
-    let named = || std::env::var_os("DIAL_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = || {
+        let folder = std::env::var_os("DIAL_DATA").filter(|value| !value.is_empty()).map(PathBuf::from)?;
+        if !has_data(&folder) {
+            output.note("note: the folder of DIAL_DATA does not hold MNIST-SMALL; it is left out.");
+        }
+        Some(folder).filter(|folder| has_data(folder))
+    };
     let folder = level.pick("dial-theory-quick", "dial-theory", "dial-theory-fine");
     Settings {
         level,

@@ -79,3 +79,16 @@ fn a_folder_holds_one_level_and_seed() {
     theory(&place, "heat --quick --fine").fails("U0", 2, &["--fine"]);
     theory(&place, "").fails("U0", 2, &["WHAT"]);
 }
+
+#[test]
+fn data_that_are_missing_are_missed_before_anything_is_done() {
+    let place = Place::new();
+    theory(&place, "all --quick --data nowhere --out out").fails("I5", 3, &["mnistsmall.npz", "--data"]);
+    assert!(!place.path("out").exists());
+    // A folder that the environment names is used as far as it goes.
+    let words = ["theory", "uncertainty", "--quick", "--out", "out"];
+    let output = place.command(&words).env("DIAL_DATA", place.path(".")).output().unwrap();
+    assert!(output.status.success() && String::from_utf8(output.stderr).unwrap().contains("MNIST-SMALL"));
+    let page = fs::read_to_string(place.path("out/theory.html")).unwrap();
+    assert!(page.contains("verdicts may differ"), "a quick run says that it is one");
+}

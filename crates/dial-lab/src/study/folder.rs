@@ -28,11 +28,11 @@ pub struct Run<'a> {
     pub word: &'a str,
     /// Its heading.
     pub title: &'a str,
-    /// What distinguishes runs that must not share a folder, beside the seed: quick, fine, or nothing.
+    /// What distinguishes runs that must not share a folder, beside the seed.
     pub mode: &'a str,
     /// The seed.
     pub seed: u64,
-    /// Trials, seed and version, in words.
+    /// Seed, trials and fineness, in words.
     pub made: String,
     /// Seconds it took.
     pub seconds: f64,
@@ -49,11 +49,11 @@ pub struct Section {
     pub word: String,
     /// Its heading.
     pub title: String,
-    /// Quick, fine, or nothing.
+    /// What distinguishes it from runs that must not share the folder.
     pub mode: String,
     /// The seed.
     pub seed: u64,
-    /// Trials, seed and version, in words.
+    /// Seed, trials and fineness, in words.
     pub made: String,
     /// The version that made it.
     pub version: String,

@@ -30,9 +30,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use dial::Control;
+use dial::{Control, ErrorKind};
 use serde_json::json;
 
+use crate::reproduce::pools::Dataset;
 pub use crate::study::{Finding, Outcome, Verdict};
 use crate::study::{Run, Section, Study};
 pub use crate::trouble::Trouble;
@@ -77,6 +78,14 @@ pub struct Settings {
     pub data: Option<PathBuf>,
     /// Where everything is written.
     pub folder: PathBuf,
+}
+
+impl Settings {
+    /// What distinguishes runs that must not share a folder.
+    fn mode(&self) -> String {
+        let words = [self.level.word(), if self.data.is_some() { "with data" } else { "" }];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 impl Default for Settings {
@@ -180,6 +189,10 @@ pub fn run(part: Part, settings: &Settings, control: &Control) -> Result<Outcome
     }
 }
 
+/// What there is to know about quick runs.
+pub const QUICK: &str =
+    "coarse grids and few repetitions (--quick), so that verdicts may differ from those of a full run";
+
 const WORDS: [&str; 8] = {
     let mut words = [""; 8];
     let mut i = 0;
@@ -197,9 +210,12 @@ fn study(folder: &Path) -> Study<'_> {
         parts: &WORDS,
         lead: |sections| {
             format!(
-                "{} of the eight parts of the paper's theory, computed by DiAL {}. The table says where the numbers \
-                 bear the paper out and where they do not.",
-                sections.len(),
+                "{} of the paper's theory, computed by DiAL {}. The table says where the numbers bear the paper out and \
+                 where they do not.",
+                match sections.len() {
+                    8 => "All eight parts".to_string(),
+                    some => format!("{some} of the eight parts"),
+                },
                 sections.first().map_or(env!("CARGO_PKG_VERSION"), |section: &Section| section.version.as_str())
             )
         },
@@ -208,12 +224,27 @@ fn study(folder: &Path) -> Study<'_> {
     }
 }
 
-/// Refuses a folder that holds runs of another level or seed.
+/// Whether a folder holds the real pool that some parts look at.
+pub fn has_data(folder: &Path) -> bool {
+    folder.join(Dataset::MnistSmall.file()).is_file()
+}
+
+/// Refuses what cannot be done before anything is: data that are not there, and a folder that holds runs of another level,
+/// seed, or data.
 ///
 /// # Errors
 /// It does.
 pub fn check(settings: &Settings) -> Result<(), Trouble> {
-    study(&settings.folder).check(settings.level.word(), settings.seed)
+    if let Some(folder) = settings.data.as_deref().filter(|folder| !has_data(folder)) {
+        let file = Dataset::MnistSmall.file();
+        let detail = format!(
+            "{}: holds no {file}. Nothing was done. Name the folder that holds `features`, or leave --data out: the digits \
+             that come with DiAL are looked at in any case.",
+            folder.display()
+        );
+        return Err(Trouble { code: "I5", kind: ErrorKind::Input, detail });
+    }
+    study(&settings.folder).check(&settings.mode(), settings.seed)
 }
 
 /// Writes what a part gave, and `theory.html` over the folder; returns the files, the report first.
@@ -222,17 +253,22 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
 /// What the disk says.
 pub fn write(part: Part, outcome: &Outcome, settings: &Settings, seconds: f64) -> Result<Vec<PathBuf>, Trouble> {
     let level = settings.level.word();
-    let (flag, comma) = if level.is_empty() { ("", "") } else { (" --", ", ") };
+    let flag = if level.is_empty() { String::new() } else { format!(" --{level}") };
+    let (flag, data) = match settings.data {
+        Some(_) => (flag + " --data DIR", ", with a part of MNIST-SMALL where real pools are looked at"),
+        None => (flag, ""),
+    };
+    let fineness = settings.level.pick(QUICK, "usual level", "fine grids and many repetitions");
     let run = Run {
         word: part.word(),
         title: part.title(),
-        mode: level,
+        mode: &settings.mode(),
         seed: settings.seed,
-        made: format!("Seed {}{comma}{level}", settings.seed),
+        made: format!("Seed {}, {fineness}{data}", settings.seed),
         seconds,
         goes_on: false,
         repeat: json!({
-            "command": format!("dial theory {part} --seed {}{flag}{level}", settings.seed),
+            "command": format!("dial theory {part} --seed {}{flag}", settings.seed),
             "version": env!("CARGO_PKG_VERSION"),
             "seed": settings.seed,
             "level": settings.level.pick("quick", "usual", "fine"),
