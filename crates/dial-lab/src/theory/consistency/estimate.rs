@@ -35,7 +35,7 @@ pub struct Judged {
     pub disagreement: f64,
 }
 
-/// Judges an estimate on a grid: `mass` is ρ dx, `normaliser` E_ρ[k], `numerator` Σ Y k / n, `denominator` Σ k / n.
+/// Judges an estimate on a grid: `mass` is ρ dx, `normaliser` `E_ρ k`, `numerator` Σ Y k / n, `denominator` Σ k / n.
 /// Where there is no kernel at all both sums of the classifier are 0, η̃ counts as 1/2, and the classifier says 1.
 pub fn judge(
     mass: &[f64],
