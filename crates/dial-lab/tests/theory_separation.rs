@@ -49,8 +49,8 @@ fn triples_of_given_sets() {
     }
 }
 
-/// What is found is attained and never better than the best of all sets; no set beats the limits; and the search is often
-/// right.
+/// What is found is attained and never better than the best of all sets; no set beats the limits; and on pools as
+/// small as these the search finds the best.
 #[test]
 fn the_optimum_lies_between_what_is_found_and_the_limit() {
     let (mut cases, mut hits) = (0, 0);
@@ -75,7 +75,7 @@ fn the_optimum_lies_between_what_is_found_and_the_limit() {
             hits += usize::from(gap.gap() >= of("gap") - close);
         }
     }
-    assert!(hits * 4 >= cases * 3, "the greedy search found the optimum in {hits} of {cases} cases");
+    assert_eq!((hits, cases), (72, 72), "the greedy search does not always find the optimum");
 }
 
 #[test]

@@ -191,6 +191,7 @@ fn study(folder: &Path) -> Study<'_> {
         page: "report",
         parts: &WORDS,
         lead,
+        gathered: true,
         overall: |sections| {
             let pools: Vec<_> = sections.iter().flat_map(|section| section.standings.clone()).collect();
             claims::overall(&pools).into_iter().collect()

@@ -29,6 +29,8 @@ pub struct Study<'a> {
     pub parts: &'a [&'a str],
     /// The first paragraph.
     pub lead: fn(&[Section]) -> String,
+    /// Whether the findings of all parts stand in one table at the top, or each part's with it.
+    pub gathered: bool,
     /// Findings over several parts.
     pub overall: fn(&[Section]) -> Vec<Finding>,
     /// Where everything is written.

@@ -13,12 +13,12 @@ pub fn html(study: &Study<'_>, sections: &[Section], svg: &dyn Fn(&Section, &str
         figures: (section.figures.iter())
             .map(|(stem, caption)| Figure { caption: caption.clone(), svg: svg(section, stem) })
             .collect(),
-        tables: section.summaries.clone(),
+        tables: study.tables(section),
     };
     let report = Report {
         title: study.title.into(),
         lead: (study.lead)(sections),
-        tables: findings_table(&study.findings(sections)).into_iter().collect(),
+        tables: findings_table(&study.findings(sections), TITLE).into_iter().collect(),
         parts: sections.iter().map(part).collect(),
         ..Report::default()
     };
@@ -28,7 +28,7 @@ pub fn html(study: &Study<'_>, sections: &[Section], svg: &dyn Fn(&Section, &str
 /// The report as Markdown; figures are links into the subfolders.
 pub fn markdown(study: &Study<'_>, sections: &[Section]) -> String {
     let mut text = format!("# {}\n\n{}\n", study.title, (study.lead)(sections).replace('\n', "\n\n"));
-    if let Some(table) = findings_table(&study.findings(sections)) {
+    if let Some(table) = findings_table(&study.findings(sections), TITLE) {
         text += &format!("\n## The paper's claims\n\n{}", markdown_table(&table));
     }
     for section in sections {
@@ -37,7 +37,7 @@ pub fn markdown(study: &Study<'_>, sections: &[Section]) -> String {
         for (stem, caption) in &section.figures {
             text += &format!("\n![{}]({}/{stem}.svg)\n\n*{caption}*\n", first_words(caption), section.word);
         }
-        for table in &section.summaries {
+        for table in &study.tables(section) {
             text += &format!("\n{}\n\n{}", table.caption, markdown_table(table));
         }
         let notes = notes(section);
@@ -54,16 +54,26 @@ pub fn markdown(study: &Study<'_>, sections: &[Section]) -> String {
 }
 
 impl Study<'_> {
-    /// All findings, those over several parts first.
+    /// The findings at the top, those over several parts first.
     fn findings(&self, sections: &[Section]) -> Vec<Finding> {
-        (self.overall)(sections).into_iter().chain(sections.iter().flat_map(|s| s.findings.clone())).collect()
+        let parts = sections.iter().filter(|_| self.gathered).flat_map(|section| section.findings.clone());
+        (self.overall)(sections).into_iter().chain(parts).collect()
+    }
+
+    /// The tables of a part.
+    fn tables(&self, section: &Section) -> Vec<Table> {
+        let own =
+            if self.gathered { None } else { findings_table(&section.findings, "What this says about the paper") };
+        own.into_iter().chain(section.summaries.clone()).collect()
     }
 }
 
-fn findings_table(findings: &[Finding]) -> Option<Table> {
+const TITLE: &str = "What these runs say about the paper's claims";
+
+fn findings_table(findings: &[Finding], caption: &str) -> Option<Table> {
     let row = |finding: &Finding| vec![finding.claim.clone(), finding.verdict.to_string(), finding.evidence.clone()];
     (!findings.is_empty()).then(|| Table {
-        caption: "What these runs say about the paper's claims".into(),
+        caption: caption.into(),
         header: ["claim", "verdict", "evidence"].map(String::from).to_vec(),
         rows: findings.iter().map(row).collect(),
         numeric: Vec::new(),

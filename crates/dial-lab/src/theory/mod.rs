@@ -210,8 +210,8 @@ fn study(folder: &Path) -> Study<'_> {
         parts: &WORDS,
         lead: |sections| {
             format!(
-                "{} of the paper's theory, computed by DiAL {}. The table says where the numbers bear the paper out and \
-                 where they do not.",
+                "{} of the paper's theory, computed by DiAL {}. Each part says what is computed, \
+                 and where the numbers bear the paper out and where they do not.",
                 match sections.len() {
                     8 => "All eight parts".to_string(),
                     some => format!("{some} of the eight parts"),
@@ -219,6 +219,7 @@ fn study(folder: &Path) -> Study<'_> {
                 sections.first().map_or(env!("CARGO_PKG_VERSION"), |section: &Section| section.version.as_str())
             )
         },
+        gathered: false,
         overall: |_| Vec::new(),
         folder,
     }
