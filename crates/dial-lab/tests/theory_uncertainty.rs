@@ -5,7 +5,7 @@ use std::path::Path;
 use dial::Control;
 use dial_lab::theory::slopes::fit;
 use dial_lab::theory::uncertainty::formulas::{
-    correlation, expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance, shrunk,
+    expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance, shrunk,
 };
 use dial_lab::theory::uncertainty::process::{Line, PRIOR, Sampling, trial};
 use dial_lab::theory::{Settings, uncertainty};
@@ -124,14 +124,6 @@ fn the_limit_under_a_kernel_is_an_integral() {
         within(1e-7, eta, number(&row["trend"]), "smoothed trend");
         within(1e-7, population(&[eta, 1.0 - eta]), number(&row["population"]), "its G");
     }
-}
-
-#[test]
-fn correlations_by_hand() {
-    // (1, 2, 3, 4) and (2, 1, 4, 3): covariance 3/4, variances 5/4.
-    close(correlation(&[1.0, 2.0, 3.0, 4.0], &[2.0, 1.0, 4.0, 3.0]), 0.6, "by hand");
-    close(correlation(&[1.0, 2.0, 5.0], &[3.0, 1.0, -5.0]), -1.0, "a falling line");
-    assert!(correlation(&[1.0, 1.0], &[0.0, 2.0]).is_nan());
 }
 
 #[test]
