@@ -1,6 +1,7 @@
 //! The two kinds of uncertainty against closed forms and against numbers derived in fixtures/ by other means.
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
 
 use dial::Control;
 use dial_lab::theory::slopes::fit;
@@ -12,9 +13,7 @@ use dial_lab::theory::{Settings, uncertainty};
 use serde_json::Value;
 
 fn golden(part: &str) -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_uncertainty.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap();
-    all[part].clone()
+    golden::golden("uncertainty")[part].clone()
 }
 
 fn rows(part: &str) -> Vec<Value> {
