@@ -138,6 +138,14 @@ pub fn t_quantile(degrees: usize) -> f64 {
     Z * (1.0 + series)
 }
 
+/// Pearson's correlation; NaN where one side does not vary.
+pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (p, q) = (mean(a), mean(b));
+    let sum = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(x, y)| f(x - p, y - q)).sum::<f64>();
+    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
+}
+
 /// Area under the broken line through the points `(x, y)`, by the trapezoid rule.
 ///
 /// Points that are not finite are skipped, so the line bridges them; fewer than two points have no area.

@@ -1,6 +1,6 @@
 //! Summaries of trials against values worked out otherwise.
 
-use dial_lab::stats::{Band, area_under, band, first_reaching, interval, mean_height, t_quantile};
+use dial_lab::stats::{Band, area_under, band, correlation, first_reaching, interval, mean_height, t_quantile};
 
 /// The share of Student's t within plus or minus `t`, in closed form (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 fn mass_within(t: f64, degrees: usize) -> f64 {
@@ -86,4 +86,13 @@ fn areas_and_levels() {
     assert!(mean_height(&[], &[]).is_nan());
     assert_eq!(first_reaching(&x, &y, 2.0), Some(1.0));
     assert_eq!(first_reaching(&x, &y, 4.1), None);
+}
+
+#[test]
+fn correlations_by_hand() {
+    // Deviations (-1, 0, 1) and (-4/3, -1/3, 5/3): 3 / √(2 · 42/9).
+    let got = correlation(&[1.0, 2.0, 3.0], &[1.0, 2.0, 4.0]);
+    assert!((got - 3.0 / (2.0f64 * 42.0 / 9.0).sqrt()).abs() < 1e-15);
+    assert!((correlation(&[1.0, 2.0, 3.0], &[5.0, 3.0, 1.0]) + 1.0).abs() < 1e-15);
+    assert!(correlation(&[1.0, 2.0], &[3.0, 3.0]).is_nan());
 }

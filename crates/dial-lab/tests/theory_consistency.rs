@@ -1,7 +1,7 @@
 //! The consistency theorem: kernels, estimates and bounds against closed forms and numbers derived in fixtures/ by other means.
 
-use std::f64::consts::PI;
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
 
 use dial::Control;
 use dial::seed::{Purpose, Random};
@@ -12,11 +12,10 @@ use dial_lab::theory::consistency::{self, bounds, time};
 use dial_lab::theory::slopes::fit;
 use dial_lab::theory::{Level, Settings};
 use serde_json::Value;
+use std::f64::consts::PI;
 
 fn golden(part: &str) -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_consistency.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap();
-    all[part].clone()
+    golden::golden("consistency")[part].clone()
 }
 
 fn rows(value: &Value) -> Vec<Value> {

@@ -1,7 +1,8 @@
 //! Diffusion in the plane against golden numbers of dense NumPy (fixtures/theory_continuum.py), and against its laws:
 //! conservation, the maximum principle, order 2 in time.
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
 
 use dial::Control;
 use dial_lab::theory::continuum::density::{Kde, Sampled};
@@ -10,8 +11,7 @@ use dial_lab::theory::continuum::plane::{Operator, Plane};
 use serde_json::Value;
 
 fn golden() -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_continuum.json");
-    serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap()
+    golden::golden("continuum")
 }
 
 fn floats(value: &Value) -> Vec<f64> {

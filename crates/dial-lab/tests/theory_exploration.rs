@@ -1,6 +1,8 @@
 //! The exploration guarantee against golden numbers, derived in fixtures/ from vectors and by enumeration.
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
+
 use std::sync::Arc;
 
 use dial::Control;
@@ -14,9 +16,7 @@ use dial_lab::theory::exploration::process::{Choice, Process, coupons, wilson};
 use serde_json::Value;
 
 fn golden(part: &str) -> Vec<Value> {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_exploration.json");
-    let whole: Value = serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap();
-    whole[part].as_array().unwrap().clone()
+    golden::golden("exploration")[part].as_array().unwrap().clone()
 }
 
 fn floats(value: &Value) -> Vec<f64> {

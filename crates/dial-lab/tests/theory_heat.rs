@@ -1,6 +1,8 @@
 //! Steps, Poisson and heat against golden numbers of dense NumPy (fixtures/theory_heat.py).
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
+
 use std::sync::Arc;
 
 use dial::{Control, Graph, Heat, NodeId, Propagation};
@@ -9,8 +11,7 @@ use dial_lab::theory::heat::{euler, maximum, symbol};
 use serde_json::Value;
 
 fn golden() -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_heat.json");
-    serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap()
+    golden::golden("heat")
 }
 
 fn floats(value: &Value) -> Vec<f64> {

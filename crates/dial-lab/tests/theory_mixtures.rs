@@ -1,6 +1,7 @@
 //! Mixture parameters, spectra and separators against closed forms and golden numbers (fixtures/theory_mixtures.py).
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
 
 use dial::Control;
 use dial_lab::theory::mixtures::density::{Component, Grid};
@@ -15,8 +16,7 @@ use dial_lab::theory::mixtures::{pair, plane, scaling, triangle};
 use serde_json::Value;
 
 fn golden() -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_mixtures.json");
-    serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap()
+    golden::golden("mixtures")
 }
 
 fn number(value: &Value) -> f64 {

@@ -1,6 +1,8 @@
 //! Class separators against brute force over all sets, derived in fixtures/.
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
+
 use std::sync::Arc;
 
 use dial::Column;
@@ -8,8 +10,7 @@ use dial_lab::theory::separation::{Pairs, attained, limits, verify, wendland};
 use serde_json::Value;
 
 fn golden() -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_separation.json");
-    serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap()
+    golden::golden("separation")
 }
 
 fn list<T>(value: &Value, of: impl Fn(&Value) -> T) -> Vec<T> {

@@ -1,20 +1,19 @@
 //! The two kinds of uncertainty against closed forms and against numbers derived in fixtures/ by other means.
 
-use std::path::Path;
+#[path = "common/golden.rs"]
+mod golden;
 
 use dial::Control;
 use dial_lab::theory::slopes::fit;
 use dial_lab::theory::uncertainty::formulas::{
-    correlation, expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance, shrunk,
+    expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance, shrunk,
 };
 use dial_lab::theory::uncertainty::process::{Line, PRIOR, Sampling, trial};
 use dial_lab::theory::{Settings, uncertainty};
 use serde_json::Value;
 
 fn golden(part: &str) -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_uncertainty.json");
-    let all: Value = serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap();
-    all[part].clone()
+    golden::golden("uncertainty")[part].clone()
 }
 
 fn rows(part: &str) -> Vec<Value> {
@@ -124,14 +123,6 @@ fn the_limit_under_a_kernel_is_an_integral() {
         within(1e-7, eta, number(&row["trend"]), "smoothed trend");
         within(1e-7, population(&[eta, 1.0 - eta]), number(&row["population"]), "its G");
     }
-}
-
-#[test]
-fn correlations_by_hand() {
-    // (1, 2, 3, 4) and (2, 1, 4, 3): covariance 3/4, variances 5/4.
-    close(correlation(&[1.0, 2.0, 3.0, 4.0], &[2.0, 1.0, 4.0, 3.0]), 0.6, "by hand");
-    close(correlation(&[1.0, 2.0, 5.0], &[3.0, 1.0, -5.0]), -1.0, "a falling line");
-    assert!(correlation(&[1.0, 1.0], &[0.0, 2.0]).is_nan());
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub struct Grid {
     pub size: (f64, f64),
     /// Whether titles of panels begin with (a), (b), ...
     pub letters: bool,
-    /// Small print below the panels; may be empty.
+    /// Small print below the panels; empty for what there is to say about bands, if any are drawn.
     pub note: String,
 }
 
@@ -239,9 +239,9 @@ impl Grid {
     fn finish(&self, canvas: &mut Canvas, bottom: f64) {
         let mut y = bottom;
         let wide = |s: &Series| s.band.low.iter().zip(&s.band.high).any(|(low, high)| high > low);
-        let bands = self.panels().flat_map(|panel| panel.series()).any(wide).then_some(BANDS);
-        let mut lines: Vec<String> = bands.into_iter().map(str::to_owned).collect();
-        lines.extend(font::wrap(&self.note, NOTE_SIZE, canvas.width - 2.0 * PAD, 6));
+        let banded = self.panels().flat_map(|panel| panel.series()).any(wide);
+        let note = if self.note.is_empty() && banded { BANDS } else { &self.note };
+        let lines = font::wrap(note, NOTE_SIZE, canvas.width - 2.0 * PAD, 6);
         if !lines.is_empty() {
             let text = Text { colour: Colour::MUTED, ..Text::new("", (PAD, y + 16.0), NOTE_SIZE) };
             canvas.paragraph(&text, &lines, NOTE_SIZE * 1.4);

@@ -64,14 +64,22 @@ struct Curve {
     bayes: f64,
 }
 
+fn numbers(counts: &[usize]) -> Vec<f64> {
+    counts.iter().map(|n| *n as f64).collect()
+}
+
+fn each(judged: &[Vec<Judged>], f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
+    judged.iter().map(|judged| judged.iter().map(&f).collect()).collect()
+}
+
 impl Curve {
     fn sizes(&self) -> Vec<f64> {
-        self.counts.iter().map(|n| *n as f64).collect()
+        numbers(&self.counts)
     }
 
     /// A function of the repetitions, for each size.
     fn values(&self, f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
-        self.judged.iter().map(|judged| judged.iter().map(&f).collect()).collect()
+        each(&self.judged, f)
     }
 
     fn means(&self, f: impl Fn(&Judged) -> f64) -> Vec<f64> {
@@ -93,12 +101,12 @@ struct Scaling {
 
 impl Scaling {
     fn sizes(&self) -> Vec<f64> {
-        self.counts.iter().map(|n| *n as f64).collect()
+        numbers(&self.counts)
     }
 
     /// A function of the repetitions, for each size.
     fn values(&self, f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
-        self.judged.iter().map(|judged| judged.iter().map(&f).collect()).collect()
+        each(&self.judged, f)
     }
 }
 

@@ -25,6 +25,7 @@ pub mod mixtures;
 pub mod separation;
 pub mod slopes;
 pub mod uncertainty;
+mod verdicts;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

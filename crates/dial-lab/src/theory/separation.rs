@@ -158,16 +158,21 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::theory::Verdict;
 
+    /// What a part gives at the quick level, which has to be the same twice.
+    pub(in crate::theory) fn repeated(run: fn(&Settings, &Control) -> Result<Outcome, Trouble>, seed: u64) -> Outcome {
+        let settings = Settings { level: Level::Quick, seed, ..Settings::default() };
+        let [a, b] = [(); 2].map(|()| run(&settings, &Control::new()).unwrap());
+        assert_eq!(format!("{:?}", a.tables), format!("{:?}", b.tables));
+        a
+    }
+
     #[test]
     fn a_quick_run_repeats_and_is_certified() {
-        let settings = Settings { level: Level::Quick, seed: 3, ..Settings::default() };
-        let run = || run(&settings, &Control::new()).unwrap();
-        let (a, b) = (run(), run());
-        assert_eq!(format!("{:?}", a.tables), format!("{:?}", b.tables));
+        let a = repeated(run, 3);
         assert_eq!((a.figures.len(), a.findings.len()), (4, 5));
         // The compact example is exact, and every triple is attained and within its limits.
         assert_eq!(a.findings[0].verdict, Verdict::Supported, "{}", a.findings[0].evidence);

@@ -3,7 +3,7 @@
 use dial::seed::{Purpose, Random};
 
 use super::estimate::{Cube, middle};
-use super::{Curve, DELTA, Scaling, Study, bounds, kernel, time};
+use super::{Curve, DELTA, Scaling, Study, bounds, kernel, telling, time};
 use crate::chart::{Colour, MarkerKind};
 use crate::colours;
 use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
@@ -110,13 +110,23 @@ pub(super) fn rates(study: &Study) -> Drawn {
         Panel::Lines(LineChart { y_range: Some((3e-4, 1.0)), ..chart })
     };
     let panels = study.curves.iter().map(panel).collect();
+    let list = |part: usize| {
+        let one = |curve: &Curve| format!("{:.2} ({})", telling::parts(curve)[part].exponent, curve.name);
+        study.curves.iter().map(one).collect::<Vec<String>>().join(", ")
+    };
     Drawn {
         stem: "consistency-rates".into(),
-        caption: "Error of the estimated trend over the number of labels, t = 0.1 n^(-2/(4+d)), and its parts: the \
-                  variance part E ∫ |η̂ - E η̂|, the bias ∫ |E η̂ - η|, and the standard deviation of the error. \
-                  Bias and variance part fall like n^(-2/5) on the interval and n^(-1/3) on the square; only the \
-                  fluctuation of the error about its mean falls like n^(-1/2), the rate of the theorem."
-            .into(),
+        caption: format!(
+            "Error of the estimated trend over the number of labels, t = 0.1 n^(-2/(4+d)), and its parts: the \
+             variance part E ∫ |η̂ - E η̂|, the bias ∫ |E η̂ - η|, and the standard deviation of the error. Fitted \
+             exponents of n: mean error {}; variance part {}; bias {}; fluctuation {}. In the limit of large n the \
+             first three are -2/5 on the intervals and -1/3 on the square, and the fluctuation is at most of order \
+             n^(-1/2), the rate of the theorem (dotted).",
+            list(2),
+            list(1),
+            list(0),
+            list(3)
+        ),
         canvas: Grid { size: (290.0, 240.0), ..Grid::new("Bias, variance and fluctuation", 3, panels) }.canvas(),
     }
 }

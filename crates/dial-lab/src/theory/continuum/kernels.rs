@@ -21,6 +21,7 @@ use super::plane::{Operator, Plane};
 use super::{FLOOR, GRAPH_TAUS, NEIGHBOURS, RADIUS, SIGMA, TAU, TIME};
 use crate::chart::Point;
 use crate::reproduce::moons::Sample;
+use crate::stats::correlation;
 
 /// (u - lowest) / (max u - lowest).
 pub fn normalised(u: &[f64], lowest: f64) -> Vec<f64> {
@@ -86,6 +87,13 @@ impl Scene {
         Scene { sample, kde }
     }
 
+    /// The same with another point of the sample for the source.
+    pub fn from(&self, source: usize) -> Scene {
+        let Sample { points, moon, .. } = &self.sample;
+        let sample = Sample { points: points.clone(), moon: moon.clone(), source };
+        Scene { sample, kde: self.kde.clone() }
+    }
+
     /// x*.
     pub fn source(&self) -> Point {
         self.sample.points[self.sample.source]
@@ -116,16 +124,21 @@ impl Kernels {
             spreads.push(Spread::new(operator, scene, n, steps, control)?);
             control.advance(1)?;
         }
-        let values = scene.sample.values();
-        let features = Features::f64(&values, scene.sample.points.len(), 2)?;
-        let source = [NodeId(scene.sample.source as u32)];
-        let rbf = Radial::new(features, Shape::Rbf { sigma: SIGMA })?.columns(&source, &control.quiet())?[0].to_vec();
-        Ok(Kernels { spreads, graph: graph_columns(scene, &GRAPH_TAUS, control)?, rbf })
+        let graph = graph_columns(scene, &GRAPH_TAUS, control)?;
+        Ok(Kernels { spreads, graph, rbf: rbf_at(&scene.sample, control)? })
     }
 
     pub fn of(&self, operator: Operator) -> &Spread {
         self.spreads.iter().find(|spread| spread.operator == operator).expect("all operators ran")
     }
+}
+
+/// The RBF kernel from the source of a sample at its points.
+pub(super) fn rbf_at(sample: &Sample, control: &Control) -> Result<Vec<f64>> {
+    let values = sample.values();
+    let features = Features::f64(&values, sample.points.len(), 2)?;
+    let source = [NodeId(sample.source as u32)];
+    Ok(Radial::new(features, Shape::Rbf { sigma: SIGMA })?.columns(&source, &control.quiet())?[0].to_vec())
 }
 
 /// Poisson on the graph of the sample, for some τ.
@@ -186,22 +199,12 @@ pub fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     correlation(&ranks(a), &ranks(b))
 }
 
-/// Pearson's correlation.
-pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (a_mean, b_mean) = (mean(a), mean(b));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(a, b)| f(a - a_mean, b - b_mean)).sum::<f64>();
-    sum(&|a, b| a * b) / (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn correlations_by_hand() {
-        // Deviations (-1, 0, 1) and (-4/3, -1/3, 5/3): 3 / √(2 · 42/9).
-        assert!((correlation(&[1.0, 2.0, 3.0], &[1.0, 2.0, 4.0]) - 3.0 / (2.0f64 * 42.0 / 9.0).sqrt()).abs() < 1e-15);
         assert!((rank_correlation(&[1.0, 2.0, 3.0], &[1.0, 2.0, 40.0]) - 1.0).abs() < 1e-15);
         // Ranks (0, 1.5, 1.5) against (2, 1, 0): -1.5 / √(1.5 · 2).
         assert!((rank_correlation(&[0.0, 5.0, 5.0], &[3.0, 2.0, 1.0]) + 1.5 / 3.0f64.sqrt()).abs() < 1e-15);

@@ -89,14 +89,6 @@ pub(super) fn of(rungs: &[Rung], operator: Operator, fixed: bool) -> Vec<&Rung> 
     rungs.iter().filter(|rung| rung.operator == operator && rung.fixed == fixed).collect()
 }
 
-/// The slope of y against x (least squares).
-pub fn slope(x: &[f64], y: &[f64]) -> f64 {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (x_mean, y_mean) = (mean(x), mean(y));
-    let above: f64 = x.iter().zip(y).map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
-    above / x.iter().map(|x| (x - x_mean) * (x - x_mean)).sum::<f64>()
-}
-
 /// The measured growth of the source value with log(1/h), between the two finest grids.
 pub(super) fn measured_growth(rungs: &[&Rung]) -> f64 {
     let (a, b) = (rungs[rungs.len() - 2], rungs[rungs.len() - 1]);
@@ -107,11 +99,6 @@ pub(super) fn measured_growth(rungs: &[&Rung]) -> f64 {
 mod tests {
     use super::*;
     use crate::theory::continuum::density::Sampled;
-
-    #[test]
-    fn a_line_has_its_slope() {
-        assert!((slope(&[1.0, 2.0, 4.0], &[5.0, 7.0, 11.0]) - 2.0).abs() < 1e-15);
-    }
 
     #[test]
     fn the_middle_of_a_cell_stays_one() {

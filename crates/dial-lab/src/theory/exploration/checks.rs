@@ -13,6 +13,9 @@ use super::bounds::{Case, after, constant, corrected, corrected_bound, printed, 
 use super::process::Process;
 use crate::theory::separation::attained;
 
+/// The streams of the random cases and of the random pools; those of the simulations stay far below.
+const STREAMS: [u64; 2] = [1 << 62, (1 << 62) + 1];
+
 /// Rounding is no violation.
 const ROUNDING: f64 = 1e-12;
 
@@ -37,7 +40,7 @@ pub struct OnVariance {
 
 /// Random cases with K from 2 to 10, α₀ from 0.01 to 1 and ε from 0.001 to 0.3 (by their logarithms), ζ from ε to 1.
 pub fn on_variance(cases: usize, seed: u64) -> OnVariance {
-    let mut random = Random::new(seed, Purpose::User, 1);
+    let mut random = Random::new(seed, Purpose::User, STREAMS[0]);
     let mut found = OnVariance { cases, ..OnVariance::default() };
     for _ in 0..cases {
         let classes = 2 + random.below(9);
@@ -99,7 +102,7 @@ impl OnPool {
 /// # Errors
 /// Cancelled.
 pub fn on_pools(cases: usize, seed: u64, control: &Control) -> Result<Vec<OnPool>> {
-    let mut random = Random::new(seed, Purpose::User, 2);
+    let mut random = Random::new(seed, Purpose::User, STREAMS[1]);
     let mut one = || {
         control.check()?;
         let classes = 2 + random.below(3);

@@ -67,7 +67,7 @@ fn probabilities(studied: &[Studied]) -> Drawn {
                   bound is the largest over the sets found; those that are not seen lie at 0. The pools of ten classes have a \
                   logarithmic axis."
                 .into(),
-        canvas: Grid { size: (330.0, 190.0), note: "Here the intervals are those of shares, after Wilson.".into(), ..grid }.canvas(),
+        canvas: Grid { size: (330.0, 190.0), note: "Shaded: 95 % intervals of shares, after Wilson".into(), ..grid }.canvas(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::bounds::{Case, constant, corrected, mended_constant};
 use super::checks::{OnPool, OnVariance};
 use super::drawing::{fine, name};
 use super::process::{coupons, wilson};
-use super::{CHOICES, Studied};
+use super::{CHOICES, LARGEST, Studied};
 use crate::report::Table;
 use crate::stats::interval;
 use crate::theory::Tidy;
@@ -163,7 +163,27 @@ pub(super) fn summaries(studied: &[Studied], variance: &OnVariance, pools: &[OnP
         rows: constants.to_vec(),
         numeric: vec![true; 4],
     };
-    vec![questions, checks, constants]
+    vec![questions, best(studied), checks, constants]
+}
+
+/// The best λ of either bound that holds, and what it promises there.
+fn best(studied: &[Studied]) -> Table {
+    let row = |one: &Studied| {
+        let told = |(lambda, bound): (f64, f64)| match bound {
+            0.0 => ["none".to_owned(), "0".to_owned()],
+            bound if bound < 1e-3 => [format!("{lambda:.1}"), format!("{bound:.0e}")],
+            bound => [format!("{lambda:.1}"), format!("{bound:.4}")],
+        };
+        let [form, steps] = [one.scene.best_corrected(), one.scene.best_stepwise()].map(told);
+        [vec![one.scene.name.clone()], form.to_vec(), steps.to_vec()].concat()
+    };
+    let header = ["Pool", "λ, paper's form", "Bound there", "λ, step by step", "Bound there"];
+    Table {
+        caption: format!("The bounds that hold at their best λ up to {LARGEST}, over all sets found."),
+        header: header.map(String::from).to_vec(),
+        rows: studied.iter().map(row).collect(),
+        numeric: vec![false, true, true, true, true],
+    }
 }
 
 pub(super) fn settings(studied: &[Studied]) -> Value {

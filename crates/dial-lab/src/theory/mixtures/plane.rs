@@ -7,19 +7,21 @@
 
 use dial::seed::{Purpose, Random};
 use dial::symmetric::eigen;
-use dial::{Control, Result};
+use dial::{Control, Error, Result};
 
 /// Added to the matrix, which has the eigenvalue 0.
 const SHIFT: f64 = 1e-3;
 /// Vectors beyond those asked for: between K clusters and their second modes, 2K values lie close together.
 const SPARE: usize = 8;
+/// The relative change of the values at which the iteration ends.
+const SETTLED: f64 = 1e-11;
 /// Rounds of iteration at most.
 const ROUNDS: usize = 200;
 
 /// The lowest `count` eigenvalues and their functions, one value a cell, with ∫e²ρ = 1.
 ///
 /// # Errors
-/// Cancelled.
+/// Cancelled; [`Error::NotConverged`] if the values still move in the last round.
 pub fn lowest(
     log_density: &[f64],
     axes: &[(f64, f64, usize)],
@@ -62,6 +64,7 @@ pub fn lowest(
     let mut random = Random::new(0, Purpose::Subspace, 0);
     let mut vectors: Vec<Vec<f64>> = (0..size).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
     let mut values = vec![f64::INFINITY; size];
+    let mut moved = f64::INFINITY;
     for _ in 0..ROUNDS {
         control.check()?;
         vectors.iter_mut().for_each(|v| factor.solve(v));
@@ -70,12 +73,16 @@ pub fn lowest(
         let small = vectors.iter().flat_map(|v| images.iter().map(|image| dot(v, image)).collect::<Vec<f64>>());
         let (found, turn) = eigen(small.collect(), size)?;
         vectors = turn.chunks_exact(size).map(|row| combine(row, &vectors)).collect();
-        let moved = |k: usize| (found[k] - values[k]).abs() > 1e-11 * found[k].abs() + 1e-14 * weights[0];
-        let settled = !(0..count).any(moved);
+        // The value 0 is known to what rounding leaves of entries of the size of the weights.
+        let change = |k: usize| (found[k] - values[k]).abs() / (found[k].abs() + 1e-3 * weights[0]);
+        moved = (0..count).map(change).fold(0.0, |most, change| if change <= most { most } else { change });
         values = found;
-        if settled {
+        if moved <= SETTLED {
             break;
         }
+    }
+    if moved.is_nan() || moved > SETTLED {
+        return Err(Error::NotConverged { iterations: ROUNDS, residual: moved, wanted: SETTLED });
     }
     let cell: f64 = axes.iter().map(|a| a.1).product();
     let scale = |v: &Vec<f64>| v.iter().zip(log_density).map(|(v, l)| v * libm::exp(-0.5 * l) / cell.sqrt()).collect();

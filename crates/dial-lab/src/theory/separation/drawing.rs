@@ -69,7 +69,7 @@ fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
         let one = of(studied, name).find(|one| one.spread == spread)?;
         let (found, _) = one.shown();
         let Separator { delta, zeta, epsilon, .. } = found;
-        let title = format!("{}: δ = {delta:.2}, ζ = {zeta:.2}, ε = {epsilon:.2}", spread.name());
+        let title = format!("{name}, {}: δ = {delta:.2}, ζ = {zeta:.2}, ε = {epsilon:.2}", spread.name());
         Some(scatter(title, &one.sample, &found.kept, None))
     };
     let mut panels: Vec<Panel> = Vec::new();
@@ -78,7 +78,7 @@ fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
     }
     let Separator { kept, zeta, .. } = &compact.attained;
     panels.push(scatter(
-        format!("compact, R = 1: δ = 0, ζ = {zeta:.2}, ε = 0"),
+        format!("discs, compact, R = 1: δ = 0, ζ = {zeta:.2}, ε = 0"),
         &compact.sample,
         kept,
         Some((-0.65, 0.65)),

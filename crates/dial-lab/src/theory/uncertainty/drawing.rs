@@ -55,7 +55,7 @@ fn course(experiments: &[Experiment]) -> Drawn {
     rows.retain(|row| !row.is_empty());
     let grid = Grid {
         rows,
-        letters: false,
+        letters: true,
         size: (300.0, 105.0),
         ..Grid::new("Two kinds of uncertainty over the course of a run", 3, Vec::new())
     };
@@ -116,7 +116,7 @@ fn trade(experiments: &[Experiment], checkpoints: &[usize]) -> Drawn {
         caption: "What the acquisition is about. (a-c) Its correlation over the line with the population uncertainty \
                   G and with 1/(1 + evidence), over the number of labels. (d-f) How far V (β + 1) is from G \
                   (automatic λ), and how far it would be if every label were replaced by the trend at its place. \
-                  What stays at the end is the width of the kernel, which no number of labels mends."
+                  The dashed line is what the kernel and the prior leave of the error at that number of labels."
             .into(),
         canvas: Grid { title: "What the acquisition is about".into(), letters: true, ..grid }.canvas(),
     }

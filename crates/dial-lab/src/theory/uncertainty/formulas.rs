@@ -14,8 +14,11 @@
 use dial::field::variance;
 
 /// G of class probabilities: the population uncertainty (`eqn:G-x-eta`), between 0 and 1 - 1/K.
+///
+/// Computed as Σ_{i≠j} η_i η_j: where one class is almost certain, Σ η_k (1 - η_k) loses its digits.
 pub fn population(eta: &[f64]) -> f64 {
-    eta.iter().map(|p| p * (1.0 - p)).sum()
+    let (_, pairs) = eta.iter().fold((0.0, 0.0), |(sum, pairs), e| (sum + e, pairs + e * sum));
+    2.0 * pairs
 }
 
 /// V (β + 1): the variance freed of the evidence, which is G of the field's mean.
@@ -71,12 +74,4 @@ pub fn label_error(prior: f64, count: u32, eta: f64) -> (f64, f64) {
         square += chance * off * off;
     }
     (bias, square.sqrt())
-}
-
-/// Pearson's correlation; NaN where one side does not vary.
-pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (p, q) = (mean(a), mean(b));
-    let product = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(x, y)| f(x - p, y - q)).sum::<f64>();
-    product(&|x, y| x * y) / (product(&|x, _| x * x) * product(&|_, y| y * y)).sqrt()
 }

@@ -10,7 +10,8 @@ use dial::{Control, DirichletField, NodeId};
 use dial_data::generate;
 
 use super::Trouble;
-use super::formulas::{correlation, expected_after, population, scaled_variance};
+use super::formulas::{expected_after, population, scaled_variance};
+use crate::stats::correlation;
 
 /// α₀.
 pub const PRIOR: f64 = 0.1;
