@@ -165,6 +165,9 @@ fn beyond(gains: &[Interval]) -> Verdict {
     Verdict::of(above, !below)
 }
 
+/// Points by which a kernel must tell more pairs apart than another to be strongly adapted.
+const STRONG: f64 = 20.0;
+
 fn adapted(results: &Results) -> Finding {
     let sample = &results.scene.sample;
     let pairs = |column: &[f64]| 100.0 * separation(sample, column).2;
@@ -178,7 +181,11 @@ fn adapted(results: &Results) -> Finding {
     Finding {
         claim: "The continuum Poisson kernel is strongly data-adapted, the RBF kernel is not (fig:2d-propagation)."
             .into(),
-        verdict: beyond(&[gain]),
+        // Strongly: by as many points as the experiment on graphs asks for.
+        verdict: match beyond(&[gain]) {
+            Verdict::Supported if gain.mean - gain.half_width < STRONG => Verdict::Mixed,
+            found => found,
+        },
         evidence: format!(
             "Of all pairs of points, one on each moon, the value is larger on the moon of the source (50 % would be chance) \
              for {:.1} % with (1/ρ) div(ρ grad u), {:.1} % with (1/ρ) div(ρ² grad u) and {:.1} % with the RBF kernel in the mean \

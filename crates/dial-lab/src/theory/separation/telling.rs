@@ -203,7 +203,7 @@ fn certified(studied: &[Studied]) -> Finding {
         evidence: format!(
             "{count} triples measured again on all ordered pairs of columns. At δ <= {SHOWN} the limit of ζ - ε lies {:.3} \
              above what was found in the median of {} cases, {:.3} at most: so much is open.",
-            slacks[slacks.len() / 2],
+            0.5 * (slacks[(slacks.len() - 1) / 2] + slacks[slacks.len() / 2]),
             slacks.len(),
             slacks[slacks.len() - 1]
         ),
