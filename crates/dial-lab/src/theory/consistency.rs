@@ -49,6 +49,11 @@ pub fn time(count: usize, dimension: usize) -> f64 {
     FACTOR * libm::pow(count as f64, -2.0 / (4.0 + dimension as f64))
 }
 
+/// The standard deviation of F over repetitions: how far one of them is from their mean.
+pub fn fluctuation(errors: &[f64]) -> f64 {
+    crate::stats::interval(errors).deviation
+}
+
 /// One example over sample sizes.
 struct Curve {
     name: &'static str,
@@ -88,7 +93,7 @@ impl Curve {
 
     /// The standard deviation of F over the repetitions.
     fn fluctuation(&self) -> Vec<f64> {
-        self.values(|j| j.error).iter().map(|values| crate::stats::interval(values).deviation).collect()
+        self.values(|j| j.error).iter().map(|errors| fluctuation(errors)).collect()
     }
 }
 

@@ -180,16 +180,30 @@ fn count_in_plane(
     let stride = (sample.points.len() / plan.plane_sources).max(1);
     let sources: Vec<Point> = sample.points.iter().step_by(stride).copied().take(plan.plane_sources).collect();
     let of = |&time: &f64| {
-        let column = |source: &Point| {
-            let heat = plane.network().heat(time, plan.heat_steps, &plane.spike(*source), control)?;
-            Ok((plane.cell(*source), heat))
-        };
-        let columns = sources.par_iter().map(column).collect::<dial::Result<Vec<_>>>()?;
+        let heat = exceeding_in_plane(plane, &sources, time, plan.heat_steps, control)?;
         control.advance(1)?;
-        let heat = exceeding(&columns.iter().map(|(source, column)| (*source, &column[..])).collect::<Vec<_>>());
         Ok(InPlane { operator, time, heat })
     };
     PLANE_COUNT_TIMES.iter().map(of).collect()
+}
+
+/// How heat from deltas of one cell stands to its sources after a time, computed in so many steps.
+///
+/// # Errors
+/// Cancelled; a solver that does not converge.
+pub fn exceeding_in_plane(
+    plane: &Plane,
+    sources: &[Point],
+    time: f64,
+    steps: usize,
+    control: &Control,
+) -> dial::Result<Exceeding> {
+    let column = |source: &Point| {
+        let heat = plane.network().heat(time, steps, &plane.spike(*source), control)?;
+        Ok((plane.cell(*source), heat))
+    };
+    let columns = sources.par_iter().map(column).collect::<dial::Result<Vec<_>>>()?;
+    Ok(exceeding(&columns.iter().map(|(source, column)| (*source, &column[..])).collect::<Vec<_>>()))
 }
 
 /// Steps, sections, counts.

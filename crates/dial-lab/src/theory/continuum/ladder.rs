@@ -92,7 +92,12 @@ pub(super) fn of(rungs: &[Rung], operator: Operator, fixed: bool) -> Vec<&Rung> 
 /// The measured growth of the source value with log(1/h), between the two finest grids.
 pub(super) fn measured_growth(rungs: &[&Rung]) -> f64 {
     let (a, b) = (rungs[rungs.len() - 2], rungs[rungs.len() - 1]);
-    (b.peak - a.peak) / libm::log(b.n as f64 / a.n as f64)
+    growth_between((a.n, a.peak), (b.n, b.peak))
+}
+
+/// How fast a value grows with log(1/h), from those on two grids of so many cells along a side.
+pub fn growth_between(coarse: (usize, f64), fine: (usize, f64)) -> f64 {
+    (fine.1 - coarse.1) / libm::log(fine.0 as f64 / coarse.0 as f64)
 }
 
 #[cfg(test)]
