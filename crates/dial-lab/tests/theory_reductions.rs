@@ -130,8 +130,8 @@ fn how_often_the_variance_is_expected_to_rise() {
     // and a question adds to one of them as a coin falls, wherever it is asked.
     let mut line = Line::new(1e12);
     line.trend = vec![0.5; line.x.len()];
-    let (questions, mut kinds) = (40, [0, 0]);
-    for seed in 0..4 {
+    let (questions, mut kinds) = (6, [0, 0]);
+    for seed in 0..40 {
         let (mut a, mut b) = (1.1, 1.1);
         let mut rises = 0;
         for question in 1..=questions {
@@ -144,18 +144,8 @@ fn how_often_the_variance_is_expected_to_rise() {
         assert_eq!(got.rises, rises as f64 / questions as f64);
         kinds = [kinds[0] + rises, kinds[1] + questions - rises];
     }
-    assert!(kinds[1] > 0, "{kinds:?}");
-    // A place that was told one class and is torn between both: the variance rises from 0.069 to 0.092.
-    assert!(0.5 * (variance(2.1, 0.1) + variance(1.1, 1.1)) > variance(1.1, 0.1));
-    // Labels against the trend do that: all the line was told class 0 or 1 near -3 and 3 and thinks the opposite.
-    let mut line = Line::new(2.0);
-    line.trend = line.x.iter().map(|x| f64::from(u8::from(*x < 0.0))).collect();
-    let mut found = [false, false];
-    for seed in 0..40 {
-        let one = trial(&line, Sampling::Linear, &[0, 1], &[0], seed, &Control::new()).unwrap();
-        found[usize::from(one.rises > 0.0)] = true;
-    }
-    assert!(found[0], "the middle of the line was told nothing");
+    // By hand: after four labels of one class it rises from 0.0405 to 0.0410, while both have one it falls to 0.107.
+    assert!(kinds[0] > 0 && kinds[1] > 0, "{kinds:?}");
 }
 
 #[test]
@@ -208,7 +198,7 @@ fn when_sampling_is_uniform() {
 #[test]
 fn fluctuations_are_of_one_repetition() {
     assert_eq!(fluctuation(&[1.0, 2.0, 3.0]), 1.0);
-    // More repetitions of the same make the mean surer, not the spread smaller: 10 of 40/39.
+    // More repetitions of the same make the mean surer, not the spread smaller.
     let many: Vec<f64> = (0..40).map(|i| if i % 2 == 0 { 9.0 } else { 11.0 }).collect();
     near(fluctuation(&many), (40.0f64 / 39.0).sqrt(), 1e-14);
 }
