@@ -20,7 +20,7 @@ use super::density::Grid;
 use super::gap::{Coupling, lower, upper};
 use super::heat::{Heat, Ultra, central_sets, embedding_error};
 use super::parameters::Parameters;
-use super::separator::{Choice, Condition, Gap, Separator, Version, best, failing, remainder};
+use super::separator::{Choice, Condition, Gap, Separator, Version, best, failing, remainder, separator, smallest_a};
 use super::spectrum::{Inside, eigenvalue};
 use super::{REACH, pair};
 
@@ -52,6 +52,13 @@ impl Member {
     /// κ = max(S, C).
     pub fn kappa(&self) -> f64 {
         self.p.overlap.max(self.p.coupling)
+    }
+
+    /// What the propositions promise as printed, for the same b, σ and t and the smallest a that they allow.
+    pub fn printed(&self) -> Option<Separator> {
+        let (choice, ..) = self.best.as_ref()?;
+        let a = smallest_a(&self.p, choice.b, Version::Printed)?;
+        Some(separator(&self.p, self.gap, self.ultra, &Choice { a, ..*choice }, Version::Printed, self.top))
     }
 }
 

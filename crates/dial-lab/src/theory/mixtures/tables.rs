@@ -4,7 +4,7 @@ use dial_data::write::Cell;
 
 use super::Found;
 use super::gap::{Coupling, lower, upper};
-use super::separator::{Version, big_lambda, big_xi};
+use super::separator::{Separator, Version, big_lambda, big_xi};
 use super::telling::listed;
 use crate::written::Tidy;
 
@@ -30,6 +30,7 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
             cell(big_lambda(p, Version::Corrected)),
             cell(big_lambda(p, Version::Printed)),
             cell(big_xi(p, Version::Corrected)),
+            cell(big_xi(p, Version::Printed)),
         ]);
         row
     });
@@ -43,6 +44,8 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
             }
             None => row.extend((0..9).map(|_| Cell::Empty)),
         }
+        let of = |s: Separator| [s.delta, s.zeta, s.epsilon].map(Some);
+        row.extend(m.printed().map_or([None; 3], of).map(cell));
         row
     });
     let corollary = found.corollary.iter().map(|s| {
@@ -75,6 +78,7 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
                 "big_lambda",
                 "big_lambda_printed",
                 "big_xi",
+                "big_xi_printed",
             ],
             sweep.collect(),
         ),
@@ -97,6 +101,9 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
                 "epsilon",
                 "zeta_true",
                 "epsilon_true",
+                "delta_printed",
+                "zeta_printed",
+                "epsilon_printed",
             ],
             family.collect(),
         ),

@@ -231,6 +231,8 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
             }
             None => row.extend((0..9).map(|_| "none".to_owned())),
         }
+        let printed = m.printed().map_or("none".into(), |s| format!("{:.3}, {:.3}, {:.3}", s.delta, s.zeta, s.epsilon));
+        row.push(printed);
         row
     };
     let plane = &found.plane;
@@ -252,11 +254,12 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
         },
         Table {
             caption: "The best separator promised to two Gaussians, and (ζ, ε) of the heat kernel itself at the same t and δ. \
-                      A promise says something where δ < 1 and ζ > ε; a perfect ζ is 1/w_max = 2; δ ≥ 1 asks for no sets at all."
+                      A promise says something where δ < 1 and ζ > ε; a perfect ζ is 1/w_max = 2; δ ≥ 1 asks for no sets at all. Last, what \
+                      is printed, for the same b, σ and t and the smallest a that it allows."
                 .into(),
-            header: texts(&["Distance", "κ", "a", "b", "σ", "t", "δ", "ζ", "True ζ", "ε", "True ε"]),
+            header: texts(&["Distance", "κ", "a", "b", "σ", "t", "δ", "ζ", "True ζ", "ε", "True ε", "δ, ζ, ε as printed"]),
             rows: found.family.iter().map(promise).collect(),
-            numeric: vec![true; 11],
+            numeric: vec![true; 12],
         },
         Table {
             caption: "Three clusters in the plane: parameters, eigenvalues around the gap, and bounds.".into(),
