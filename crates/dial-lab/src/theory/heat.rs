@@ -100,8 +100,8 @@ impl Plan {
             many: level.pick(&[1, 2, 4, 8, 16], &[1, 2, 4, 8, 16, 32, 64], &[1, 2, 4, 8, 16, 32, 64, 128]),
             graph_times: times(-2, 4),
             plane_times: times(-4, 1),
-            sources: level.pick(60, 300, 1500),
-            plane_sources: level.pick(6, 24, 96),
+            sources: level.pick(60, 300, 900),
+            plane_sources: level.pick(6, 24, 40),
         }
     }
 }
