@@ -120,6 +120,7 @@ test("first use: classes are typed while labelling, renamed, and given other key
   await page.fill("dialog td input[aria-label='Name'] >> nth=0", "Odd");
   await page.keyboard.press("Tab");
   await until("the new name", async () => (await server.get("project")).classes[0].name === "Odd");
+  await until("the new name on its button", async () => (await page.textContent(".class"))?.includes("Odd"));
   await page.fill("dialog input[aria-label^='Key'] >> nth=0", "z");
   await page.keyboard.press("Tab");
   await until("the new key", async () => (await server.get("project")).classes[0].key === "z");
