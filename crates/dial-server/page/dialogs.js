@@ -91,8 +91,22 @@ export function editClasses() {
   };
   let drawnFrom = "";
   const from = () => JSON.stringify(shared.project.classes.map((one) => [one.id, one.name, one.colour, one.key]));
-  const fillList = () => { drawnFrom = from(); drawList(); };
-  const drawList = () => list.replaceChildren(...shared.project.classes.map((one) => {
+  const fields = () => /** @type {(HTMLInputElement|HTMLSelectElement)[]} */ ([...list.querySelectorAll("input, select")]);
+  /** @type {string[]} */
+  let drawnWith = [];
+  // What somebody is typing stays until it is left; whatever has the focus keeps it, also when its class has another name now.
+  const fillList = () => {
+    const place = fields().findIndex((field) => field === document.activeElement);
+    if (place >= 0 && fields()[place].value !== drawnWith[place]) {
+      list.addEventListener("focusout", () => setTimeout(fillList), { once: true });
+      return;
+    }
+    drawnFrom = from();
+    list.replaceChildren(...rows());
+    drawnWith = fields().map((field) => field.value);
+    fields()[place]?.focus({ preventScroll: true });
+  };
+  const rows = () => shared.project.classes.map((one) => {
     const look = (/** @type {object} */ with_) => change({ kind: "look", class: one.id, colour: one.colour, key: one.key, ...with_ });
     const name = make("input", { value: one.name, maxLength: 200, aria: { label: T.name },
       on: { change: () => name.value.trim() && name.value.trim() !== one.name && change({ kind: "rename-class", class: one.id, name: name.value.trim() }) } });
@@ -110,7 +124,7 @@ export function editClasses() {
     } } }, make("option", { value: "" }, T.mergeInto),
       shared.project.classes.filter((other) => other.id !== one.id).map((other) => make("option", { value: String(other.id) }, other.name)));
     return make("tr", {}, make("td", {}, colour), make("td", { class: "wide" }, name), make("td", {}, key), make("td", { class: "number" }, one.labels), make("td", {}, merge));
-  }));
+  });
   fillList();
   const name = make("input", { placeholder: T.addClass, maxLength: 200, required: true, aria: { label: T.addClass } });
   const add = make("form", { class: "row", on: { submit: async (/** @type {Event} */ event) => {

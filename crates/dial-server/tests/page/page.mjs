@@ -119,8 +119,11 @@ test("first use: classes are typed while labelling, renamed, and given other key
   await page.click("text=Edit classes");
   await page.fill("dialog td input[aria-label='Name'] >> nth=0", "Odd");
   await page.keyboard.press("Tab");
+  await page.keyboard.type("y");
   await until("the new name", async () => (await server.get("project")).classes[0].name === "Odd");
   await until("the new name on its button", async () => (await page.textContent(".class"))?.includes("Odd"));
+  equal(await page.inputValue("dialog input[aria-label^='Key'] >> nth=0"), "y", "a key typed while the name was saved");
+  equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")?.slice(0, 3)), "Key", "keeps the focus");
   await page.fill("dialog input[aria-label^='Key'] >> nth=0", "z");
   await page.keyboard.press("Tab");
   await until("the new key", async () => (await server.get("project")).classes[0].key === "z");
