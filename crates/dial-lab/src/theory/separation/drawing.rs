@@ -68,8 +68,8 @@ fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
     let one = |name: &'static str, spread: super::Spread| {
         let one = of(studied, name).find(|one| one.spread == spread)?;
         let (found, _) = one.shown();
-        let Separator { delta, zeta, epsilon, .. } = found;
-        let title = format!("{name}, {}: δ = {delta:.2}, ζ = {zeta:.2}, ε = {epsilon:.2}", spread.name());
+        let Separator { zeta, epsilon, .. } = found;
+        let title = format!("{name}, {}: ζ = {zeta:.2}, ε = {epsilon:.2}", spread.name());
         Some(scatter(title, &one.sample, &found.kept, None))
     };
     let mut panels: Vec<Panel> = Vec::new();
