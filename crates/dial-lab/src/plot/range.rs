@@ -84,7 +84,8 @@ pub(super) fn clip_segment(a: Point, b: Point, area: &Area) -> Option<(Point, Po
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
     let sides = [(-dx, a.0 - area.left), (dx, area.right() - a.0), (-dy, a.1 - area.top), (dy, area.bottom() - a.1)];
     for (slope, room) in sides {
-        if slope == 0.0 && room < 0.0 {
+        // A line along an edge may lie outside of it by rounding.
+        if slope == 0.0 && room < -1e-9 {
             return None;
         }
         if slope < 0.0 {
