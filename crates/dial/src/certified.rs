@@ -108,13 +108,17 @@ impl Propagation for Certified {
     fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
         let (parts, tau) = (self.local.graph().parts(), self.local.tau());
         let ground = Ground {
-            component: &|node| parts.component[parts.rank[node] as usize] as usize,
-            sizes: parts.component_sizes.iter().map(|&size| size as usize).collect(),
-            diagonal: parts.rank.iter().map(|&place| parts.degrees[place as usize] + tau).collect(),
+            diagonal: parts.degrees.iter().map(|degree| degree + tau).collect(),
+            sizes: parts.component.iter().map(|&c| parts.component_sizes[c as usize] as usize).collect(),
             tau,
         };
-        let spread = |values: &[f64]| Ok(self.spread(values, &control.quiet())?.expect("a certified kernel has one"));
-        peaks::estimate(&ground, spread, control).map(Some)
+        let row = |place: usize| {
+            let slots = parts.starts[place] as usize..parts.starts[place + 1] as usize;
+            let weights = parts.weights[slots.clone()].iter().map(|&weight| f64::from(weight));
+            parts.neighbours[slots].iter().copied().zip(weights)
+        };
+        let peaks = peaks::find(&ground, row, control)?;
+        Ok(Some(parts.rank.iter().map(|&place| peaks[place as usize]).collect()))
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {

@@ -18,8 +18,8 @@
 //! schedule. The root tempers S where the graph has hubs, whose sums are large whatever lies around them. What else was
 //! tried is in `docs/research.md`.
 //!
-//! The value of a column at its source, by which S is scaled, is estimated once for all x (`peaks`, 16 solves). Cost: those;
-//! then one solve and O(K) per node and question.
+//! The value of a column at its source, by which S is scaled, is found once for all x from walks that stay near (`peaks`).
+//! Cost: those, some 50 to 200 pushes a node; then one solve and O(K) per node and question.
 
 use std::sync::Arc;
 

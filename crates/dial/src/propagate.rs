@@ -52,7 +52,7 @@ pub trait Propagation: Send + Sync {
         Ok(None)
     }
 
-    /// (d(x) + τ) G(x, x) for every node x, estimated: what [`Propagation::spread`] has to be divided by for columns that are
+    /// (d(x) + τ) G(x, x) for every node x, from walks that stay near (`peaks`): what [`Propagation::spread`] has to be divided by for columns that are
     /// 1 at their source. `None` where that is.
     fn peaks(&self, _control: &Control) -> Result<Option<Vec<f64>>> {
         Ok(None)
@@ -320,13 +320,17 @@ impl Propagation for Poisson {
             return Ok(None);
         }
         let graph = &self.graph;
+        let sizes = graph.component_sizes();
         let ground = Ground {
-            component: &|node| graph.component(NodeId(node as u32)),
-            sizes: graph.component_sizes().to_vec(),
             diagonal: graph.degrees().iter().map(|degree| degree + self.tau).collect(),
+            sizes: (0..graph.n()).map(|node| sizes[graph.component(NodeId(node as u32))]).collect(),
             tau: self.tau,
         };
-        peaks::estimate(&ground, |values| self.weigh(values, &control.quiet()), control).map(Some)
+        let row = |node: usize| {
+            let (neighbours, weights) = graph.row(NodeId(node as u32));
+            neighbours.iter().copied().zip(weights.iter().copied())
+        };
+        peaks::find(&ground, row, control).map(Some)
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {

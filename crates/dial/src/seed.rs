@@ -29,8 +29,6 @@ pub enum Purpose {
     Clusters = 9,
     /// Wrong answers of a noisy oracle in a simulation.
     Oracle = 10,
-    /// Random signs, to estimate a diagonal (`peaks`).
-    Signs = 11,
     /// Nodes on which accuracy is estimated.
     Sample = 12,
     /// Everything a caller of the library wants for itself.

@@ -104,6 +104,11 @@ impl Contestant {
         named || graph_model(&self.method) || self.judge.as_deref().is_some_and(graph_model)
     }
 
+    /// The version of the method since which it plays as it does now: a change of one method is no change of the others.
+    pub fn since(&self) -> u32 {
+        if self.method() == Some(Method::Auto) { 3 } else { 2 }
+    }
+
     /// The name in file names.
     pub fn stem(&self) -> String {
         self.name.replace([':', '='], "_")
@@ -205,6 +210,13 @@ mod tests {
         for one in &everybody {
             assert_eq!(everybody.iter().filter(|other| other.name == one.name).count(), 1, "{}", one.name);
         }
+    }
+
+    #[test]
+    fn nobody_is_newer_than_the_method() {
+        assert!(everybody().iter().all(|one| one.since() <= dial::METHOD_VERSION));
+        let batched: Contestant = "auto:batch=5".parse().unwrap();
+        assert_eq!(batched.since(), everybody().iter().map(Contestant::since).max().unwrap());
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Book {
             "queries": settings.queries,
             "k": NEIGHBOURS,
             "eigenpairs": EIGENPAIRS,
-            "method_version": dial::METHOD_VERSION,
+            "method_version": contestant.since(),
         });
         let digest = digest(&stored);
         let name = format!("{}-{}", contestant.stem(), digests::word(digest));

@@ -129,7 +129,6 @@ pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
         "queries": settings.queries,
         "batch": settings.batch,
         "quick": settings.quick,
-        "method_version": dial::METHOD_VERSION,
     });
     Cells::open(settings.results(), &kind)?;
     let schedules = schedules(settings)?;
