@@ -169,6 +169,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_line_along_the_edge_is_drawn_and_one_outside_is_not() {
+        let area = Area { left: 1.0, top: 2.0, width: 10.0, height: 5.0 };
+        let across = |y: f64| clip_segment((0.0, y), (20.0, y), &area);
+        // Above the top by rounding, on it, and visibly above.
+        for y in [2.0 - 1e-12, 2.0, 7.0, 7.0 + 1e-12] {
+            assert_eq!(across(y), Some(((1.0, y), (11.0, y))));
+        }
+        assert_eq!((across(1.999), across(7.001)), (None, None));
+        assert_eq!(clip_segment((0.0, 3.0), (0.5, 4.0), &area), None);
+    }
+
+    #[test]
     fn simplified_lines_stay_within_their_tolerance() {
         let wave: Vec<Point> = (0..3000).map(|i| f64::from(i) * 0.1).map(|x| (x, 40.0 * libm::sin(x / 20.0))).collect();
         let kept = simplified(&wave, 0.1);
