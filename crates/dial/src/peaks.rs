@@ -10,7 +10,7 @@
 //! The last line stands in for r·G r, which is of second order in what is left, so a peak is never too high. G(x, x) is a
 //! local thing: with ρ = 0.03 and the τ of `auto` some 50 to 200 pushes find it to 2 to 7 % (root mean square, eight pools of
 //! 5,000). How near matters, because the best score of many is that of a peak found too low: random signs (Hutchinson 1990),
-//! 16 vectors of which are off by 30 %, cost a tenth more errors than exact peaks, this costs none (`docs/research.md`).
+//! 16 vectors of which are off by 20 to 50 %, cost a tenth more errors than exact peaks, this costs none (`docs/research.md`).
 //! All of a round at once, so that the order of the nodes decides nothing but the rounding.
 //!
 //! Cost: a push takes at least ρ τ/(d + τ) of the residual, which begins at 1, so there are at most (d_max + τ)/(τ ρ) of

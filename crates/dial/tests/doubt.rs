@@ -96,14 +96,8 @@ fn scores_are_doubt_times_the_root_of_coverage() {
     for x in 0..n {
         let coverage: f64 = green[x].iter().zip(&d).map(|(g, d)| g * d).sum::<f64>() / green[x][x];
         let want = d[x] * coverage.sqrt();
-        // The peak is estimated from 16 vectors of signs; what it varies by are the entries beside the diagonal, less their
-        // mean over the component.
-        let mates: Vec<usize> =
-            (0..n).filter(|&z| graph.component(NodeId(z as u32)) == graph.component(NodeId(x as u32))).collect();
-        let mean = mates.iter().map(|&z| green[x][z]).sum::<f64>() / mates.len() as f64;
-        let spread: f64 = mates.iter().filter(|z| **z != x).map(|&z| (green[x][z] - mean).powi(2)).sum::<f64>();
-        let slack = 4.0 * (spread / 16.0).sqrt() / green[x][x];
-        assert!((got[x] - want).abs() <= (0.01 + slack) * want + 1e-9, "{x}: {} is not {want}, slack {slack}", got[x]);
+        // A peak is never found too high, so no score is too low; a solve is as good as its residual.
+        assert!(got[x] >= 0.99 * want - 1e-9 && got[x] <= 1.05 * want + 1e-9, "{x}: {} is not {want}", got[x]);
     }
 }
 
