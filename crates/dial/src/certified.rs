@@ -107,11 +107,8 @@ impl Propagation for Certified {
 
     fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
         let (parts, tau) = (self.local.graph().parts(), self.local.tau());
-        let ground = Ground {
-            diagonal: parts.degrees.iter().map(|degree| degree + tau).collect(),
-            sizes: parts.component.iter().map(|&c| parts.component_sizes[c as usize] as usize).collect(),
-            tau,
-        };
+        let size = |place: usize| parts.component_sizes[parts.component[place] as usize] as usize;
+        let ground = Ground { degrees: &parts.degrees, tau, size: &size };
         let row = |place: usize| {
             let slots = parts.starts[place] as usize..parts.starts[place + 1] as usize;
             let weights = parts.weights[slots.clone()].iter().map(|&weight| f64::from(weight));

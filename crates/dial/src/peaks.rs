@@ -30,20 +30,26 @@ const MOST: usize = 2_000;
 /// Nodes between two looks at whether to go on.
 const CHUNK: usize = 256;
 
-/// The graph as far as it matters here: d + τ and the size of the component of every node, and τ.
-pub(crate) struct Ground {
-    pub(crate) diagonal: Vec<f64>,
-    pub(crate) sizes: Vec<usize>,
+/// The graph as far as it matters here: the degree of every node, τ, and how many nodes the component of a node has.
+pub(crate) struct Ground<'a> {
+    pub(crate) degrees: &'a [f64],
     pub(crate) tau: f64,
+    pub(crate) size: &'a (dyn Fn(usize) -> usize + Sync),
+}
+
+impl Ground<'_> {
+    fn diagonal(&self, node: usize) -> f64 {
+        self.degrees[node] + self.tau
+    }
 }
 
 /// The peaks, `row(x)` being the neighbours of x and the weights of the edges.
 pub(crate) fn find<I: Iterator<Item = (u32, f64)>>(
-    ground: &Ground,
+    ground: &Ground<'_>,
     row: impl Fn(usize) -> I + Sync,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let n = ground.diagonal.len();
+    let n = ground.degrees.len();
     let mut peaks = vec![0.0; n];
     control.start("measuring how far labels reach", n);
     peaks.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
@@ -76,14 +82,14 @@ impl Walk {
         Walk { estimate, residual, met: Vec::new(), known, front: Vec::new(), steps: Vec::new() }
     }
 
-    fn peak<I: Iterator<Item = (u32, f64)>>(&mut self, ground: &Ground, row: impl Fn(usize) -> I, x: usize) -> f64 {
+    fn peak<I: Iterator<Item = (u32, f64)>>(&mut self, ground: &Ground<'_>, row: impl Fn(usize) -> I, x: usize) -> f64 {
         self.add(x as u32, 1.0);
         let mut pushes = 0;
         while !self.front.is_empty() && pushes < MOST {
             pushes += self.front.len();
             for node in self.front.drain(..) {
                 let i = node as usize;
-                let step = std::mem::take(&mut self.residual[i]) / ground.diagonal[i];
+                let step = std::mem::take(&mut self.residual[i]) / ground.diagonal(i);
                 self.estimate[i] += step;
                 self.steps.push((node, step));
             }
@@ -101,12 +107,12 @@ impl Walk {
             self.known[i] = false;
             let (g, r) = (std::mem::take(&mut self.estimate[i]), std::mem::take(&mut self.residual[i]));
             crossed += g * r;
-            squares += r * r / ground.diagonal[i];
+            squares += r * r / ground.diagonal(i);
             sum += r;
         }
-        let rest = squares.max(sum * sum / (ground.sizes[x] as f64 * ground.tau));
+        let rest = squares.max(sum * sum / ((ground.size)(x) as f64 * ground.tau));
         // Rounding may end a little below what a walk that never comes back has.
-        (ground.diagonal[x] * (found + crossed + rest)).max(1.0)
+        (ground.diagonal(x) * (found + crossed + rest)).max(1.0)
     }
 
     fn add(&mut self, node: u32, value: f64) {
@@ -143,8 +149,8 @@ mod tests {
                 _ => None,
             })
         };
-        let diagonal = (0..n).map(|x| row(x).map(|(_, w)| w).sum::<f64>() + tau).collect();
-        find(&Ground { diagonal, sizes: vec![n; n], tau }, row, &Control::new()).unwrap()
+        let degrees: Vec<f64> = (0..n).map(|x| row(x).map(|(_, w)| w).sum::<f64>()).collect();
+        find(&Ground { degrees: &degrees, tau, size: &|_| n }, row, &Control::new()).unwrap()
     }
 
     #[test]

@@ -320,12 +320,8 @@ impl Propagation for Poisson {
             return Ok(None);
         }
         let graph = &self.graph;
-        let sizes = graph.component_sizes();
-        let ground = Ground {
-            diagonal: graph.degrees().iter().map(|degree| degree + self.tau).collect(),
-            sizes: (0..graph.n()).map(|node| sizes[graph.component(NodeId(node as u32))]).collect(),
-            tau: self.tau,
-        };
+        let size = |node: usize| graph.component_sizes()[graph.component(NodeId(node as u32))];
+        let ground = Ground { degrees: graph.degrees(), tau: self.tau, size: &size };
         let row = |node: usize| {
             let (neighbours, weights) = graph.row(NodeId(node as u32));
             neighbours.iter().copied().zip(weights.iter().copied())
