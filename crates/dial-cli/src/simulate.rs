@@ -82,7 +82,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let auto = args.asking.acquisition.contains(&Method::Auto);
     if auto && args.saved.saved.is_some() {
         output.note(
-            "note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric, if it was not.",
+            "note: auto does best on symmetric weights (dial graph --kernel symmetric); the line above says what this graph has.",
         );
     }
     if auto && args.asking.acquisition.len() > 1 {

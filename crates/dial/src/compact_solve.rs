@@ -9,11 +9,11 @@
 
 use std::sync::Mutex;
 
+use crate::columns;
 use crate::compact::CompactGraph;
 use crate::control::Control;
 use crate::error::Result;
 use crate::laplacian::LinearOperator;
-use crate::peaks;
 use crate::solve::{Stop, Workspace, conjugate_gradients};
 
 /// L̂ + τ I of a compact graph, by place.
@@ -92,7 +92,7 @@ impl GlobalSolver {
         let parts = graph.parts();
         let component = |place: usize| parts.component[place] as usize;
         let sizes: Vec<usize> = parts.component_sizes.iter().map(|&size| size as usize).collect();
-        let means = peaks::means(component, &sizes, values);
+        let means = columns::means(component, &sizes, values);
         let b = |_: usize, place: usize| values[place] - means[component(place)];
         let norm = (0..values.len()).fold(0.0, |sum, place| sum + b(0, place) * b(0, place)).sqrt();
         // What is left of values that are all alike is rounding.

@@ -2,19 +2,23 @@
 //!
 //! ```text
 //! peak(x) = (d(x) + τ) G(x, x) >= 1,      G = A⁻¹,  A = L + τ I
-//! push from x, in rounds: estimate g, residual r of A g = e_x;   wherever r > ρ at once:  g += r/(d + τ),  r goes to the neighbours
-//! G(x, x) = g(x) + g·r + r·G r            for any g, as G is symmetric
-//! r·G r  >= max(Σ r²/(d + τ), (Σ r)²/(c τ))      c: the nodes of the component
+//! push from x, in rounds: estimate g, residual r = e_x - A g;   wherever r > ρ, at once:
+//!                         g += r/(d + τ),  and r goes to the neighbours, w/(d + τ) of it
+//! G(x, x) = g(x) + g·r + r·G r                   for any g, as G is symmetric
+//! ρ Σr/τ  >= r·G r >= max(Σ r²/(d + τ), (Σ r)²/(c τ))         c: the nodes of the component
 //! ```
 //!
-//! The last line stands in for r·G r, which is of second order in what is left, so a peak is never too high. G(x, x) is a
-//! local thing: with ρ = 0.03 and the τ of `auto` some 50 to 200 pushes find it to 2 to 7 % (root mean square, eight pools of
-//! 5,000). How near matters, because the best score of many is that of a peak found too low: random signs (Hutchinson 1990),
-//! 16 vectors of which are off by 20 to 50 %, cost a tenth more errors than exact peaks, this costs none (`docs/research.md`).
-//! All of a round at once, so that the order of the nodes decides nothing but the rounding.
+//! The lower end of the last line stands in for r·G r, so a peak is never too high. With ρ = 0.03 and the τ of `auto` some 50 to
+//! 150 pushes a node find it to 3 to 7 % on pools of 5,000 (root mean square; Pavia 13 %, single nodes up to two fifths); a smaller
+//! τ would need a smaller ρ. What hurts is unevenness: among thousands of scores one whose peak is much further too low than
+//! the others wins. 16 vectors of random signs (Hutchinson 1990) scatter by 20 to 50 % and cost a tenth more errors than exact
+//! peaks; pushes cost none (`docs/research.md`). All of a round at once, so that the order of the nodes decides nothing but
+//! the rounding.
 //!
-//! Cost: a push takes at least ρ τ/(d + τ) of the residual, which begins at 1, so there are at most (d_max + τ)/(τ ρ) of
-//! them for a node, whatever n; for a tiny τ they are cut off, and the peak is only known to be no lower than what was found.
+//! Cost: what is near decides, so a node costs the same in a pool of any size. A push takes at least ρ τ/(d + τ) of the
+//! residual, which begins at 1; for a tiny τ pushes are cut off, and the upper end
+//! of the last line no longer holds. A hub, a node with a long row, keeps what comes to it, since little
+//! of that would return: else every node would visit every neighbour of every hub. Memory: 17 bytes a node and thread.
 
 use rayon::prelude::*;
 
@@ -24,8 +28,11 @@ use crate::error::Result;
 /// ρ: residuals up to this are left where they are.
 const LEFT: f64 = 0.03;
 
-/// After so many pushes no further round is begun.
-const MOST: usize = 2_000;
+/// After so many entries of the graph no further round is begun.
+const MOST: usize = 100_000;
+
+/// A node with more neighbours is a hub.
+const HUB: usize = 1_000;
 
 /// Nodes between two looks at whether to go on.
 const CHUNK: usize = 256;
@@ -44,7 +51,7 @@ impl Ground<'_> {
 }
 
 /// The peaks, `row(x)` being the neighbours of x and the weights of the edges.
-pub(crate) fn find<I: Iterator<Item = (u32, f64)>>(
+pub(crate) fn find<I: ExactSizeIterator<Item = (u32, f64)>>(
     ground: &Ground<'_>,
     row: impl Fn(usize) -> I + Sync,
     control: &Control,
@@ -73,29 +80,40 @@ struct Walk {
     known: Vec<bool>,
     /// Nodes to be pushed in this round, and what they add to their estimate.
     front: Vec<u32>,
-    steps: Vec<(u32, f64)>,
+    steps: Vec<(usize, f64)>,
+    /// Entries of the graph, for the last node.
+    visited: usize,
 }
 
 impl Walk {
     fn new(n: usize) -> Walk {
         let (estimate, residual, known) = (vec![0.0; n], vec![0.0; n], vec![false; n]);
-        Walk { estimate, residual, met: Vec::new(), known, front: Vec::new(), steps: Vec::new() }
+        Walk { estimate, residual, met: Vec::new(), known, front: Vec::new(), steps: Vec::new(), visited: 0 }
     }
 
-    fn peak<I: Iterator<Item = (u32, f64)>>(&mut self, ground: &Ground<'_>, row: impl Fn(usize) -> I, x: usize) -> f64 {
+    fn peak<I: ExactSizeIterator<Item = (u32, f64)>>(
+        &mut self,
+        ground: &Ground<'_>,
+        row: impl Fn(usize) -> I,
+        x: usize,
+    ) -> f64 {
         self.add(x as u32, 1.0);
-        let mut pushes = 0;
-        while !self.front.is_empty() && pushes < MOST {
-            pushes += self.front.len();
+        self.visited = 0;
+        while !self.front.is_empty() && self.visited < MOST {
+            let mut steps = std::mem::take(&mut self.steps);
             for node in self.front.drain(..) {
                 let i = node as usize;
+                if i != x && row(i).len() > HUB {
+                    continue;
+                }
                 let step = std::mem::take(&mut self.residual[i]) / ground.diagonal(i);
                 self.estimate[i] += step;
-                self.steps.push((node, step));
+                steps.push((i, step));
             }
-            let mut steps = std::mem::take(&mut self.steps);
-            for (node, step) in steps.drain(..) {
-                row(node as usize).for_each(|(neighbour, weight)| self.add(neighbour, weight * step));
+            for (i, step) in steps.drain(..) {
+                let row = row(i);
+                self.visited += row.len();
+                row.for_each(|(neighbour, weight)| self.add(neighbour, weight * step));
             }
             self.steps = steps;
         }
@@ -128,48 +146,76 @@ impl Walk {
     }
 }
 
-/// The mean of values over each component.
-pub(crate) fn means(component: impl Fn(usize) -> usize, sizes: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut means = vec![0.0; sizes.len()];
-    values.iter().enumerate().for_each(|(node, value)| means[component(node)] += value);
-    means.iter_mut().zip(sizes).for_each(|(mean, size)| *mean /= *size as f64);
-    means
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The peaks of a graph of these edges, all of one component, and what a row says.
-    fn peaks(n: usize, edges: &[(u32, u32, f64)], tau: f64) -> Vec<f64> {
-        let row = |x: usize| {
-            edges.iter().filter_map(move |&(a, b, w)| match x as u32 {
-                x if x == a => Some((b, w)),
-                x if x == b => Some((a, w)),
-                _ => None,
-            })
-        };
-        let degrees: Vec<f64> = (0..n).map(|x| row(x).map(|(_, w)| w).sum::<f64>()).collect();
-        find(&Ground { degrees: &degrees, tau, size: &|_| n }, row, &Control::new()).unwrap()
+    /// A graph of one component by its edges.
+    struct Small {
+        rows: Vec<Vec<(u32, f64)>>,
+        degrees: Vec<f64>,
+    }
+
+    impl Small {
+        fn new(n: usize, edges: impl IntoIterator<Item = (u32, u32, f64)>) -> Small {
+            let mut rows = vec![Vec::new(); n];
+            for (a, b, weight) in edges {
+                rows[a as usize].push((b, weight));
+                rows[b as usize].push((a, weight));
+            }
+            let degrees = rows.iter().map(|row| row.iter().map(|(_, weight)| weight).sum()).collect();
+            Small { rows, degrees }
+        }
+
+        fn row(&self, x: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
+            self.rows[x].iter().copied()
+        }
+
+        fn ground<'a>(&'a self, tau: f64, size: &'a (dyn Fn(usize) -> usize + Sync)) -> Ground<'a> {
+            Ground { degrees: &self.degrees, tau, size }
+        }
+
+        fn peaks(&self, tau: f64) -> Vec<f64> {
+            find(&self.ground(tau, &|_| self.rows.len()), |x| self.row(x), &Control::new()).unwrap()
+        }
     }
 
     #[test]
     fn two_nodes_by_hand() {
         // A = [[2, -1], [-1, 2]]: G(0, 0) = 2/3, times 2. What is left of e_0 after the last round, a residual of at most 0.03,
         // speaks with less than 0.03² times G.
-        for peak in peaks(2, &[(0, 1, 1.0)], 1.0) {
+        for peak in Small::new(2, [(0, 1, 1.0)]).peaks(1.0) {
             assert!(peak <= 4.0 / 3.0 && peak > 4.0 / 3.0 - 2.0 * 0.03 * 0.03, "{peak}");
         }
-        assert_eq!(peaks(1, &[], 0.5), [1.0]);
+        assert_eq!(Small::new(1, []).peaks(0.5), [1.0]);
     }
 
     #[test]
     fn a_walk_that_hardly_ends_is_cut_off() {
         // Two nodes and τ = 1e-6: G(0, 0) = (1 + τ)/(τ (2 + τ)), half a million; nearly all of it is the constant.
-        let (tau, edges) = (1e-6, [(0, 1, 1.0)]);
+        let (tau, two) = (1e-6, Small::new(2, [(0, 1, 1.0)]));
         let want = (1.0 + tau) * (1.0 + tau) / (tau * (2.0 + tau));
-        for peak in peaks(2, &edges, tau) {
+        for peak in two.peaks(tau) {
             assert!(peak <= want * (1.0 + 1e-9) && peak > 0.999 * want, "{peak} is not {want}");
         }
+        let mut walk = Walk::new(2);
+        walk.peak(&two.ground(tau, &|_| 2), |x| two.row(x), 0);
+        assert_eq!(walk.visited, MOST);
+    }
+
+    #[test]
+    fn a_hub_is_not_visited_from_everywhere() {
+        // A ring of 3,000 whose nodes all know node 0, by a weight like that of the ring.
+        let n = 3_000_u32;
+        let spokes = (2..n - 1).map(|x| (0, x, 1.0));
+        let wheel = Small::new(n as usize, (0..n).map(|x| (x, (x + 1) % n, 1.0)).chain(spokes));
+        let (mut walk, tau) = (Walk::new(n as usize), 0.1);
+        let peak = walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 1_500);
+        assert!(walk.visited < 1_000, "{}", walk.visited);
+        // Without the hub, an endless line with d + τ = 3.1: G(x, x) = 1/√(3.1² - 4), as the solution falls by one factor a
+        // step; what returns from the hub adds less than 1/(n τ).
+        let line = 3.1 / (3.1_f64 * 3.1 - 4.0).sqrt();
+        assert!(peak > 0.99 * line && peak < line + 3.1 / (f64::from(n) * tau), "{peak} is not {line}");
+        assert!(walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 0) >= 1.0);
     }
 }

@@ -18,6 +18,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::colours::Coloured;
+use crate::columns;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -52,8 +53,8 @@ pub trait Propagation: Send + Sync {
         Ok(None)
     }
 
-    /// (d(x) + τ) G(x, x) for every node x, from walks that stay near (`peaks`): what [`Propagation::spread`] has to be divided by for columns that are
-    /// 1 at their source. `None` where that is.
+    /// (d(x) + τ) G(x, x) for every node x, never too high: what [`Propagation::spread`] has to be divided by for columns
+    /// that are 1 at their source. `None` where that is.
     fn peaks(&self, _control: &Control) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }
@@ -218,7 +219,7 @@ impl Poisson {
     fn weigh(&self, values: &[f64], control: &Control) -> Result<Vec<f64>> {
         let graph = &self.graph;
         let component = |node: usize| graph.component(NodeId(node as u32));
-        let means = peaks::means(component, graph.component_sizes(), values);
+        let means = columns::means(component, graph.component_sizes(), values);
         let b = |node: usize, _: usize| values[node] - means[component(node)];
         let norm = (0..values.len()).fold(0.0, |sum, node| sum + b(node, 0) * b(node, 0)).sqrt();
         // What is left of values that are all alike is rounding.

@@ -29,6 +29,7 @@ pub enum Purpose {
     Clusters = 9,
     /// Wrong answers of a noisy oracle in a simulation.
     Oracle = 10,
+    // 11 was random signs.
     /// Nodes on which accuracy is estimated.
     Sample = 12,
     /// Everything a caller of the library wants for itself.

@@ -145,6 +145,34 @@ fn a_question_can_be_cancelled_and_asked_again() {
 }
 
 #[test]
+fn peaks_of_many_nodes_are_those_of_their_columns() {
+    let (graph, tau) = pool(&[400, 300], Kernel::Symmetric);
+    let nodes = [0, 255, 256, 399, 400, 511, 512, 699].map(NodeId);
+    let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
+    let certified = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
+    let columns = poisson.raw_columns(&nodes, &Control::new()).unwrap();
+    for kernel in [&poisson as &dyn Propagation, &certified] {
+        let peaks = kernel.peaks(&Control::new()).unwrap().unwrap();
+        for (node, column) in nodes.iter().zip(&columns) {
+            let (got, want) = (peaks[node.index()], (graph.degrees()[node.index()] + tau) * column[node.index()]);
+            assert!(got > 0.9 * want && got < want * (1.0 + 1e-5), "{node:?}: {got} is not {want}");
+        }
+    }
+}
+
+#[test]
+fn measuring_peaks_can_be_cancelled() {
+    let (graph, tau) = pool(&[400, 300], Kernel::Symmetric);
+    let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
+    let certified = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
+    for kernel in [&poisson as &dyn Propagation, &certified] {
+        let cancelled = Control::new();
+        cancelled.cancel();
+        assert!(matches!(kernel.peaks(&cancelled), Err(Error::Cancelled)));
+    }
+}
+
+#[test]
 fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
     let sizes = [60, 50, 40];
     let classes: Vec<usize> = sizes.iter().enumerate().flat_map(|(class, size)| vec![class; *size]).collect();
