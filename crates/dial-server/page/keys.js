@@ -70,6 +70,8 @@ export function classOfKey(event, classes) {
 
 /** Whether somebody is typing. @param {EventTarget|null} target */
 export function typing(target) {
+  // A field of a dialog that was closed a moment ago may have the focus until the dialog is gone.
+  if (target instanceof Element && target.closest("dialog:not([open])")) return false;
   return target instanceof HTMLInputElement
     ? !["checkbox", "radio", "range", "color"].includes(target.type)
     : target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;

@@ -2,7 +2,7 @@
 
 use crate::run::{Place, two_blobs};
 
-const SIMULATE: &str = "simulate builtin:scene:256 --k 8 --queries 5 --trials 1 --quiet";
+const SIMULATE: &str = "simulate builtin:scene:256 --k 8 --queries 10 --trials 1 --quiet";
 
 #[test]
 fn a_scene_leaves_maps_that_can_be_read_again() {
@@ -18,8 +18,8 @@ fn a_scene_leaves_maps_that_can_be_read_again() {
     let uncertainty = place.read("maps/uncertainty.img");
     let values = uncertainty.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()));
     assert!(values.clone().count() == 256 && values.clone().all(|value| (0.0..=0.834).contains(&value)));
-    // One label per class and five answers.
-    assert_eq!(values.filter(|value| *value == 0.0).count(), 11);
+    // One label per class and ten answers.
+    assert_eq!(values.filter(|value| *value == 0.0).count(), 16);
     assert!(place.read("maps/classes.png").starts_with(b"\x89PNG"));
     // The map is a file of labels for the scene it came from.
     let again = "simulate builtin:scene:256 --k 8 --queries 2 --trials 1 --labels maps/classes.hdr --json";
