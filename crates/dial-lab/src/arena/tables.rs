@@ -188,8 +188,11 @@ pub fn to_json(table: &[Standing]) -> Value {
 /// What must hold of a contestant, and whether it does: a row for every claim.
 pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: usize) -> Option<Table> {
     let own = table.iter().find(|standing| standing.name == name)?;
-    let rivals = table.iter().filter(|standing| standing.pools == own.pools && !standing.name.contains(":batch="));
-    let best = rivals.map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
+    let rival = |standing: &&Standing| standing.pools == own.pools && !standing.name.contains(":batch=");
+    let rivals: Vec<&Standing> = table.iter().filter(rival).filter(|standing| standing.name != name).collect();
+    let best = rivals.iter().map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
+    let level: Vec<&str> = rivals.iter().filter(|r| r.rank == own.rank).map(|r| r.name.as_str()).collect();
+    let shared = if level.is_empty() { String::new() } else { format!(", shared with {}", level.join(", ")) };
     let verdict = |holds: bool| if holds { "yes" } else { "no" }.to_string();
     let worst = own.worst().map_or("-".into(), |gap| {
         let Gap { mean, half, pool } = Gap::of(gap);
@@ -210,7 +213,7 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
         vec![
             "best mean rank of all".into(),
             if table.len() > 1 { verdict(own.rank <= best) } else { "cannot tell".into() },
-            plain(own.rank, 2),
+            plain(own.rank, 2) + &shared,
         ],
         vec![
             format!("mean ratio of error areas to {REFERENCE} at most 0.70"),
