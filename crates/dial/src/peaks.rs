@@ -16,9 +16,9 @@
 //! the rounding.
 //!
 //! Cost: what is near decides, so a node costs the same in a pool of any size. A push takes at least ρ τ/(d + τ) of the
-//! residual, which begins at 1; for a tiny τ pushes are cut off, and the upper end
-//! of the last line no longer holds. A hub, a node with a long row, keeps what comes to it, since little
-//! of that would return: else every node would visit every neighbour of every hub. Memory: 17 bytes a node and thread.
+//! residual, which begins at 1; for a tiny τ pushes are cut off. A hub, a node with a long row, keeps what comes to it, since
+//! little of that would return: else every node would visit every neighbour of every hub. In both cases the upper end of the
+//! last line no longer holds, the lower one does. Memory: 17 bytes a node and thread.
 
 use rayon::prelude::*;
 
