@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use dial::{CompactGraph, Effort, Lists, Neighbours, Rows, Search, ZeroVectors};
+use dial::{CompactGraph, Effort, Kernel, Lists, Neighbours, Rows, Search, ZeroVectors};
 use dial_data::{Fingerprint, GraphFile, Pool, ReadOptions, Recipe, RowFile, RowReader, write_graph};
 use serde_json::json;
 
@@ -122,6 +122,11 @@ pub fn load_or_build<'a>(
     let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
     prepare::component_note(&sizes, output);
     prepare::with_graph(pool, graph)
+}
+
+/// The weights of a saved graph.
+pub fn kernel(path: &PathBuf) -> Result<Kernel, Failure> {
+    Ok(GraphFile::open(path)?.recipe().kernel)
 }
 
 /// Refuses settings that were typed and contradict those of the file. Defaults were not typed, as far as one can tell.

@@ -8,7 +8,7 @@ use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
-use dial::{Control, Items, NodeId, Options, Policy, Precision, Prior, Score, Session, Setting, Suited};
+use dial::{Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Score, Session, Setting, Suited};
 use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;
 
@@ -80,10 +80,10 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
         output,
     )?;
     let auto = args.asking.acquisition.contains(&Method::Auto);
-    if auto && args.saved.saved.is_some() {
-        output.note(
-            "note: auto does best on symmetric weights (dial graph --kernel symmetric); the line above says what this graph has.",
-        );
+    if auto
+        && args.saved.saved.as_ref().map(saved::kernel).transpose()?.is_some_and(|kernel| kernel != Kernel::Symmetric)
+    {
+        output.note("note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric.");
     }
     if auto && args.asking.acquisition.len() > 1 {
         output

@@ -215,6 +215,9 @@ mod tests {
         // step; what returns from the hub adds less than 1/(n τ).
         let line = 3.1 / (3.1_f64 * 3.1 - 4.0).sqrt();
         assert!(peak > 0.99 * line && peak < line + 3.1 / (f64::from(n) * tau), "{peak} is not {line}");
-        assert!(walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 0) >= 1.0);
+        // The hub itself: what it gives is the same everywhere on the rim, u = h/1.1, and (2999 + τ) h - 2999 u = 1.
+        let (hub, own) = (walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 0), 2_999.1);
+        let want = own / (own - 2_999.0 / 1.1);
+        assert!(hub <= want * (1.0 + 1e-9) && hub > 0.99 * want, "{hub} is not {want}");
     }
 }

@@ -1,7 +1,8 @@
 //! The figures of the arena: learning curves of every pool, and one picture of all ratios.
 //!
-//! A figure of curves shows `auto` and the reference, those who do best on that pool, and random questions. A contestant
-//! looks the same in all figures, where that does not make two of one figure look alike.
+//! A figure of curves shows `auto` and the reference, those who do best on that pool, and random questions; whoever
+//! asks in batches is left out, or `auto` would hide its rivals. A contestant looks the same in all figures, where that does not make
+//! two of one figure look alike.
 
 use super::contestants::{AUTO, REFERENCE, everybody};
 use super::league::league;
@@ -83,7 +84,8 @@ fn heights(shown: &[&Entry]) -> (f64, f64) {
 fn shown(pool: &PoolResult) -> Vec<&Entry> {
     let always = |entry: &&Entry| [AUTO, REFERENCE, "random"].contains(&entry.name.as_str());
     let named = |name: &str| pool.entry(name);
-    let mut best: Vec<&Entry> = pool.entries.iter().filter(|e| !always(e) && !e.name.ends_with(OWN)).collect();
+    let rival = |entry: &&Entry| !always(entry) && !entry.name.ends_with(OWN) && !entry.name.contains(":batch=");
+    let mut best: Vec<&Entry> = pool.entries.iter().filter(rival).collect();
     best.sort_by(|a, b| b.mean(AREA).total_cmp(&a.mean(AREA)));
     best.truncate(BEST);
     named(AUTO).into_iter().chain(best).chain(named(REFERENCE)).chain(named("random")).collect()

@@ -14,13 +14,16 @@ const GAP: f64 = 10.0;
 /// The ratio at which colours are full.
 const FULL: f64 = 2.0;
 
+const NOTE: &str = "1 is the reference, smaller is better; in a frame: the best of a pool.";
+
 /// The picture: a row of `ratios` for each of `names`, a column for each of `pools`, and the means in front.
 pub fn overview(title: &str, names: &[&str], pools: &[&str], ratios: &[Vec<f64>], means: &[f64]) -> Canvas {
     let widest = |texts: &[&str]| texts.iter().map(|text| font::width(text, SIZE)).fold(0.0, f64::max);
     let left = PAD + widest(names) + 10.0;
     let first = left + CELL.0 + GAP;
     let top = PAD + 34.0 + widest(pools);
-    let width = (first + CELL.0 * pools.len() as f64 + PAD).max(PAD * 2.0 + font::width(title, 17.0) * 1.06);
+    let words = (font::width(title, 17.0) * 1.06).max(font::width(NOTE, SIZE));
+    let width = (first + CELL.0 * pools.len() as f64 + PAD).max(PAD * 2.0 + words);
     let mut canvas = Canvas::new(width.ceil(), (top + CELL.1 * names.len() as f64 + 34.0).ceil());
     canvas.title = title.to_string();
     canvas.description = describe(names, means);
@@ -41,9 +44,8 @@ pub fn overview(title: &str, names: &[&str], pools: &[&str], ratios: &[Vec<f64>]
             cell(&mut canvas, (first + CELL.0 * pool as f64, y), *ratio, *ratio == best[pool]);
         }
     }
-    let note = "1 is the reference, smaller is better; in a frame: the best of a pool.";
     let at = (PAD, top + CELL.1 * names.len() as f64 + 20.0);
-    canvas.text(Text { colour: Colour::MUTED, ..Text::new(note, at, SIZE) });
+    canvas.text(Text { colour: Colour::MUTED, ..Text::new(NOTE, at, SIZE) });
     canvas
 }
 
@@ -84,4 +86,15 @@ fn colour(ratio: f64) -> Colour {
 fn describe(names: &[&str], means: &[f64]) -> String {
     let one = |(name, mean): (&&str, &f64)| format!("{name} {mean:.2}");
     format!("Mean ratios of error areas: {}.", names.iter().zip(means).map(one).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_of_one_pool_has_room_for_its_note() {
+        let canvas = overview("t", &["a"], &["p"], &[vec![1.0]], &[1.0]);
+        assert!(canvas.width >= PAD + font::width(NOTE, SIZE), "{}", canvas.width);
+    }
 }
