@@ -17,7 +17,11 @@ const TIMES: usize = 50;
 
 /// Deflate shrinks up to 1032 to 1, and a picture is no bomb as long as it is within its own limits.
 fn times(target: Target) -> usize {
-    if target == Target::Pictures { 4 * 1032 } else { TIMES }
+    if target == Target::Pictures {
+        4 * 1032
+    } else {
+        TIMES
+    }
 }
 
 /// What is wrong with a reader.
@@ -66,7 +70,10 @@ pub fn watch() {
         loop {
             thread::sleep(PATIENCE);
             if !ANSWERED.swap(false, Relaxed) {
-                eprintln!("no answer for {} s: the input is left in the folder of this run", PATIENCE.as_secs());
+                eprintln!(
+                    "no answer for {} s: the input is left in the folder of this run",
+                    PATIENCE.as_secs()
+                );
                 std::process::exit(1);
             }
         }
@@ -108,10 +115,15 @@ pub fn watched<T>(size: usize, times: usize, work: impl FnOnce() -> T) -> Result
     let said = || PANIC.lock().map(|text| text.clone()).unwrap_or_default();
     let answer = answer.map_err(|_| Failure::Panic(said()))?;
     if memory > MEMORY + times * size {
-        return Err(Failure::Memory(format!("{memory} bytes for a file of {size}")));
+        return Err(Failure::Memory(format!(
+            "{memory} bytes for a file of {size}"
+        )));
     }
     if taken > LONGEST {
-        return Err(Failure::Slow(format!("{:.1} s for a file of {size}", taken.as_secs_f64())));
+        return Err(Failure::Slow(format!(
+            "{:.1} s for a file of {size}",
+            taken.as_secs_f64()
+        )));
     }
     Ok(answer)
 }
@@ -128,7 +140,9 @@ pub fn shape(text: &str) -> String {
             (Some(_), _) => {}
             (None, '"' | '\'') => until = Some(c),
             (None, '(') => until = Some(')'),
-            (None, c) if c.is_ascii_alphabetic() || (c == ' ' && !shape.ends_with(' ')) => shape.push(c),
+            (None, c) if c.is_ascii_alphabetic() || (c == ' ' && !shape.ends_with(' ')) => {
+                shape.push(c)
+            }
             (None, _) => {}
         }
     }

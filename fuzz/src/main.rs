@@ -23,8 +23,16 @@ struct Args {
 fn args() -> Option<Args> {
     let mut words = std::env::args().skip(1);
     let name = words.next()?;
-    let targets: Vec<Target> = Target::ALL.into_iter().filter(|one| name == "all" || one.word() == name).collect();
-    let mut args = Args { targets, seconds: 60, seed: 1, out: "target/fuzz".into() };
+    let targets: Vec<Target> = Target::ALL
+        .into_iter()
+        .filter(|one| name == "all" || one.word() == name)
+        .collect();
+    let mut args = Args {
+        targets,
+        seconds: 60,
+        seed: 1,
+        out: "target/fuzz".into(),
+    };
     while let Some(word) = words.next() {
         let value = words.next()?;
         match word.as_str() {
@@ -40,16 +48,30 @@ fn args() -> Option<Args> {
 fn main() -> ExitCode {
     let Some(args) = args() else {
         let words: Vec<&str> = Target::ALL.iter().map(|target| target.word()).collect();
-        eprintln!("usage: fuzz all|{} [--seconds 60] [--seed 1] [--out FOLDER]", words.join("|"));
+        eprintln!(
+            "usage: fuzz all|{} [--seconds 60] [--seed 1] [--out FOLDER]",
+            words.join("|")
+        );
         return ExitCode::from(2);
     };
     watch();
     let mut failed = 0;
     for &target in &args.targets {
-        let found = run(target, args.seed, End::Time(Duration::from_secs(args.seconds)));
-        let Found { inputs, read, answers, failures } = &found;
+        let found = run(
+            target,
+            args.seed,
+            End::Time(Duration::from_secs(args.seconds)),
+        );
+        let Found {
+            inputs,
+            read,
+            answers,
+            failures,
+        } = &found;
         let (word, answers, failures) = (target.word(), answers.len(), failures.len());
-        println!("{word}: {inputs} inputs, {read} of them read, {answers} different answers, {failures} failures");
+        println!(
+            "{word}: {inputs} inputs, {read} of them read, {answers} different answers, {failures} failures"
+        );
         failed += failures;
         if *read == 0 {
             println!("  nothing was read: this run says nothing about the reader");
@@ -57,15 +79,27 @@ fn main() -> ExitCode {
         }
         write(&args, target, &found);
     }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn write(args: &Args, target: Target, found: &Found) {
     for (i, (failure, input)) in found.failures.iter().enumerate() {
-        let path = args.out.join(format!("{}-{i}-{}", target.word(), input.name.replace('/', "-")));
-        println!("  {failure:?}\n  options {:#016b}, input in {}", input.options, path.display());
-        let written =
-            std::fs::create_dir_all(&args.out).and_then(|()| std::fs::write(&path, input.wrap.around(&input.bytes)));
+        let path = args.out.join(format!(
+            "{}-{i}-{}",
+            target.word(),
+            input.name.replace('/', "-")
+        ));
+        println!(
+            "  {failure:?}\n  options {:#016b}, input in {}",
+            input.options,
+            path.display()
+        );
+        let written = std::fs::create_dir_all(&args.out)
+            .and_then(|()| std::fs::write(&path, input.wrap.around(&input.bytes)));
         if let Err(error) = written {
             eprintln!("  cannot be written: {error}");
         }

@@ -18,7 +18,9 @@ pub fn minimised(target: Target, input: &Input, failure: &Failure, folder: &Path
         let mut place = 0;
         while place < smallest.bytes.len() && start.elapsed() < LONGEST {
             let mut smaller = smallest.clone();
-            smaller.bytes.drain(place..(place + piece).min(smallest.bytes.len()));
+            smaller
+                .bytes
+                .drain(place..(place + piece).min(smallest.bytes.len()));
             match check(target, &smaller, folder) {
                 Err(other) if other.like(failure) => smallest = smaller,
                 _ => place += piece,

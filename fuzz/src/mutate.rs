@@ -125,8 +125,12 @@ pub fn mutated(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
 fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     match random.below(12) {
         0 => at(bytes, random, |byte, random| *byte ^= 1 << random.below(8)),
-        1 => at(bytes, random, |byte, random| *byte = random.below(256) as u8),
-        2 => at(bytes, random, |byte, random| *byte = byte.wrapping_add(random.below(33) as u8).wrapping_sub(16)),
+        1 => at(bytes, random, |byte, random| {
+            *byte = random.below(256) as u8
+        }),
+        2 => at(bytes, random, |byte, random| {
+            *byte = byte.wrapping_add(random.below(33) as u8).wrapping_sub(16)
+        }),
         3 => integer(bytes, random),
         4 => number(bytes, random),
         5 => insert(bytes, WORDS[random.below(WORDS.len())].as_bytes(), random),
@@ -162,13 +166,18 @@ fn insert(bytes: &mut Vec<u8>, piece: &[u8], random: &mut Random) {
 
 fn overwrite(bytes: &mut [u8], piece: &[u8], random: &mut Random) {
     let place = random.below(bytes.len() + 1);
-    bytes[place..].iter_mut().zip(piece).for_each(|(byte, new)| *byte = *new);
+    bytes[place..]
+        .iter_mut()
+        .zip(piece)
+        .for_each(|(byte, new)| *byte = *new);
 }
 
 /// A length or count: an integer of 2, 4 or 8 bytes in either order, set to an extreme or moved a little.
 fn integer(bytes: &mut [u8], random: &mut Random) {
     let width = [2, 4, 8][random.below(3)];
-    let Some(last) = bytes.len().checked_sub(width) else { return };
+    let Some(last) = bytes.len().checked_sub(width) else {
+        return;
+    };
     let mut place = random.below(last + 1);
     if random.below(2) == 0 {
         place -= place % width;
@@ -176,8 +185,13 @@ fn integer(bytes: &mut [u8], random: &mut Random) {
     let field = &mut bytes[place..place + width];
     let little = random.below(2) == 0;
     let old = match little {
-        true => field.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-        false => field.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+        true => field
+            .iter()
+            .rev()
+            .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+        false => field
+            .iter()
+            .fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
     };
     let new = match random.below(3) {
         0 => old.wrapping_add(random.below(9) as u64).wrapping_sub(4),
@@ -191,12 +205,15 @@ fn integer(bytes: &mut [u8], random: &mut Random) {
 
 /// A number in text, replaced by another.
 fn number(bytes: &mut Vec<u8>, random: &mut Random) {
-    let starts: Vec<usize> =
-        (0..bytes.len()).filter(|&i| bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_digit())).collect();
+    let starts: Vec<usize> = (0..bytes.len())
+        .filter(|&i| bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_digit()))
+        .collect();
     if starts.is_empty() {
         return;
     }
     let start = starts[random.below(starts.len())];
-    let end = (start..bytes.len()).find(|&i| !bytes[i].is_ascii_digit()).unwrap_or(bytes.len());
+    let end = (start..bytes.len())
+        .find(|&i| !bytes[i].is_ascii_digit())
+        .unwrap_or(bytes.len());
     bytes.splice(start..end, NUMBERS[random.below(NUMBERS.len())].bytes());
 }

@@ -61,12 +61,17 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
         End::Time(most) => start.elapsed() >= most,
     };
     while !inputs.is_empty() && !over(found.inputs) && found.failures.len() < 20 {
-        let from = if random.below(2) == 0 && !good.is_empty() { &good } else { &inputs };
+        let from = if random.below(2) == 0 && !good.is_empty() {
+            &good
+        } else {
+            &inputs
+        };
         let mut input = from[random.below(from.len())].clone();
         let other = &inputs[random.below(inputs.len())];
         input.bytes = mutated(&input.bytes, &other.bytes, &mut random);
         if random.below(4) == 0 {
-            input.options = (random.below(1 << 14) & random.below(1 << 14) & random.below(1 << 14)) as u16;
+            input.options =
+                (random.below(1 << 14) & random.below(1 << 14) & random.below(1 << 14)) as u16;
         }
         let answers = found.answers.len();
         let answer = look(target, &input, &folder, &mut found);
@@ -109,8 +114,16 @@ fn look(target: Target, input: &Input, folder: &Path, found: &mut Found) -> Opti
 /// A folder of this run, in memory where the system has one. If a reader ends the process, the input is left there.
 fn folder(target: Target) -> PathBuf {
     let memory = Path::new("/dev/shm");
-    let base = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
-    let folder = base.join(format!("dial-fuzz-{}-{}", std::process::id(), target.word()));
+    let base = if memory.is_dir() {
+        memory.to_path_buf()
+    } else {
+        std::env::temp_dir()
+    };
+    let folder = base.join(format!(
+        "dial-fuzz-{}-{}",
+        std::process::id(),
+        target.word()
+    ));
     fs::create_dir_all(&folder).expect("a folder for the inputs");
     folder
 }

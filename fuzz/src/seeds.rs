@@ -15,31 +15,70 @@ use crate::targets::{Input, PICTURES, Target, Wrap};
 /// The first inputs of a target. The folder is for files that are made by writers.
 pub fn seeds(target: Target, folder: &Path) -> Vec<Input> {
     let mut seeds = of_corpus(target);
-    let wrapped = |name: &str, bytes: Vec<u8>, wrap| Input { wrap, ..Input::plain(name, bytes) };
+    let wrapped = |name: &str, bytes: Vec<u8>, wrap| Input {
+        wrap,
+        ..Input::plain(name, bytes)
+    };
     match target {
         Target::Npz => {
             let arrays = of_corpus(Target::Npy);
-            seeds.extend(arrays.into_iter().map(|array| wrapped("wrapped.npz", array.bytes, Wrap::Zip)));
+            seeds.extend(
+                arrays
+                    .into_iter()
+                    .map(|array| wrapped("wrapped.npz", array.bytes, Wrap::Zip)),
+            );
         }
         Target::Idx => {
             let plain = seeds.clone();
-            seeds.extend(plain.into_iter().map(|seed| wrapped("wrapped-idx3-ubyte.gz", seed.bytes, Wrap::Gzip)));
+            seeds.extend(
+                plain
+                    .into_iter()
+                    .map(|seed| wrapped("wrapped-idx3-ubyte.gz", seed.bytes, Wrap::Gzip)),
+            );
         }
         Target::Mat => seeds.push(wrapped("wrapped.mat", build::good_array("X"), Wrap::Mat)),
-        Target::Table => seeds.extend(TABLES.iter().map(|text| Input::plain("a.csv", text.as_bytes().to_vec()))),
-        Target::Jsonl => seeds.extend(LINES.iter().map(|text| Input::plain("a.jsonl", text.as_bytes().to_vec()))),
+        Target::Table => seeds.extend(
+            TABLES
+                .iter()
+                .map(|text| Input::plain("a.csv", text.as_bytes().to_vec())),
+        ),
+        Target::Jsonl => seeds.extend(
+            LINES
+                .iter()
+                .map(|text| Input::plain("a.jsonl", text.as_bytes().to_vec())),
+        ),
         Target::Parquet => seeds.extend(columnar::parquet()),
         Target::Arrow => seeds.extend(columnar::arrow()),
-        Target::Texts => seeds.extend(LETTERS.iter().map(|text| Input::plain("a.txt", text.as_bytes().to_vec()))),
-        Target::Envi => seeds.extend(SCENES.iter().map(|text| Input::plain("scene.hdr", text.as_bytes().to_vec()))),
+        Target::Texts => seeds.extend(
+            LETTERS
+                .iter()
+                .map(|text| Input::plain("a.txt", text.as_bytes().to_vec())),
+        ),
+        Target::Envi => seeds.extend(
+            SCENES
+                .iter()
+                .map(|text| Input::plain("scene.hdr", text.as_bytes().to_vec())),
+        ),
         Target::Pictures => seeds.extend(pictures()),
         Target::Labels | Target::Features => {
-            seeds.extend(BESIDE.iter().map(|text| Input::plain("beside.csv", text.as_bytes().to_vec())));
-            seeds.extend(corpus::good().into_iter().map(|(name, bytes)| Input::plain(name, bytes)));
+            seeds.extend(
+                BESIDE
+                    .iter()
+                    .map(|text| Input::plain("beside.csv", text.as_bytes().to_vec())),
+            );
+            seeds.extend(
+                corpus::good()
+                    .into_iter()
+                    .map(|(name, bytes)| Input::plain(name, bytes)),
+            );
         }
         Target::Rows => seeds.extend(of_corpus(Target::Npy)),
         Target::Graph => seeds.push(wrapped("a.dialgraph", graph(folder), Wrap::Graph)),
-        Target::Other => seeds.extend(ARRAYS.iter().map(|text| Input::plain("a.json", text.as_bytes().to_vec()))),
+        Target::Other => seeds.extend(
+            ARRAYS
+                .iter()
+                .map(|text| Input::plain("a.json", text.as_bytes().to_vec())),
+        ),
         Target::Npy => {}
     }
     seeds
@@ -63,7 +102,10 @@ const ARRAYS: &[&str] = &[
     "[{\"id\": \"a\", \"x\": 1, \"y\": 2.5}, {\"id\": \"b\", \"x\": -3, \"y\": 4}, {\"id\": \"c\", \"x\": 0, \"y\": 1e2}]",
     "[{\"text\": \"one two three\", \"label\": \"p\"}, {\"text\": \"two three four\", \"label\": \"q\"}]",
 ];
-const LETTERS: &[&str] = &["one two three\ntwo three four\n\nfour, one!\r\n", "日本語 ÄÖ\nσαν\n\u{feff}\0\n"];
+const LETTERS: &[&str] = &[
+    "one two three\ntwo three four\n\nfour, one!\r\n",
+    "日本語 ÄÖ\nσαν\n\u{feff}\0\n",
+];
 const SCENES: &[&str] = &[
     "ENVI\ndescription = {\n a scene }\nsamples = 4\nlines = 6\nbands = 4\nheader offset = 0\nfile type = ENVI Standard\n\
      data type = 1\ninterleave = bsq\nbyte order = 0\nwavelength units = Nanometers\nwavelength = {400, 500.5,\n 600, 700}\n\
@@ -82,7 +124,11 @@ const BESIDE: &[&str] = &[
 
 /// The target that a file of the corpus belongs to.
 fn target_of(name: &str) -> Target {
-    let ends = |endings: &[&str]| endings.iter().any(|ending| name.to_lowercase().ends_with(ending));
+    let ends = |endings: &[&str]| {
+        endings
+            .iter()
+            .any(|ending| name.to_lowercase().ends_with(ending))
+    };
     match () {
         _ if ends(&[".npy"]) => Target::Npy,
         _ if ends(&[".npz"]) => Target::Npz,
@@ -97,25 +143,50 @@ fn target_of(name: &str) -> Target {
 }
 
 fn of_corpus(target: Target) -> Vec<Input> {
-    let good = corpus::good().into_iter().map(|(name, bytes)| (target_of(name), name, bytes));
+    let good = corpus::good()
+        .into_iter()
+        .map(|(name, bytes)| (target_of(name), name, bytes));
     let bad = corpus::cases().into_iter().flat_map(|case| {
-        let beside = case.beside.map(|(name, bytes)| (Target::Labels, name, bytes));
-        [(target_of(case.file_name), case.file_name, case.bytes)].into_iter().chain(beside)
+        let beside = case
+            .beside
+            .map(|(name, bytes)| (Target::Labels, name, bytes));
+        [(target_of(case.file_name), case.file_name, case.bytes)]
+            .into_iter()
+            .chain(beside)
     });
-    let own = good.chain(bad).filter(|(of, _, bytes)| *of == target && bytes.len() <= 1 << 16);
-    own.map(|(_, name, bytes)| Input::plain(name, bytes)).collect()
+    let own = good
+        .chain(bad)
+        .filter(|(of, _, bytes)| *of == target && bytes.len() <= 1 << 16);
+    own.map(|(_, name, bytes)| Input::plain(name, bytes))
+        .collect()
 }
 
 /// A graph of two groups of points.
 fn graph(folder: &Path) -> Vec<u8> {
-    let x: Vec<f64> = (0..40).map(|i| f64::from(i * i % 37) + if i < 20 { 0.0 } else { 1000.0 }).collect();
+    let x: Vec<f64> = (0..40)
+        .map(|i| f64::from(i * i % 37) + if i < 20 { 0.0 } else { 1000.0 })
+        .collect();
     let control = Control::new();
     let features = Features::f64(&x, 40, 1).expect("finite features");
-    let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control).expect("a search");
-    let graph = CompactGraph::assemble(&Lists::from(&found), Kernel::SelfTuning, None, &control).expect("a graph");
-    let features = Fingerprint::of(&Matrix { values: Buffer::F64(x), n: 40, dim: 1 });
+    let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control)
+        .expect("a search");
+    let graph = CompactGraph::assemble(&Lists::from(&found), Kernel::SelfTuning, None, &control)
+        .expect("a graph");
+    let features = Fingerprint::of(&Matrix {
+        values: Buffer::F64(x),
+        n: 40,
+        dim: 1,
+    });
     let (metric, kernel) = (Metric::Euclidean, Kernel::SelfTuning);
-    let recipe = Recipe { k: 4, kernel, metric, search: "exact".into(), seed: 9, dim: 1, features };
+    let recipe = Recipe {
+        k: 4,
+        kernel,
+        metric,
+        search: "exact".into(),
+        seed: 9,
+        dim: 1,
+        features,
+    };
     let path = folder.join("seed.dialgraph");
     write_graph(&path, &graph, &recipe, &control).expect("the folder can be written to");
     let bytes = std::fs::read(&path).expect("the graph was written");
@@ -128,7 +199,10 @@ fn pictures() -> Vec<Input> {
     let made = |colour: ColorType, bytes: &[u8], format: ImageFormat, ending: &str, wrap| {
         let mut file = Cursor::new(Vec::new());
         image::write_buffer_with_format(&mut file, bytes, 6, 5, colour, format).expect("a picture");
-        Input { wrap, ..Input::plain(&format!("{PICTURES}/a.{ending}"), file.into_inner()) }
+        Input {
+            wrap,
+            ..Input::plain(&format!("{PICTURES}/a.{ending}"), file.into_inner())
+        }
     };
     let bytes: Vec<u8> = (0..6 * 5 * 8).map(|i| (i * 7 % 251) as u8).collect();
     let mut pictures = Vec::new();
@@ -138,8 +212,19 @@ fn pictures() -> Vec<Input> {
         pictures.push(made(colour, bytes, ImageFormat::Png, "png", Wrap::Plain));
         pictures.push(made(colour, bytes, ImageFormat::Png, "png", Wrap::Png));
     }
-    for (colour, width) in [(ColorType::La8, 2), (ColorType::Rgba8, 4), (ColorType::L16, 2), (ColorType::Rgba16, 8)] {
-        pictures.push(made(colour, &bytes[..30 * width], ImageFormat::Png, "png", Wrap::Png));
+    for (colour, width) in [
+        (ColorType::La8, 2),
+        (ColorType::Rgba8, 4),
+        (ColorType::L16, 2),
+        (ColorType::Rgba16, 8),
+    ] {
+        pictures.push(made(
+            colour,
+            &bytes[..30 * width],
+            ImageFormat::Png,
+            "png",
+            Wrap::Png,
+        ));
     }
     pictures
 }

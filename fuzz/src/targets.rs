@@ -168,7 +168,12 @@ pub struct Input {
 impl Input {
     /// A plain file read without options.
     pub fn plain(name: &str, bytes: Vec<u8>) -> Input {
-        Input { name: name.into(), bytes, wrap: Wrap::Plain, options: 0 }
+        Input {
+            name: name.into(),
+            bytes,
+            wrap: Wrap::Plain,
+            options: 0,
+        }
     }
 
     /// The options.
@@ -253,7 +258,12 @@ fn read(target: Target, input: &Input, folder: &Path, path: &Path) -> Result<Str
     let classes = pool.truth.map(|truth| truth.classes.len().min(3));
     let first = |note: &String| note.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let notes: Vec<String> = pool.notes.iter().take(4).map(first).collect();
-    Ok(format!("{} {classes:?} {} {}", pool.show.word(), pool.ids.is_some(), notes.join(" ")))
+    Ok(format!(
+        "{} {classes:?} {} {}",
+        pool.show.word(),
+        pool.ids.is_some(),
+        notes.join(" ")
+    ))
 }
 
 /// The folder of pictures.

@@ -14,13 +14,21 @@ fn smoke(target: Target) {
     let found = run(target, 1, End::Inputs(3000));
     assert!(found.failures.is_empty(), "{:#?}", found.failures);
     // A run in which every file is refused (a reader not built in, say) would pass without having tested anything.
-    assert!(found.read >= 20, "{target:?}: {} of {} inputs were read: {:#?}", found.read, found.inputs, found.answers);
+    assert!(
+        found.read >= 20,
+        "{target:?}: {} of {} inputs were read: {:#?}",
+        found.read,
+        found.inputs,
+        found.answers
+    );
     assert!(found.answers.len() >= 5, "{:#?}", found.answers);
 }
 
 #[test]
 fn arrays() {
-    [Target::Npy, Target::Npz, Target::Rows].into_iter().for_each(smoke);
+    [Target::Npy, Target::Npz, Target::Rows]
+        .into_iter()
+        .for_each(smoke);
 }
 
 #[test]
@@ -30,7 +38,14 @@ fn other_arrays() {
 
 #[test]
 fn text() {
-    [Target::Table, Target::Jsonl, Target::Labels, Target::Features].into_iter().for_each(smoke);
+    [
+        Target::Table,
+        Target::Jsonl,
+        Target::Labels,
+        Target::Features,
+    ]
+    .into_iter()
+    .for_each(smoke);
 }
 
 #[test]
@@ -45,14 +60,18 @@ fn pictures() {
 
 #[test]
 fn scenes_graphs_and_the_rest() {
-    [Target::Texts, Target::Envi, Target::Graph, Target::Other].into_iter().for_each(smoke);
+    [Target::Texts, Target::Envi, Target::Graph, Target::Other]
+        .into_iter()
+        .for_each(smoke);
 }
 
 #[test]
 fn the_same_seed_mutates_alike() {
     let made = |seed| {
         let mut random = Random::new(seed, Purpose::User, 0);
-        (0..50).map(|_| mutated(b"id,a\n1,2\n", b"other", &mut random)).collect::<Vec<_>>()
+        (0..50)
+            .map(|_| mutated(b"id,a\n1,2\n", b"other", &mut random))
+            .collect::<Vec<_>>()
     };
     assert_eq!(made(1), made(1));
     assert_ne!(made(1), made(2));
@@ -60,7 +79,10 @@ fn the_same_seed_mutates_alike() {
 
 #[test]
 fn answers_of_one_kind_have_one_shape() {
-    assert_eq!(shape("line 3: \"x\" is bad"), shape("line 77: \"yy\" is bad"));
+    assert_eq!(
+        shape("line 3: \"x\" is bad"),
+        shape("line 77: \"yy\" is bad")
+    );
     assert_ne!(shape("line 3: short"), shape("line 3: long"));
 }
 
@@ -68,10 +90,18 @@ fn answers_of_one_kind_have_one_shape() {
 fn what_is_wrong_is_found() {
     let _alone = alone();
     listen();
-    assert!(matches!(watched(10, 50, || panic!("ouch")), Err(Failure::Panic(text)) if text.contains("ouch")));
+    assert!(
+        matches!(watched(10, 50, || panic!("ouch")), Err(Failure::Panic(text)) if text.contains("ouch"))
+    );
     let memory = watched(10, 50, || std::hint::black_box(vec![1u8; 65 << 20]).len());
     assert!(matches!(memory, Err(Failure::Memory(_))), "{memory:?}");
-    let late = watched(10, 50, || std::thread::sleep(std::time::Duration::from_millis(1100)));
+    let late = watched(10, 50, || {
+        std::thread::sleep(std::time::Duration::from_millis(1100))
+    });
     assert!(matches!(late, Err(Failure::Slow(_))));
-    assert_eq!(watched(1 << 20, 50, || std::hint::black_box(vec![1u8; 65 << 20]).len()), Ok(65 << 20));
+    assert_eq!(
+        watched(1 << 20, 50, || std::hint::black_box(vec![1u8; 65 << 20])
+            .len()),
+        Ok(65 << 20)
+    );
 }

@@ -73,7 +73,13 @@ pub struct Arena {
 
 fn seeds(text: &str) -> Result<usize, String> {
     let most = dial_lab::arena::matches::MOST_SEEDS;
-    positive(text).and_then(|n| if n <= most { Ok(n) } else { Err(format!("use at most {most}")) })
+    positive(text).and_then(|n| {
+        if n <= most {
+            Ok(n)
+        } else {
+            Err(format!("use at most {most}"))
+        }
+    })
 }
 
 /// Runs the command.
@@ -90,29 +96,52 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
     }
     let [tuned, aside] = read(&settings.results());
     if args.page.is_some() && tuned.is_empty() {
-        let text = format!("{}: holds no results. Play first, or name another --out.", settings.folder.display());
+        let text = format!(
+            "{}: holds no results. Play first, or name another --out.",
+            settings.folder.display()
+        );
         return Err(Failure::input("I12", text));
     }
     let files = publish(&settings.folder)?;
     if let Some(file) = &args.page {
         page::write_page(file, &settings.folder, &tuned, &aside)?;
     }
-    let shown = if args.kept_aside || args.page.is_some() { aside } else { Vec::new() };
-    report(&settings.folder, [tuned, shown], &files, start.elapsed().as_secs_f64(), output);
+    let shown = if args.kept_aside || args.page.is_some() {
+        aside
+    } else {
+        Vec::new()
+    };
+    report(
+        &settings.folder,
+        [tuned, shown],
+        &files,
+        start.elapsed().as_secs_f64(),
+        output,
+    );
     Ok(())
 }
 
 fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
-    let named =
-        args.data.clone().or_else(|| std::env::var_os("DIAL_DATA").filter(|v| !v.is_empty()).map(PathBuf::from));
+    let named = args.data.clone().or_else(|| {
+        std::env::var_os("DIAL_DATA")
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    });
     let data = named.filter(|_| !args.quick);
-    let waiting: Vec<String> = everybody().into_iter().filter(|one| !one.ready()).map(|one| one.name).collect();
+    let waiting: Vec<String> = everybody()
+        .into_iter()
+        .filter(|one| !one.ready())
+        .map(|one| one.name)
+        .collect();
     let contestants = match args.methods.as_slice() {
         [] => everybody().into_iter().filter(Contestant::ready).collect(),
         some => distinct(some),
     };
     if args.methods.is_empty() && args.page.is_none() && !waiting.is_empty() {
-        output.note(&format!("note: not in this version: {}.", waiting.join(", ")));
+        output.note(&format!(
+            "note: not in this version: {}.",
+            waiting.join(", ")
+        ));
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 2 } else { 5 });
     Ok(Settings {
@@ -124,10 +153,13 @@ fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
         batch: args.batch,
         quick: args.quick,
         data,
-        folder: args
-            .out
-            .clone()
-            .unwrap_or_else(|| PathBuf::from(if args.quick { "dial-arena-quick" } else { "dial-arena" })),
+        folder: args.out.clone().unwrap_or_else(|| {
+            PathBuf::from(if args.quick {
+                "dial-arena-quick"
+            } else {
+                "dial-arena"
+            })
+        }),
         fresh: args.fresh,
     })
 }
@@ -146,53 +178,122 @@ fn distinct(contestants: &[Contestant]) -> Vec<Contestant> {
 /// The pools that were named, or all that can be had.
 fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> {
     let all = pools::all();
-    if let Some(unknown) = args.pools.iter().find(|name| all.iter().all(|pool| pool.name != name.as_str())) {
+    if let Some(unknown) = args
+        .pools
+        .iter()
+        .find(|name| all.iter().all(|pool| pool.name != name.as_str()))
+    {
         let names: Vec<&str> = all.iter().map(|pool| pool.name).collect();
-        return Err(Failure::settings(format!("--pools: there is no {unknown:?}. Use some of {}.", names.join(", "))));
+        return Err(Failure::settings(format!(
+            "--pools: there is no {unknown:?}. Use some of {}.",
+            names.join(", ")
+        )));
     }
-    let wanted = |pool: &ArenaPool| args.pools.is_empty() || args.pools.iter().any(|name| name == pool.name);
-    let can = |pool: &ArenaPool| !args.pools.is_empty() || data.is_some() || pool.source.generated();
+    let wanted =
+        |pool: &ArenaPool| args.pools.is_empty() || args.pools.iter().any(|name| name == pool.name);
+    let can =
+        |pool: &ArenaPool| !args.pools.is_empty() || data.is_some() || pool.source.generated();
     let aside = |pool: &ArenaPool| pool.kept_aside && !args.kept_aside;
-    if let Some(pool) = all.iter().find(|pool| !args.pools.is_empty() && wanted(pool) && aside(pool)) {
-        let text = format!("{} is kept aside: nothing may be tuned on it. Add --kept-aside to play on it.", pool.name);
+    if let Some(pool) = all
+        .iter()
+        .find(|pool| !args.pools.is_empty() && wanted(pool) && aside(pool))
+    {
+        let text = format!(
+            "{} is kept aside: nothing may be tuned on it. Add --kept-aside to play on it.",
+            pool.name
+        );
         return Err(Failure::settings(text));
     }
-    Ok(all.into_iter().filter(|pool| wanted(pool) && can(pool) && !aside(pool)).collect())
+    Ok(all
+        .into_iter()
+        .filter(|pool| wanted(pool) && can(pool) && !aside(pool))
+        .collect())
 }
 
 fn list(output: &Output) {
     let (pools, everybody) = (pools::all(), everybody());
-    let header = ["contestant", "method", "policy", "prior", "tau", "weights", "reading", "judge"];
+    let header = [
+        "contestant",
+        "method",
+        "policy",
+        "prior",
+        "tau",
+        "weights",
+        "reading",
+        "judge",
+    ];
     let mut rows = vec![header.map(String::from).to_vec()];
     rows.extend(everybody.iter().map(|one| {
-        let method = if one.ready() { one.method.clone() } else { format!("{} (not yet)", one.method) };
+        let method = if one.ready() {
+            one.method.clone()
+        } else {
+            format!("{} (not yet)", one.method)
+        };
         let judge = one.judge.clone().unwrap_or_default();
-        let (policy, prior, tau) = (one.policy.to_string(), one.prior.to_string(), one.tau.to_string());
-        vec![one.name.clone(), method, policy, prior, tau, one.kernel.to_string(), one.reading.to_string(), judge]
+        let (policy, prior, tau) = (
+            one.policy.to_string(),
+            one.prior.to_string(),
+            one.tau.to_string(),
+        );
+        vec![
+            one.name.clone(),
+            method,
+            policy,
+            prior,
+            tau,
+            one.kernel.to_string(),
+            one.reading.to_string(),
+            judge,
+        ]
     }));
-    let one = |pool: &ArenaPool| format!("{}{}", pool.name, if pool.kept_aside { " (kept aside)" } else { "" });
+    let one = |pool: &ArenaPool| {
+        format!(
+            "{}{}",
+            pool.name,
+            if pool.kept_aside { " (kept aside)" } else { "" }
+        )
+    };
     let names: Vec<String> = pools.iter().map(one).collect();
     let text = format!("{}\npools: {}\n", table(&rows), names.join(", "));
     let contestants: Vec<_> = (everybody.iter())
         .map(|one| json!({ "name": one.name, "ready": one.ready(), "settings": one.settings(1) }))
         .collect();
-    let pools: Vec<_> = pools.iter().map(|pool| json!({ "name": pool.name, "kept_aside": pool.kept_aside })).collect();
-    output.result(&text, &json!({ "contestants": contestants, "pools": pools }));
+    let pools: Vec<_> = pools
+        .iter()
+        .map(|pool| json!({ "name": pool.name, "kept_aside": pool.kept_aside }))
+        .collect();
+    output.result(
+        &text,
+        &json!({ "contestants": contestants, "pools": pools }),
+    );
 }
 
-fn report(folder: &Path, [tuned, aside]: [Vec<PoolResult>; 2], files: &[PathBuf], seconds: f64, output: &Output) {
+fn report(
+    folder: &Path,
+    [tuned, aside]: [Vec<PoolResult>; 2],
+    files: &[PathBuf],
+    seconds: f64,
+    output: &Output,
+) {
     let mut text = String::new();
     let tables: [Vec<Standing>; 2] = [league(&tuned), league(&aside)];
-    for (name, results, standings) in [("Tuning pools", &tuned, &tables[0]), ("Kept aside", &aside, &tables[1])] {
+    for (name, results, standings) in [
+        ("Tuning pools", &tuned, &tables[0]),
+        ("Kept aside", &aside, &tables[1]),
+    ] {
         if results.is_empty() {
             continue;
         }
         let caption = format!("{name}: {}", results.len());
         let queries = page::queries(results);
         text += &in_words(&league_table(&caption, standings, queries));
-        text += &claims(results, standings, AUTO, queries).map_or(String::new(), |table| in_words(&table));
+        text += &claims(results, standings, AUTO, queries)
+            .map_or(String::new(), |table| in_words(&table));
     }
-    text += &format!("Played in {seconds:.0} s. Look at  {}\n", folder.join("league.md").display());
+    text += &format!(
+        "Played in {seconds:.0} s. Look at  {}\n",
+        folder.join("league.md").display()
+    );
     let json = json!({
         "pools": tuned.iter().chain(&aside).map(|pool| &pool.name).collect::<Vec<_>>(),
         "league": to_json(&tables[0]),
@@ -204,6 +305,8 @@ fn report(folder: &Path, [tuned, aside]: [Vec<PoolResult>; 2], files: &[PathBuf]
 }
 
 fn in_words(summary: &Table) -> String {
-    let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone()).chain(summary.rows.clone()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone())
+        .chain(summary.rows.clone())
+        .collect();
     format!("{}\n{}\n", summary.caption, table(&rows))
 }

@@ -170,13 +170,30 @@ pub struct Demo {
 impl Demo {
     /// The simulation behind the tour, with the same defaults as if it had been typed.
     pub fn simulation(&self) -> Simulate {
-        let (queries, trials, seed) = (self.queries.to_string(), self.trials.to_string(), self.seed.to_string());
-        let typed = ["dial", "simulate", "--initial", "none", "--queries", &queries];
+        let (queries, trials, seed) = (
+            self.queries.to_string(),
+            self.trials.to_string(),
+            self.seed.to_string(),
+        );
+        let typed = [
+            "dial",
+            "simulate",
+            "--initial",
+            "none",
+            "--queries",
+            &queries,
+        ];
         let rest = ["--trials", &trials, "--seed", &seed, "--", &self.pool];
         match Cli::parse_from(typed.into_iter().chain(rest)).verb {
             Verb::Simulate(simulation) => {
-                let pool = PoolArgs { pool: self.pool.clone(), how: self.how.clone() };
-                Simulate { pool, ..*simulation }
+                let pool = PoolArgs {
+                    pool: self.pool.clone(),
+                    how: self.how.clone(),
+                };
+                Simulate {
+                    pool,
+                    ..*simulation
+                }
             }
             _ => unreachable!("simulate was typed"),
         }
@@ -225,13 +242,23 @@ pub struct KernelArgs {
     #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
     pub tau: Option<Tau>,
     /// Time that heat spreads for
-    #[arg(long, value_name = "TIME", default_value_t = 3.0, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value_t = 3.0,
+        allow_hyphen_values = true
+    )]
     pub heat_time: f64,
     /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub sigma: Option<f64>,
     /// Value of a column at its source: how many observations a label counts for
-    #[arg(long, value_name = "T", default_value_t = 1.0, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 1.0,
+        allow_hyphen_values = true
+    )]
     pub source_value: f64,
     /// faithful: every solve to a true residual of 1e-9; certified: local solves with a proven bound, for speed and
     /// large pools (poisson only)
@@ -339,9 +366,18 @@ pub struct Propagate {
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    positive(text).and_then(|n| if n <= 1024 { Ok(n) } else { Err("use at most 1024".into()) })
+    positive(text).and_then(|n| {
+        if n <= 1024 {
+            Ok(n)
+        } else {
+            Err("use at most 1024".into())
+        }
+    })
 }
 
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "use a whole number of at least 1".into())
+    text.parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| "use a whole number of at least 1".into())
 }

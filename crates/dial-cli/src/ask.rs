@@ -41,7 +41,10 @@ pub fn run(args: &Ask, output: &Output) -> Result<(), Failure> {
             let believed = belief::open(&mut project, output)?;
             let asked = believed.session.ask(args.count)?;
             if asked.crowded > 0 {
-                output.note(&format!("note: {} of the items neighbour others, for want of more.", asked.crowded));
+                output.note(&format!(
+                    "note: {} of the items neighbour others, for want of more.",
+                    asked.crowded
+                ));
             }
             let question = |question: &dial::Question| {
                 let prediction = believed.session.prediction(question.node);
@@ -54,13 +57,24 @@ pub fn run(args: &Ask, output: &Output) -> Result<(), Failure> {
                 })
             };
             let questions: Vec<Value> = asked.questions.iter().map(question).collect();
-            let ids: Vec<String> = asked.questions.iter().map(|question| question.item.clone()).collect();
-            (ids, json!({ "version": project.log().version(), "questions": questions }))
+            let ids: Vec<String> = asked
+                .questions
+                .iter()
+                .map(|question| question.item.clone())
+                .collect();
+            (
+                ids,
+                json!({ "version": project.log().version(), "questions": questions }),
+            )
         }
         Access::Server(client) => {
             let names = Names(client.ready(output)?);
             let (items, version) = client.next(&args.annotator, args.count)?;
-            let ids: Vec<String> = items.iter().filter_map(|item| item["id"].as_str()).map(String::from).collect();
+            let ids: Vec<String> = items
+                .iter()
+                .filter_map(|item| item["id"].as_str())
+                .map(String::from)
+                .collect();
             if ids.is_empty() {
                 return Err(dial::Error::NothingToAsk.into());
             }

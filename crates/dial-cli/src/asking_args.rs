@@ -15,10 +15,20 @@ use crate::words::InitialName;
 #[command(next_help_heading = "Asking")]
 pub struct BeliefArgs {
     /// Sharpness of the proportional policy: auto, a number (0 to inf) or schedule:L0,P
-    #[arg(long, value_name = "L", default_value = "auto", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "L",
+        default_value = "auto",
+        allow_hyphen_values = true
+    )]
     pub lambda: Sharpness,
     /// Prior strength: auto (0.0001 when asking by auto, else 1 with max and calibrated with proportional), calibrated, calibrated-raw or a number
-    #[arg(long, value_name = "P", default_value = "auto", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value = "auto",
+        allow_hyphen_values = true
+    )]
     pub prior: Prior,
     /// How classes are read from the field: plain (the paper's) or even (classes evened out, probabilities calibrated)
     /// [default: even when asking by auto, else plain]
@@ -40,13 +50,23 @@ pub struct AskingArgs {
     #[arg(long, value_name = "NAME[@MODEL],...", value_delimiter = ',')]
     pub acquisition: Vec<Method>,
     /// One or more of max, proportional, uniform
-    #[arg(long, value_name = "NAME,...", default_value = "max", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        default_value = "max",
+        value_delimiter = ','
+    )]
     pub policy: Vec<Policy>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub belief: BeliefArgs,
     /// The models that classify, one or more of dirichlet, laplace, poisson, reweighted, nearest, land, logistic
-    #[arg(long, value_name = "NAME,...", default_value = "dirichlet", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        default_value = "dirichlet",
+        value_delimiter = ','
+    )]
     pub model: Vec<ModelName>,
     /// Eigenpairs of the graph for vopt, sigma-opt, mcvopt and land
     #[arg(long, value_name = "R", default_value_t = 50, value_parser = positive)]

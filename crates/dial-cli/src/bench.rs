@@ -10,8 +10,8 @@ use std::time::Instant;
 use clap::Args;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson,
-    Propagation, Session, Setting,
+    Certified, ClassId, CompactGraph, Control, Graph, Items, Kernel, Metric, Neighbours, NodeId,
+    Options, Poisson, Propagation, Session, Setting,
 };
 use dial_data::Pool;
 use dial_data::generate::{Cluster, mixture};
@@ -23,7 +23,9 @@ use crate::output::{Output, table};
 
 /// `dial bench`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dial bench --items 70000\n\nTimes are medians; results do not depend on them.")]
+#[command(
+    after_help = "Example:\n  dial bench --items 70000\n\nTimes are medians; results do not depend on them."
+)]
 pub struct Bench {
     /// Items of the generated pool (50 to 1000000); the exact graph takes time quadratic in it
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(50..=1_000_000))]
@@ -32,7 +34,12 @@ pub struct Bench {
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub steps: u64,
     /// Regularisation of Poisson
-    #[arg(long, value_name = "TAU", default_value_t = 0.1, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TAU",
+        default_value_t = 0.1,
+        allow_hyphen_values = true
+    )]
     pub tau: f64,
     /// Seed of the pool
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -54,30 +61,72 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
     let pool = pool(args.items as usize, args.seed);
     let (mut timings, control) = (Vec::new(), output.control());
     let start = Instant::now();
-    let found =
-        Neighbours::exact(pool.matrix.features()?, NEIGHBOURS, Metric::Euclidean, Default::default(), &control)?;
-    timings.push(Timing { stage: "neighbours, exact", seconds: start.elapsed().as_secs_f64() });
+    let found = Neighbours::exact(
+        pool.matrix.features()?,
+        NEIGHBOURS,
+        Metric::Euclidean,
+        Default::default(),
+        &control,
+    )?;
+    timings.push(Timing {
+        stage: "neighbours, exact",
+        seconds: start.elapsed().as_secs_f64(),
+    });
     let start = Instant::now();
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
-    timings.push(Timing { stage: "graph", seconds: start.elapsed().as_secs_f64() });
+    timings.push(Timing {
+        stage: "graph",
+        seconds: start.elapsed().as_secs_f64(),
+    });
     let start = Instant::now();
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), args.tau)?);
-    timings.push(Timing { stage: "order and colours", seconds: start.elapsed().as_secs_f64() });
+    timings.push(Timing {
+        stage: "order and colours",
+        seconds: start.elapsed().as_secs_f64(),
+    });
     let (iterations, gigabytes) = solver(&kernel, args, &mut timings)?;
     let [tell, ask] = steps(kernel, false, args)?;
-    timings.push(Timing { stage: "label in, faithful", seconds: tell });
-    timings.push(Timing { stage: "next question, faithful", seconds: ask });
+    timings.push(Timing {
+        stage: "label in, faithful",
+        seconds: tell,
+    });
+    timings.push(Timing {
+        stage: "next question, faithful",
+        seconds: ask,
+    });
     if args.tau > 0.0 {
         let start = Instant::now();
-        let kernel = Arc::new(Certified::new(Arc::new(CompactGraph::new(&graph)), args.tau)?);
-        timings.push(Timing { stage: "compact graph", seconds: start.elapsed().as_secs_f64() });
+        let kernel = Arc::new(Certified::new(
+            Arc::new(CompactGraph::new(&graph)),
+            args.tau,
+        )?);
+        timings.push(Timing {
+            stage: "compact graph",
+            seconds: start.elapsed().as_secs_f64(),
+        });
         let [tell, ask] = steps(Arc::<Certified>::clone(&kernel), false, args)?;
-        timings.push(Timing { stage: "label in, certified", seconds: tell });
-        timings.push(Timing { stage: "label in, certified, prepared", seconds: steps(kernel, true, args)?[0] });
-        timings.push(Timing { stage: "next question, certified", seconds: ask });
+        timings.push(Timing {
+            stage: "label in, certified",
+            seconds: tell,
+        });
+        timings.push(Timing {
+            stage: "label in, certified, prepared",
+            seconds: steps(kernel, true, args)?[0],
+        });
+        timings.push(Timing {
+            stage: "next question, certified",
+            seconds: ask,
+        });
     }
     let ceiling = triad();
-    say(args, &graph, &timings, iterations, [gigabytes, ceiling], output);
+    say(
+        args,
+        &graph,
+        &timings,
+        iterations,
+        [gigabytes, ceiling],
+        output,
+    );
     Ok(())
 }
 
@@ -87,16 +136,27 @@ fn pool(items: usize, seed: u64) -> Pool {
     let clusters: Vec<Cluster> = (0..2 * CLASSES)
         .map(|cluster| {
             let centre = (0..DIMENSIONS).map(|_| random.normal()).collect();
-            Cluster { centre, deviation: 0.5, weight: 1.0, class: cluster % CLASSES }
+            Cluster {
+                centre,
+                deviation: 0.5,
+                weight: 1.0,
+                class: cluster % CLASSES,
+            }
         })
         .collect();
     mixture("bench", &clusters, items, seed)
 }
 
 /// Solves for single sources and for fifty at once; returns the iterations of a solve and the gigabytes a second.
-fn solver(kernel: &Poisson, args: &Bench, timings: &mut Vec<Timing>) -> Result<(usize, f64), Failure> {
+fn solver(
+    kernel: &Poisson,
+    args: &Bench,
+    timings: &mut Vec<Timing>,
+) -> Result<(usize, f64), Failure> {
     let control = Control::new();
-    let sources: Vec<NodeId> = (0..50).map(|i| NodeId((i * args.items / 50) as u32)).collect();
+    let sources: Vec<NodeId> = (0..50)
+        .map(|i| NodeId((i * args.items / 50) as u32))
+        .collect();
     let mut runs = Vec::new();
     for &source in sources.iter().cycle().take(args.steps as usize + 1) {
         let start = Instant::now();
@@ -105,10 +165,16 @@ fn solver(kernel: &Poisson, args: &Bench, timings: &mut Vec<Timing>) -> Result<(
     }
     // The first run makes the vectors.
     let (seconds, iterations) = middle(&mut runs[1..]);
-    timings.push(Timing { stage: "one solve", seconds });
+    timings.push(Timing {
+        stage: "one solve",
+        seconds,
+    });
     let start = Instant::now();
     kernel.columns(&sources, &control)?;
-    timings.push(Timing { stage: "fifty columns, each", seconds: start.elapsed().as_secs_f64() / 50.0 });
+    timings.push(Timing {
+        stage: "fifty columns, each",
+        seconds: start.elapsed().as_secs_f64() / 50.0,
+    });
     let bytes = (iterations * kernel.bytes_per_iteration()) as f64;
     Ok((iterations, bytes / seconds / 1e9))
 }
@@ -117,7 +183,11 @@ fn solver(kernel: &Poisson, args: &Bench, timings: &mut Vec<Timing>) -> Result<(
 /// is prepared while a person looks at an item does not count.
 fn steps(kernel: Arc<dyn Propagation>, prepare: bool, args: &Bench) -> Result<[f64; 2], Failure> {
     let control = Control::new();
-    let setting = Setting { items: Items::rows(kernel.n()), kernel, graph: None };
+    let setting = Setting {
+        items: Items::rows(kernel.n()),
+        kernel,
+        graph: None,
+    };
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
     let mut session = Session::new(setting, Options::default(), &names, &control)?;
     let (mut tells, mut asks) = (Vec::new(), Vec::new());
@@ -149,9 +219,13 @@ fn triad() -> f64 {
     let (mut a, b, c) = (vec![0.0f64; LENGTH], vec![1.0; LENGTH], vec![2.0; LENGTH]);
     let mut once = || {
         let start = Instant::now();
-        a.par_chunks_mut(CHUNK).zip(b.par_chunks(CHUNK).zip(c.par_chunks(CHUNK))).for_each(|(a, (b, c))| {
-            a.iter_mut().zip(b.iter().zip(c)).for_each(|(a, (b, c))| *a = b + 3.0 * c);
-        });
+        a.par_chunks_mut(CHUNK)
+            .zip(b.par_chunks(CHUNK).zip(c.par_chunks(CHUNK)))
+            .for_each(|(a, (b, c))| {
+                a.iter_mut()
+                    .zip(b.iter().zip(c))
+                    .for_each(|(a, (b, c))| *a = b + 3.0 * c);
+            });
         (3 * 8 * LENGTH) as f64 / start.elapsed().as_secs_f64() / 1e9
     };
     let best = (0..5).map(|_| once()).fold(0.0, f64::max);
@@ -169,7 +243,11 @@ fn say(
 ) {
     let threads = rayon::current_num_threads();
     let mut rows = vec![vec!["stage".to_string(), "time".to_string()]];
-    rows.extend(timings.iter().map(|timing| vec![timing.stage.to_string(), duration(timing.seconds)]));
+    rows.extend(
+        timings
+            .iter()
+            .map(|timing| vec![timing.stage.to_string(), duration(timing.seconds)]),
+    );
     let text = format!(
         "{} items, {DIMENSIONS} dimensions, {} edges, tau {}, {threads} threads\n\n{}\nA solve takes {iterations} \
          iterations at {solver:.1} GB/s; memory gives {ceiling:.1} GB/s to a triad ({:.0} %).\n",
@@ -179,8 +257,10 @@ fn say(
         table(&rows),
         100.0 * solver / ceiling,
     );
-    let stages: Vec<Value> =
-        timings.iter().map(|timing| json!({ "stage": timing.stage, "seconds": timing.seconds })).collect();
+    let stages: Vec<Value> = timings
+        .iter()
+        .map(|timing| json!({ "stage": timing.stage, "seconds": timing.seconds }))
+        .collect();
     let json = json!({
         "items": args.items,
         "edges": graph.entries() / 2,

@@ -57,7 +57,8 @@ impl Client {
     /// A server that is there and does not answer.
     pub fn find(folder: &Folder) -> Result<Option<Client>, Failure> {
         let file = std::fs::read(folder.server()).ok();
-        let Some(client) = file.and_then(|bytes| serde_json::from_slice::<Client>(&bytes).ok()) else {
+        let Some(client) = file.and_then(|bytes| serde_json::from_slice::<Client>(&bytes).ok())
+        else {
             return Ok(None);
         };
         let plain = client.token.bytes().all(|byte| byte.is_ascii_graphic());
@@ -73,8 +74,14 @@ impl Client {
                 There::Nobody => return Ok(None),
                 There::Ending => std::thread::sleep(ENDING.1),
                 There::Slow => {
-                    let text = format!("{}: its server at {} does not answer", folder.0.display(), client.address);
-                    let process = client.pid.map_or(String::new(), |pid| format!(" (process {pid})"));
+                    let text = format!(
+                        "{}: its server at {} does not answer",
+                        folder.0.display(),
+                        client.address
+                    );
+                    let process = client
+                        .pid
+                        .map_or(String::new(), |pid| format!(" (process {pid})"));
                     let next = "Nothing was sent. Try again in a while, or end the server.";
                     return Err(Failure::held(format!("{text}{process}. {next}")));
                 }
@@ -92,7 +99,12 @@ impl Client {
     /// Sends decisions.
     pub fn decide(&self, submission: &Submission) -> Result<Receipt, Failure> {
         let decisions: Vec<Value> = submission.decisions.iter().map(deed).collect();
-        let Submission { key, annotator, replace, .. } = submission;
+        let Submission {
+            key,
+            annotator,
+            replace,
+            ..
+        } = submission;
         let body = json!({ "key": key, "annotator": annotator, "decisions": decisions, "replace": replace });
         self.post("decisions", &body)
     }
@@ -163,7 +175,10 @@ impl Client {
             let part: Page = self.get(&format!("history?limit={wanted}&offset={offset}"))?;
             let last = part.rows.len() < wanted;
             let rows = std::mem::take(&mut page.rows);
-            page = Page { rows: [rows, part.rows].concat(), ..part };
+            page = Page {
+                rows: [rows, part.rows].concat(),
+                ..part
+            };
             if last {
                 break;
             }
@@ -188,14 +203,34 @@ impl Client {
     }
 
     /// The bytes of an export.
-    pub fn export(&self, format: dial_store::Format, labels_only: bool) -> Result<Vec<u8>, Failure> {
+    pub fn export(
+        &self,
+        format: dial_store::Format,
+        labels_only: bool,
+    ) -> Result<Vec<u8>, Failure> {
         let only = if labels_only { "&labels_only=true" } else { "" };
-        self.answered(self.request("GET", &format!("export?format={format}{only}"), None, ANSWER))
+        self.answered(self.request(
+            "GET",
+            &format!("export?format={format}{only}"),
+            None,
+            ANSWER,
+        ))
     }
 
     /// Sends labels to import, read here.
-    pub fn import(&self, source: &str, given: &[Given], how: &Import, key: &str) -> Result<Imported, Failure> {
-        let Import { annotator, skip_unknown, add_classes, .. } = how;
+    pub fn import(
+        &self,
+        source: &str,
+        given: &[Given],
+        how: &Import,
+        key: &str,
+    ) -> Result<Imported, Failure> {
+        let Import {
+            annotator,
+            skip_unknown,
+            add_classes,
+            ..
+        } = how;
         let body = json!({
             "source": source, "given": given, "annotator": annotator, "skip_unknown": skip_unknown,
             "add_classes": add_classes, "key": key,
@@ -223,7 +258,10 @@ impl Client {
 
     fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, Failure> {
         let other = |error| {
-            let text = format!("what answers at {} is no server of this dial ({error}).", self.address);
+            let text = format!(
+                "what answers at {} is no server of this dial ({error}).",
+                self.address
+            );
             Failure::storage(format!(
                 "{text} What was sent may NOT be saved. Look with dial status, then send it again."
             ))
@@ -234,7 +272,10 @@ impl Client {
     /// The body of a good answer, or the problem that the server tells.
     fn answered(&self, answer: io::Result<Answer>) -> Result<Vec<u8>, Failure> {
         let lost = |error: io::Error| {
-            let text = format!("the server at {} stopped answering ({error}).", self.address);
+            let text = format!(
+                "the server at {} stopped answering ({error}).",
+                self.address
+            );
             Failure::storage(format!(
                 "{text} What was sent may NOT be saved. Look with dial status, then send it again."
             ))
@@ -246,19 +287,38 @@ impl Client {
         let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
         let detail = problem["detail"].as_str().map_or_else(
             || {
-                let text = format!("the server at {} answered {status}. What was sent is not saved.", self.address);
+                let text = format!(
+                    "the server at {} answered {status}. What was sent is not saved.",
+                    self.address
+                );
                 format!("{text} Stop it to use the project directly.")
             },
             String::from,
         );
-        let kind = problem["exit"].as_u64().and_then(kind_of_exit).unwrap_or_else(|| kind_of_status(status));
+        let kind = problem["exit"]
+            .as_u64()
+            .and_then(kind_of_exit)
+            .unwrap_or_else(|| kind_of_status(status));
         let failure = Failure::of_server(problem["code"].as_str().unwrap_or("U1"), kind, detail);
         Err(failure.with_parked(problem["parked"].as_u64()))
     }
 
-    fn request(&self, method: &str, path: &str, body: Option<&Value>, patience: Duration) -> io::Result<Answer> {
+    fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        patience: Duration,
+    ) -> io::Result<Answer> {
         let body = body.map(Value::to_string).unwrap_or_default();
-        Request { address: self.address, token: &self.token, method, path, body }.answer(patience)
+        Request {
+            address: self.address,
+            token: &self.token,
+            method,
+            path,
+            body,
+        }
+        .answer(patience)
     }
 }
 
@@ -281,7 +341,10 @@ struct Class {
 
 impl Known {
     fn classes(self) -> Vec<(ClassId, String)> {
-        self.classes.into_iter().map(|class| (ClassId(class.id), class.name)).collect()
+        self.classes
+            .into_iter()
+            .map(|class| (ClassId(class.id), class.name))
+            .collect()
     }
 }
 
@@ -291,14 +354,22 @@ fn there(answer: io::Result<Answer>) -> There {
         Ok((200, body)) if serde_json::from_slice::<Known>(&body).is_ok() => There::Server,
         Ok((status, body)) => {
             let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
-            let ours = problem["type"].as_str().is_some_and(|kind| kind.starts_with("urn:dial:error:"));
+            let ours = problem["type"]
+                .as_str()
+                .is_some_and(|kind| kind.starts_with("urn:dial:error:"));
             // A server that is not well says so again when it is asked for something; one that does not know the token is
             // that of another project.
-            if ours && (status == 429 || status >= 500) { There::Server } else { There::Nobody }
+            if ours && (status == 429 || status >= 500) {
+                There::Server
+            } else {
+                There::Nobody
+            }
         }
         Err(error) => match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => There::Slow,
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => There::Ending,
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe => There::Ending,
             _ => There::Nobody,
         },
     }
@@ -307,8 +378,12 @@ fn there(answer: io::Result<Answer>) -> There {
 /// The kind of an error that ends a command with this exit code.
 fn kind_of_exit(exit: u64) -> Option<ErrorKind> {
     use ErrorKind::{Cancelled, Conflict, Input, Numeric, Permission, Resource, Storage, Usage};
-    let kinds = [Usage, Input, Numeric, Storage, Conflict, Resource, Permission, Cancelled];
-    kinds.into_iter().find(|kind| u64::from(kind.exit_code()) == exit)
+    let kinds = [
+        Usage, Input, Numeric, Storage, Conflict, Resource, Permission, Cancelled,
+    ];
+    kinds
+        .into_iter()
+        .find(|kind| u64::from(kind.exit_code()) == exit)
 }
 
 /// The same by the status of HTTP, where a server does not say more.
@@ -326,7 +401,8 @@ fn kind_of_status(status: u16) -> ErrorKind {
 fn deed(decision: &Decision) -> Value {
     match decision {
         Decision::Change(Change::Label { item, classes }) => {
-            let share = |(class, weight): &(ClassId, f64)| json!({ "class": class.0, "weight": weight });
+            let share =
+                |(class, weight): &(ClassId, f64)| json!({ "class": class.0, "weight": weight });
             json!({ "kind": "label", "item": item, "classes": classes.iter().map(share).collect::<Vec<_>>() })
         }
         Decision::AddClass { name } => json!({ "kind": "add-class", "name": name }),
@@ -347,32 +423,72 @@ mod tests {
     fn decisions_as_the_interface_names_them() {
         let change = |change| deed(&Decision::Change(change));
         let classes = vec![(ClassId(1), 0.5)];
-        let label = json!({ "kind": "label", "item": "a", "classes": [{ "class": 1, "weight": 0.5 }] });
-        assert_eq!(change(Change::Label { item: "a".into(), classes }), label);
-        assert_eq!(change(Change::Skip { item: "a".into() }), json!({ "kind": "skip", "item": "a" }));
-        assert_eq!(change(Change::Undo { group: 3 }), json!({ "kind": "undo", "group": 3 }));
-        let merge = Change::MergeClass { from: ClassId(2), into: ClassId(0) };
-        assert_eq!(change(merge), json!({ "kind": "merge-class", "from": 2, "into": 0 }));
-        assert_eq!(deed(&Decision::UndoLast), json!({ "kind": "undo", "group": null }));
+        let label =
+            json!({ "kind": "label", "item": "a", "classes": [{ "class": 1, "weight": 0.5 }] });
+        assert_eq!(
+            change(Change::Label {
+                item: "a".into(),
+                classes
+            }),
+            label
+        );
+        assert_eq!(
+            change(Change::Skip { item: "a".into() }),
+            json!({ "kind": "skip", "item": "a" })
+        );
+        assert_eq!(
+            change(Change::Undo { group: 3 }),
+            json!({ "kind": "undo", "group": 3 })
+        );
+        let merge = Change::MergeClass {
+            from: ClassId(2),
+            into: ClassId(0),
+        };
+        assert_eq!(
+            change(merge),
+            json!({ "kind": "merge-class", "from": 2, "into": 0 })
+        );
+        assert_eq!(
+            deed(&Decision::UndoLast),
+            json!({ "kind": "undo", "group": null })
+        );
     }
 
     #[test]
     fn who_is_there_by_hand() {
         let of = |status, body: Value| there(Ok((status, body.to_string().into_bytes())));
         assert!(matches!(of(200, json!({ "classes": [] })), There::Server));
-        assert!(matches!(of(200, json!({ "welcome": "to another program" })), There::Nobody));
-        assert!(matches!(of(401, json!({ "type": "urn:dial:error:X13" })), There::Nobody));
-        assert!(matches!(of(503, json!({ "type": "urn:dial:error:S4" })), There::Server));
+        assert!(matches!(
+            of(200, json!({ "welcome": "to another program" })),
+            There::Nobody
+        ));
+        assert!(matches!(
+            of(401, json!({ "type": "urn:dial:error:X13" })),
+            There::Nobody
+        ));
+        assert!(matches!(
+            of(503, json!({ "type": "urn:dial:error:S4" })),
+            There::Server
+        ));
         assert!(matches!(of(503, json!({})), There::Nobody));
         let failed = |kind| there(Err(io::Error::new(kind, "")));
-        assert!(matches!(failed(io::ErrorKind::ConnectionRefused), There::Nobody));
+        assert!(matches!(
+            failed(io::ErrorKind::ConnectionRefused),
+            There::Nobody
+        ));
         assert!(matches!(failed(io::ErrorKind::WouldBlock), There::Slow));
-        assert!(matches!(failed(io::ErrorKind::UnexpectedEof), There::Ending));
+        assert!(matches!(
+            failed(io::ErrorKind::UnexpectedEof),
+            There::Ending
+        ));
     }
 
     #[test]
     fn exit_codes_have_their_kinds() {
         assert_eq!((2..=8).map(kind_of_exit).filter(Option::is_some).count(), 7);
-        assert_eq!((kind_of_exit(6), kind_of_exit(0)), (Some(ErrorKind::Conflict), None));
+        assert_eq!(
+            (kind_of_exit(6), kind_of_exit(0)),
+            (Some(ErrorKind::Conflict), None)
+        );
     }
 }

@@ -118,7 +118,10 @@ pub fn undo(args: &Undo, way: Way, output: &Output) -> Result<(), Failure> {
     };
     let mut access = args.project.access_to_change(output)?;
     // Who names a group means it, whoever it is from.
-    let sent = access.send(args.sender.submission(vec![decision], args.group.is_some())?);
+    let sent = access.send(
+        args.sender
+            .submission(vec![decision], args.group.is_some())?,
+    );
     let receipt = sent.map_err(|failure| match (failure.code(), args.group) {
         ("C5", None) => failure.and(&format!(
             "Only what {} did was looked at: --annotator names somebody else, --group a group of dial log.",
@@ -156,7 +159,13 @@ pub fn pass(args: &Pass, way: Passing, output: &Output) -> Result<(), Failure> {
         Passing::Exclude => format!("{items} excluded"),
     };
     let access = args.project.access_to_change(output)?;
-    finish(access, (&args.project, &args.sender), args.items.iter().map(decision).collect(), text, output)
+    finish(
+        access,
+        (&args.project, &args.sender),
+        args.items.iter().map(decision).collect(),
+        text,
+        output,
+    )
 }
 
 /// Runs `dial class`.
@@ -165,19 +174,43 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
     let access = args.project.access_to_change(output)?;
     let (decisions, text) = match &args.deed {
         Deed::Add { names } => {
-            let add = names.iter().map(|name| Decision::AddClass { name: name.clone() }).collect();
-            (add, format!("{} added", count(names.len(), "class", "classes")))
+            let add = names
+                .iter()
+                .map(|name| Decision::AddClass { name: name.clone() })
+                .collect();
+            (
+                add,
+                format!("{} added", count(names.len(), "class", "classes")),
+            )
         }
         Deed::Rename { old, new } => {
-            let change = Change::RenameClass { class: find(&access, old)?, name: new.clone() };
-            (vec![Decision::Change(change)], format!("{old} is now {new}"))
+            let change = Change::RenameClass {
+                class: find(&access, old)?,
+                name: new.clone(),
+            };
+            (
+                vec![Decision::Change(change)],
+                format!("{old} is now {new}"),
+            )
         }
         Deed::Merge { from, into } => {
-            let change = Change::MergeClass { from: find(&access, from)?, into: find(&access, into)? };
-            (vec![Decision::Change(change)], format!("The labels of {from} now count for {into}"))
+            let change = Change::MergeClass {
+                from: find(&access, from)?,
+                into: find(&access, into)?,
+            };
+            (
+                vec![Decision::Change(change)],
+                format!("The labels of {from} now count for {into}"),
+            )
         }
     };
-    finish(access, (&args.project, &args.sender), decisions, text, output)
+    finish(
+        access,
+        (&args.project, &args.sender),
+        decisions,
+        text,
+        output,
+    )
 }
 
 /// Sends decisions and says how they are taken back.
@@ -193,6 +226,9 @@ fn finish(
         true => format!("{text}, as before: nothing new is stored"),
         false => text,
     };
-    output.result(&format!("{text}{}.\n", undo_line(&receipt, &project.typed())), &json!(receipt));
+    output.result(
+        &format!("{text}{}.\n", undo_line(&receipt, &project.typed())),
+        &json!(receipt),
+    );
     Ok(())
 }

@@ -7,7 +7,9 @@ use std::time::Instant;
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
-use dial::{Accuracy, Doubt, NodeId, Options, Policy, Prediction, Reading, Score, Session, Setting};
+use dial::{
+    Accuracy, Doubt, NodeId, Options, Policy, Prediction, Reading, Score, Session, Setting,
+};
 use dial_data::{Pool, write::write_whole};
 use dial_lab::chart::to_svg;
 use dial_lab::report::{Confusion, Figure, Gallery, Report, Step, Table, render};
@@ -30,14 +32,21 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     outputs::check_folder(&args.out, "--out")?;
     if args.out.is_dir() {
         let files = files(args);
-        outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &args.pool, &plan.pool.inputs(None))?;
+        outputs::check(
+            &files.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
+            &args.pool,
+            &plan.pool.inputs(None),
+        )?;
     }
     let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(24), output)?;
     let truth = prepare::truth(&pool, None)?;
     let built = prepare::build(&pool, &plan.graph, plan.pool.how.zero_vectors, output)?;
     if !output.json {
         let (items, classes) = (truth.classes.len(), truth.names.len());
-        output.print(&format!("{}: {items} items, {classes} classes, no labels shown to the machine.\n", pool.name));
+        output.print(&format!(
+            "{}: {items} items, {classes} classes, no labels shown to the machine.\n",
+            pool.name
+        ));
     }
     let setting = built.setting(&plan.kernel, output)?;
     let score = |score| Method::Score(score, ModelName::Dirichlet);
@@ -49,18 +58,45 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     ];
     let bench = || built.workbench(prepare::metric(&pool, &plan.graph), plan.asking.eigenpairs);
     let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
-    let session = label(&setting, &truth, args, plan.asking.belief.reading.unwrap_or_default())?;
+    let session = label(
+        &setting,
+        &truth,
+        args,
+        plan.asking.belief.reading.unwrap_or_default(),
+    )?;
     let files = write(&pool, &truth, &runs, &session, args)?;
     say(&pool, &truth, &runs, &session, &files, started, output);
     Ok(())
 }
 
 /// One labelling session, as a person would have had it.
-fn label<'a>(setting: &Setting<'a>, truth: &Truth, args: &Demo, reading: Reading) -> Result<Session<'a>, Failure> {
+fn label<'a>(
+    setting: &Setting<'a>,
+    truth: &Truth,
+    args: &Demo,
+    reading: Reading,
+) -> Result<Session<'a>, Failure> {
     let doubt = Doubt::new(Arc::clone(&setting.kernel), &dial::Control::new())?;
-    let options = Options { acquisition: Arc::new(doubt), reading, seed: args.seed, ..Options::default() };
-    let plan = Plan { initial: Initial::None, queries: args.queries, ..Plan::default() };
-    Ok(trial(setting, &options, truth, &plan, &|| 0.0, &dial::Control::new())?.1)
+    let options = Options {
+        acquisition: Arc::new(doubt),
+        reading,
+        seed: args.seed,
+        ..Options::default()
+    };
+    let plan = Plan {
+        initial: Initial::None,
+        queries: args.queries,
+        ..Plan::default()
+    };
+    Ok(trial(
+        setting,
+        &options,
+        truth,
+        &plan,
+        &|| 0.0,
+        &dial::Control::new(),
+    )?
+    .1)
 }
 
 fn write(
@@ -82,11 +118,16 @@ fn write(
 }
 
 fn files(args: &Demo) -> Vec<PathBuf> {
-    ["report.html", "curves.svg", "curves.png", "runs.csv"].map(|name| args.out.join(name)).to_vec()
+    ["report.html", "curves.svg", "curves.png", "runs.csv"]
+        .map(|name| args.out.join(name))
+        .to_vec()
 }
 
 fn storage(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::storage(format!("{}: {error}. Nothing was written. Choose another --out.", folder.display()))
+    Failure::storage(format!(
+        "{}: {error}. Nothing was written. Choose another --out.",
+        folder.display()
+    ))
 }
 
 fn say(
@@ -100,12 +141,21 @@ fn say(
 ) {
     let (right, all) = scored(session, session.field(), truth);
     let (accuracy, labelled) = (share(right, all), session.labelled().len());
-    let known = if all + labelled < truth.classes.len() { " of known label" } else { "" };
+    let known = if all + labelled < truth.classes.len() {
+        " of known label"
+    } else {
+        ""
+    };
     let first = match runs[0].trials.len() {
         1 => format!("In the only trial of {}: ", runs[0].name()),
-        many => format!("In the first trial of {} (the table shows means over {many} trials): ", runs[0].name()),
+        many => format!(
+            "In the first trial of {} (the table shows means over {many} trials): ",
+            runs[0].name()
+        ),
     };
-    let expected = expected(session).map_or(String::new(), |text| format!(" Without looking, DiAL expects {text}."));
+    let expected = expected(session).map_or(String::new(), |text| {
+        format!(" Without looking, DiAL expects {text}.")
+    });
     let text = format!(
         "\n{}\n{first}after {} {:.1} % of the other {all} items{known} are classified right.{expected}\n\n\
          Look at  {}\n\nWhat to type next:\n{}\n({:.1} s)\n",
@@ -113,7 +163,10 @@ fn say(
         count(labelled, "answer", "answers"),
         100.0 * accuracy,
         files[0].display(),
-        next_steps().iter().map(|step| format!("  {}\n      {}\n", step.command, step.what)).collect::<String>(),
+        next_steps()
+            .iter()
+            .map(|step| format!("  {}\n      {}\n", step.command, step.what))
+            .collect::<String>(),
         started.elapsed().as_secs_f64(),
     );
     let json = json!({
@@ -131,23 +184,44 @@ fn say(
 /// The accuracy to expect, in words; the labels that were not shown have no part in it.
 fn expected(session: &Session<'_>) -> Option<String> {
     let Accuracy { mean, low, high } = session.accuracy(&dial::Control::new()).ok()??;
-    Some(format!("{:.1} % ({:.1} to {:.1} %)", 100.0 * mean, 100.0 * low, 100.0 * high))
+    Some(format!(
+        "{:.1} % ({:.1} to {:.1} %)",
+        100.0 * mean,
+        100.0 * low,
+        100.0 * high
+    ))
 }
 
 fn next_steps() -> Vec<Step> {
-    let step = |what: &str, command: &str| Step { what: what.into(), command: command.into() };
+    let step = |what: &str, command: &str| Step {
+        what: what.into(),
+        command: command.into(),
+    };
     vec![
-        step("is a pool of yours fit for labelling?", "dial doctor features.npz"),
+        step(
+            "is a pool of yours fit for labelling?",
+            "dial doctor features.npz",
+        ),
         step(
             "which way of asking learns fastest, where labels are known",
             "dial simulate builtin:blobs --acquisition auto,variance,random --plot curves.svg",
         ),
-        step("how far one label speaks for the others", "dial propagate builtin:moons --source 12"),
+        step(
+            "how far one label speaks for the others",
+            "dial propagate builtin:moons --source 12",
+        ),
         step("everything else", "dial --help"),
     ]
 }
 
-fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args: &Demo, svg: String) -> Report {
+fn report(
+    pool: &Pool,
+    truth: &Truth,
+    runs: &[Run],
+    session: &Session<'_>,
+    args: &Demo,
+    svg: String,
+) -> Report {
     let labelled = session.labelled().len();
     let (right, all) = scored(session, session.field(), truth);
     let accuracy = share(right, all);
@@ -169,7 +243,10 @@ fn report(pool: &Pool, truth: &Truth, runs: &[Run], session: &Session<'_>, args:
             ("Items".into(), truth.classes.len().to_string()),
             ("Classes".into(), truth.names.len().to_string()),
             ("Labels given".into(), labelled.to_string()),
-            ("Accuracy, first trial".into(), format!("{:.1} %", 100.0 * accuracy)),
+            (
+                "Accuracy, first trial".into(),
+                format!("{:.1} %", 100.0 * accuracy),
+            ),
             ("Trials".into(), args.trials.to_string()),
             ("Seed".into(), args.seed.to_string()),
         ]
@@ -209,37 +286,74 @@ fn confusion(truth: &Truth, session: &Session<'_>) -> Confusion {
     let mut counts = vec![vec![0; truth.names.len()]; truth.names.len()];
     for (node, class) in unlabelled(truth, session) {
         let believed = session.prediction(node).class;
-        let plane = session.classes().binary_search(&believed).expect("a class of the session");
+        let plane = session
+            .classes()
+            .binary_search(&believed)
+            .expect("a class of the session");
         counts[class][plane] += 1;
     }
-    Confusion { classes: truth.names.clone(), counts }
+    Confusion {
+        classes: truth.names.clone(),
+        counts,
+    }
 }
 
-fn unlabelled<'t>(truth: &'t Truth, session: &'t Session<'_>) -> impl Iterator<Item = (NodeId, usize)> + 't {
-    let known = (0..).map(NodeId).zip(&truth.classes).filter_map(|(node, class)| Some((node, (*class)?.index())));
+fn unlabelled<'t>(
+    truth: &'t Truth,
+    session: &'t Session<'_>,
+) -> impl Iterator<Item = (NodeId, usize)> + 't {
+    let known = (0..)
+        .map(NodeId)
+        .zip(&truth.classes)
+        .filter_map(|(node, class)| Some((node, (*class)?.index())));
     known.filter(|(node, _)| session.labelled().binary_search(node).is_err())
 }
 
 /// Pictures of the items the machine is most and least sure of, and of those it was taught.
 fn galleries(pool: &Pool, truth: &Truth, session: &Session<'_>) -> Vec<Gallery> {
     let mut nodes: Vec<NodeId> = unlabelled(truth, session).map(|(node, _)| node).collect();
-    let surest = |node: NodeId| session.prediction(node).probabilities.into_iter().fold(0.0, f64::max);
+    let surest = |node: NodeId| {
+        session
+            .prediction(node)
+            .probabilities
+            .into_iter()
+            .fold(0.0, f64::max)
+    };
     let mut sure: Vec<(f64, NodeId)> = nodes.iter().map(|&node| (surest(node), node)).collect();
     sure.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     nodes = sure.into_iter().map(|(_, node)| node).collect();
     let believed = |&node: &NodeId| {
-        let Prediction { class, probabilities, .. } = session.prediction(node);
+        let Prediction {
+            class,
+            probabilities,
+            ..
+        } = session.prediction(node);
         let name = &truth.names[class.index()];
         let probability = probabilities.iter().copied().fold(0.0, f64::max);
-        let wrong = truth.classes[node.index()].filter(|&is| is != class).map(|is| &truth.names[is.index()]);
+        let wrong = truth.classes[node.index()]
+            .filter(|&is| is != class)
+            .map(|is| &truth.names[is.index()]);
         let verdict = wrong.map_or(String::new(), |is| format!(", is {is}"));
-        items::card(pool, node, name.clone(), format!("{}: p = {probability:.2}{verdict}", items::called(pool, node)))
+        items::card(
+            pool,
+            node,
+            name.clone(),
+            format!(
+                "{}: p = {probability:.2}{verdict}",
+                items::called(pool, node)
+            ),
+        )
     };
     let asked = |&node: &NodeId| {
-        let name = truth.classes[node.index()].map_or(String::new(), |class| truth.names[class.index()].clone());
+        let name = truth.classes[node.index()]
+            .map_or(String::new(), |class| truth.names[class.index()].clone());
         items::card(pool, node, name, items::called(pool, node))
     };
-    let gallery = |title: &str, caption: &str, items| Gallery { title: title.into(), caption: caption.into(), items };
+    let gallery = |title: &str, caption: &str, items| Gallery {
+        title: title.into(),
+        caption: caption.into(),
+        items,
+    };
     vec![
         gallery(
             "Most certain",

@@ -23,11 +23,27 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
         return saved::examine(&args.pool.pool, args.verify, output);
     }
     let file = args.saved.saved.as_ref();
-    let work = if file.is_some() { Work::LabelSaved(0) } else { Work::Label(0) };
+    let work = if file.is_some() {
+        Work::LabelSaved(0)
+    } else {
+        Work::Label(0)
+    };
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
-    let quiet = Output { quiet: true, ..*output };
-    let built = saved::load_or_build(&pool, &args.graph, (file, true), args.pool.how.zero_vectors, &quiet)?;
-    let mut exam = Exam { facts: Vec::new(), findings: Vec::new() };
+    let quiet = Output {
+        quiet: true,
+        ..*output
+    };
+    let built = saved::load_or_build(
+        &pool,
+        &args.graph,
+        (file, true),
+        args.pool.how.zero_vectors,
+        &quiet,
+    )?;
+    let mut exam = Exam {
+        facts: Vec::new(),
+        findings: Vec::new(),
+    };
     exam.features(&pool, &built);
     exam.graph(&built);
     if let Some(neighbours) = &built.neighbours {
@@ -41,7 +57,13 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
         exam.labels(truth, &built);
     }
     // Settings that make no sense fail here as they would in a session.
-    built.kernel(&args.kernel, &Output { quiet: true, ..*output })?;
+    built.kernel(
+        &args.kernel,
+        &Output {
+            quiet: true,
+            ..*output
+        },
+    )?;
     exam.print(&pool.name, output);
     Ok(())
 }
@@ -59,10 +81,15 @@ impl Exam {
 
     fn features(&mut self, pool: &Pool, built: &Built<'_>) {
         let (n, dim) = (pool.matrix.n, pool.matrix.dim);
-        let kind = if matches!(pool.matrix.values, Buffer::F32(_)) { "f32" } else { "f64" };
+        let kind = if matches!(pool.matrix.values, Buffer::F32(_)) {
+            "f32"
+        } else {
+            "f64"
+        };
         self.fact("items", json!(n), items::in_words(pool));
         self.fact("dimensions", json!(dim), format!("{dim} ({kind})"));
-        let constant = |&c: &usize| (1..n).all(|row| built.features.get(row, c) == built.features.get(0, c));
+        let constant =
+            |&c: &usize| (1..n).all(|row| built.features.get(row, c) == built.features.get(0, c));
         let constant = (0..dim).filter(constant).count();
         self.fact("constant_columns", json!(constant), constant.to_string());
         let groups = built.features.duplicate_groups();
@@ -70,11 +97,19 @@ impl Exam {
         self.fact(
             "duplicate_groups",
             json!(groups.len()),
-            format!("{} of identical rows, {rows} rows", count(groups.len(), "group", "groups")),
+            format!(
+                "{} of identical rows, {rows} rows",
+                count(groups.len(), "group", "groups")
+            ),
         );
         if !groups.is_empty() {
-            let groups = count(groups.len(), "exact duplicate group", "exact duplicate groups");
-            self.findings.push(format!("note[N4]: {groups}; {}", prepare::COPIES));
+            let groups = count(
+                groups.len(),
+                "exact duplicate group",
+                "exact duplicate groups",
+            );
+            self.findings
+                .push(format!("note[N4]: {groups}; {}", prepare::COPIES));
         }
         if let Some(truth) = &pool.truth {
             let differs = |group: &&Vec<usize>| {
@@ -85,7 +120,11 @@ impl Exam {
             if torn > 0 {
                 self.findings.push(format!(
                     "warn[N4]: {} different labels; no method can tell them apart.",
-                    count(torn, "group of identical items holds", "groups of identical items hold")
+                    count(
+                        torn,
+                        "group of identical items holds",
+                        "groups of identical items hold"
+                    )
                 ));
             }
         }
@@ -97,11 +136,16 @@ impl Exam {
         self.fact(
             "edges",
             json!(edges),
-            format!("{edges}; an item has {:.1} neighbours on average", graph.entries() as f64 / graph.n() as f64),
+            format!(
+                "{edges}; an item has {:.1} neighbours on average",
+                graph.entries() as f64 / graph.n() as f64
+            ),
         );
         let degree = Spread::of(graph.degrees().to_vec());
         self.fact("weighted_degree", degree.json(), degree.to_string());
-        let counts = (0..graph.n() as u32).map(|node| graph.row(NodeId(node)).0.len() as f64).collect();
+        let counts = (0..graph.n() as u32)
+            .map(|node| graph.row(NodeId(node)).0.len() as f64)
+            .collect();
         let counts = Spread::of(counts);
         self.fact("edges_per_item", counts.json(), counts.to_string());
         let sizes = graph.component_sizes();
@@ -120,8 +164,9 @@ impl Exam {
             ));
         }
         if isolated > 0 {
-            self.findings
-                .push(format!("warn[N3]: isolated items: {isolated}. Each is known only if it is labelled itself."));
+            self.findings.push(format!(
+                "warn[N3]: isolated items: {isolated}. Each is known only if it is labelled itself."
+            ));
         }
     }
 
@@ -130,14 +175,23 @@ impl Exam {
         let n = neighbours.n();
         let mut times = vec![0.0; n];
         for node in 0..n as u32 {
-            neighbours.of(NodeId(node)).for_each(|(other, _)| times[other.index()] += 1.0);
+            neighbours
+                .of(NodeId(node))
+                .for_each(|(other, _)| times[other.index()] += 1.0);
         }
         let mean = times.iter().sum::<f64>() / n as f64;
-        let moment = |power: i32| times.iter().map(|t| (t - mean).powi(power)).sum::<f64>() / n as f64;
-        let skewness = if moment(2) > 0.0 { moment(3) / moment(2).powi(3).sqrt() } else { 0.0 };
+        let moment =
+            |power: i32| times.iter().map(|t| (t - mean).powi(power)).sum::<f64>() / n as f64;
+        let skewness = if moment(2) > 0.0 {
+            moment(3) / moment(2).powi(3).sqrt()
+        } else {
+            0.0
+        };
         let orphans = times.iter().filter(|&&t| t == 0.0).count();
         let largest = times.iter().copied().fold(0.0, f64::max);
-        let text = format!("skewness {skewness:.2}; one item is a neighbour of {largest} others, {orphans} of none");
+        let text = format!(
+            "skewness {skewness:.2}; one item is a neighbour of {largest} others, {orphans} of none"
+        );
         let value = json!({ "skewness": skewness, "largest": largest, "orphans": orphans });
         self.fact("hubness", value, text);
         if skewness > 3.0 {
@@ -156,16 +210,31 @@ impl Exam {
         let building = before.iter().copied().fold(0.0, f64::max);
         let part = |name: &str| {
             let parts = stages.last().into_iter().flatten();
-            parts.filter(|(part, _)| *part == name).map(|(_, bytes)| bytes).sum::<f64>()
+            parts
+                .filter(|(part, _)| *part == name)
+                .map(|(_, bytes)| bytes)
+                .sum::<f64>()
         };
         let megabytes = |bytes: f64| format!("{:.0} MB", (bytes / 1e6).max(1.0));
-        let text = format!("about {} while building, {} for a session after", megabytes(building), megabytes(*session));
-        self.fact("memory_bytes", json!({ "building": building, "graph": part("graph"), "session": session }), text);
+        let text = format!(
+            "about {} while building, {} for a session after",
+            megabytes(building),
+            megabytes(*session)
+        );
+        self.fact(
+            "memory_bytes",
+            json!({ "building": building, "graph": part("graph"), "session": session }),
+            text,
+        );
     }
 
     fn tau(&mut self, built: &Built<'_>, tau: f64) {
         let ratio = tau / built.mean_degree();
-        self.fact("tau", json!(tau), format!("{tau} ({ratio:.2} of the mean degree)"));
+        self.fact(
+            "tau",
+            json!(tau),
+            format!("{tau} ({ratio:.2} of the mean degree)"),
+        );
         self.findings.extend(built.faint(tau));
     }
 
@@ -174,16 +243,30 @@ impl Exam {
         self.fact(
             "labelled_items",
             json!(known),
-            format!("{known} in {}", count(truth.classes.len(), "class", "classes")),
+            format!(
+                "{known} in {}",
+                count(truth.classes.len(), "class", "classes")
+            ),
         );
         let mut sizes = vec![0usize; truth.classes.len()];
-        truth.labels.iter().flatten().for_each(|&class| sizes[usize::from(class)] += 1);
+        truth
+            .labels
+            .iter()
+            .flatten()
+            .for_each(|&class| sizes[usize::from(class)] += 1);
         let named = || truth.classes.iter().zip(&sizes);
-        let mut text: Vec<String> = named().take(SHOWN).map(|(c, s)| format!("{c}: {s}")).collect();
+        let mut text: Vec<String> = named()
+            .take(SHOWN)
+            .map(|(c, s)| format!("{c}: {s}"))
+            .collect();
         if sizes.len() > SHOWN {
-            text.push(format!("and {}", count(sizes.len() - SHOWN, "more class", "more classes")));
+            text.push(format!(
+                "and {}",
+                count(sizes.len() - SHOWN, "more class", "more classes")
+            ));
         }
-        let object: serde_json::Map<String, Value> = named().map(|(c, s)| (c.clone(), json!(s))).collect();
+        let object: serde_json::Map<String, Value> =
+            named().map(|(c, s)| (c.clone(), json!(s))).collect();
         self.fact("class_sizes", Value::Object(object), text.join(", "));
         if let [only] = truth.classes.as_slice() {
             self.findings.push(format!(
@@ -197,20 +280,32 @@ impl Exam {
             share(neighbour_pairs(truth, built, 1)),
         );
         // With few labels known, no two of them may be neighbours.
-        let (Some(homophily), Some(purity), Some(nearest)) = shares else { return };
+        let (Some(homophily), Some(purity), Some(nearest)) = shares else {
+            return;
+        };
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         self.fact(
             "edge_homophily",
             json!(homophily),
-            format!("{} of the edge weight joins equal labels", percent(homophily)),
+            format!(
+                "{} of the edge weight joins equal labels",
+                percent(homophily)
+            ),
         );
-        self.fact("neighbour_purity", json!(purity), format!("{} of neighbours share the label", percent(purity)));
+        self.fact(
+            "neighbour_purity",
+            json!(purity),
+            format!("{} of neighbours share the label", percent(purity)),
+        );
         self.fact(
             "nearest_neighbour",
             json!(nearest),
             format!("{} of nearest neighbours share the label", percent(nearest)),
         );
-        let chance = sizes.iter().map(|&s| (s as f64 / known as f64).powi(2)).sum::<f64>();
+        let chance = sizes
+            .iter()
+            .map(|&s| (s as f64 / known as f64).powi(2))
+            .sum::<f64>();
         if purity < 0.5 * (1.0 + chance) {
             self.findings.push(format!(
                 "warn: neighbours agree on the label {} of the time, chance alone gives {}. Labels will spread badly: \
@@ -222,9 +317,10 @@ impl Exam {
     }
 
     fn print(&self, pool: &str, output: &Output) {
-        let shown: Vec<(String, &String)> = (self.facts.iter().filter(|(_, _, words)| !words.is_empty()))
-            .map(|(name, _, words)| (name.trim_end_matches("_bytes").replace('_', " "), words))
-            .collect();
+        let shown: Vec<(String, &String)> =
+            (self.facts.iter().filter(|(_, _, words)| !words.is_empty()))
+                .map(|(name, _, words)| (name.trim_end_matches("_bytes").replace('_', " "), words))
+                .collect();
         let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let mut text = format!("{pool}\n\n");
         for (name, words) in &shown {
@@ -237,9 +333,15 @@ impl Exam {
         for finding in &self.findings {
             text += &format!("{finding}\n");
         }
-        let facts: serde_json::Map<String, Value> =
-            self.facts.iter().map(|(name, value, _)| (name.to_string(), value.clone())).collect();
-        output.result(&text, &json!({ "pool": pool, "facts": facts, "findings": self.findings }));
+        let facts: serde_json::Map<String, Value> = self
+            .facts
+            .iter()
+            .map(|(name, value, _)| (name.to_string(), value.clone()))
+            .collect();
+        output.result(
+            &text,
+            &json!({ "pool": pool, "facts": facts, "findings": self.findings }),
+        );
     }
 }
 
@@ -260,7 +362,9 @@ fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
 /// Pairs of labels of an item and its nearest neighbours.
 fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(bool, f64)> {
     let mut pairs = Vec::new();
-    let Some(neighbours) = &built.neighbours else { return pairs };
+    let Some(neighbours) = &built.neighbours else {
+        return pairs;
+    };
     for node in 0..built.graph().n() {
         for (other, _) in neighbours.of(NodeId(node as u32)).take(nearest) {
             if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other.index()]) {
@@ -275,7 +379,10 @@ fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(boo
 fn share(pairs: Vec<(bool, f64)>) -> Option<f64> {
     // Folded from 0.0: the sum of no numbers is -0.0, which shows.
     let all = pairs.iter().fold(0.0, |sum, (_, weight)| sum + weight);
-    let equal = pairs.iter().filter(|(equal, _)| *equal).fold(0.0, |sum, (_, weight)| sum + weight);
+    let equal = pairs
+        .iter()
+        .filter(|(equal, _)| *equal)
+        .fold(0.0, |sum, (_, weight)| sum + weight);
     (all > 0.0).then(|| equal / all)
 }
 
@@ -290,8 +397,16 @@ struct Spread {
 impl Spread {
     fn of(mut values: Vec<f64>) -> Spread {
         values.sort_by(f64::total_cmp);
-        let (n, mean) = (values.len(), values.iter().sum::<f64>() / values.len() as f64);
-        Spread { least: values[0], median: values[n / 2], mean, largest: values[n - 1] }
+        let (n, mean) = (
+            values.len(),
+            values.iter().sum::<f64>() / values.len() as f64,
+        );
+        Spread {
+            least: values[0],
+            median: values[n / 2],
+            mean,
+            largest: values[n - 1],
+        }
     }
 
     fn json(&self) -> Value {
@@ -301,7 +416,15 @@ impl Spread {
 
 impl std::fmt::Display for Spread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Spread { least, median, mean, largest } = self;
-        write!(f, "{least:.3} least, {median:.3} median, {mean:.3} mean, {largest:.3} largest")
+        let Spread {
+            least,
+            median,
+            mean,
+            largest,
+        } = self;
+        write!(
+            f,
+            "{least:.3} least, {median:.3} median, {mean:.3} mean, {largest:.3} largest"
+        )
     }
 }

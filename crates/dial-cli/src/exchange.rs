@@ -8,8 +8,8 @@ use dial::View;
 use dial_data::Fault;
 use dial_data::write::write_whole;
 use dial_store::{
-    BACKUP_ENDING, Error, Export, Folder, Format, Import, Imported, Manifest, Material, Named, Project, read_labels,
-    restore, source, time,
+    BACKUP_ENDING, Error, Export, Folder, Format, Import, Imported, Manifest, Material, Named,
+    Project, read_labels, restore, source, time,
 };
 use serde_json::json;
 
@@ -125,7 +125,10 @@ pub fn format(file: &Path, typed: Option<Format>) -> Result<Format, Failure> {
 pub fn check_target(file: &Path, access: &Access, folder: &Folder) -> Result<(), Failure> {
     let recipe = access.recipe()?;
     let reading = recipe.reading_now(&folder.0);
-    let inputs = [("features", reading.features_file.as_deref()), ("labels", reading.labels_file.as_deref())];
+    let inputs = [
+        ("features", reading.features_file.as_deref()),
+        ("labels", reading.labels_file.as_deref()),
+    ];
     outputs::check(&[file], &recipe.pool_now(&folder.0), &inputs)?;
     match (outputs::identity(file), folder.0.canonicalize()) {
         (Some(place), Ok(inside)) if place.starts_with(&inside) => Err(Failure::settings(format!(
@@ -139,7 +142,9 @@ pub fn check_target(file: &Path, access: &Access, folder: &Folder) -> Result<(),
 /// Everything that is known, for a file.
 pub fn export(project: &Project, material: &Material, view: Option<&View<'_>>) -> Export {
     let items = &material.ground.setting.items;
-    let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
+    let ids: Vec<String> = (0..items.len() as u32)
+        .map(|node| items.id(dial::NodeId(node)))
+        .collect();
     Export::new(project.log(), &ids, view)
 }
 
@@ -152,7 +157,9 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     let (printed, format) = (args.out.as_os_str() == "-", format(&args.out, args.format)?);
     if printed && output.json {
-        return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
+        return Err(Failure::settings(
+            "--out - and --json both want stdout. Give --out a file.".into(),
+        ));
     }
     let mut access = args.project.access()?;
     if !printed {
@@ -168,7 +175,10 @@ pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     let (bytes, items) = match &mut access {
         Access::Own(project) => {
             let bytes = exported(project, labels_only, output)?.bytes(format)?;
-            (bytes, project.log().recipe().map_or(0, |recipe| recipe.items))
+            (
+                bytes,
+                project.log().recipe().map_or(0, |recipe| recipe.items),
+            )
         }
         Access::Server(client) => {
             if !labels_only {
@@ -184,8 +194,15 @@ pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
         return Ok(());
     }
     write(&args.out, &bytes)?;
-    let text = format!("Wrote {} to {}.\n", count(items, "item", "items"), args.out.display());
-    output.result(&text, &json!({ "file": args.out, "format": format.to_string(), "items": items }));
+    let text = format!(
+        "Wrote {} to {}.\n",
+        count(items, "item", "items"),
+        args.out.display()
+    );
+    output.result(
+        &text,
+        &json!({ "file": args.out, "format": format.to_string(), "items": items }),
+    );
     Ok(())
 }
 
@@ -202,30 +219,56 @@ fn exported(project: &mut Project, labels_only: bool, output: &Output) -> Result
 /// Runs `dial import`.
 pub fn run_import(args: &ImportArgs, output: &Output) -> Result<(), Failure> {
     let how = Import {
-        columns: Named { id: args.id_column.clone(), label: args.label_column.clone() },
+        columns: Named {
+            id: args.id_column.clone(),
+            label: args.label_column.clone(),
+        },
         annotator: args.annotator.clone(),
         skip_unknown: args.on_unknown == "skip",
         add_classes: args.add_classes,
     };
     let missing = |error: Error| match &error {
-        Error::Data(dial_data::Error { place, fault: Fault::Missing }) => Failure::input(
+        Error::Data(dial_data::Error {
+            place,
+            fault: Fault::Missing,
+        }) => Failure::input(
             "I5",
-            format!("{place}: no such file. Nothing was imported. Give the path of a file of labels."),
+            format!(
+                "{place}: no such file. Nothing was imported. Give the path of a file of labels."
+            ),
         ),
         _ => error.into(),
     };
-    let (given, name) = (read_labels(&args.file, &how.columns).map_err(missing)?, source(&args.file));
-    let key = Sender { annotator: String::new(), key: args.key.clone() }.key()?;
+    let (given, name) = (
+        read_labels(&args.file, &how.columns).map_err(missing)?,
+        source(&args.file),
+    );
+    let key = Sender {
+        annotator: String::new(),
+        key: args.key.clone(),
+    }
+    .key()?;
     let imported = match args.project.access_to_change(output)? {
         Access::Own(mut project) => project.import_given(&name, given, &how, &key, now())?,
         Access::Server(client) => client.import(&name, &given, &how, &key)?,
     };
-    output.result(&imported_in_words(&imported, &args.project.typed()), &json!(imported));
+    output.result(
+        &imported_in_words(&imported, &args.project.typed()),
+        &json!(imported),
+    );
     Ok(())
 }
 
 fn imported_in_words(imported: &Imported, project: &str) -> String {
-    let Imported { labels, known, marks, classes, unknown, contradictions, group } = imported;
+    let Imported {
+        labels,
+        known,
+        marks,
+        classes,
+        unknown,
+        contradictions,
+        group,
+    } = imported;
     let mut text = format!("Imported {}", count(*labels, "label", "labels"));
     if *known > 0 {
         text.push_str(&format!("; {} there already", count(*known, "was", "were")));
@@ -238,9 +281,17 @@ fn imported_in_words(imported: &Imported, project: &str) -> String {
         text.push_str(&format!("New classes: {}.\n", classes.join(", ")));
     }
     if !unknown.is_empty() {
-        let first = unknown.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let first = unknown
+            .iter()
+            .take(20)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ");
         let more = if unknown.len() > 20 { ", ..." } else { "" };
-        text.push_str(&format!("Left out, not in the pool: {} ({first}{more}).\n", count(unknown.len(), "id", "ids")));
+        text.push_str(&format!(
+            "Left out, not in the pool: {} ({first}{more}).\n",
+            count(unknown.len(), "id", "ids")
+        ));
     }
     if !contradictions.is_empty() {
         text.push_str(&format!(
@@ -248,12 +299,18 @@ fn imported_in_words(imported: &Imported, project: &str) -> String {
             count(contradictions.len(), "item has", "items have")
         ));
         for one in contradictions.iter().take(20) {
-            let said: Vec<String> = one.labels.iter().map(|(name, label)| format!("{label} ({})", who(name))).collect();
+            let said: Vec<String> = one
+                .labels
+                .iter()
+                .map(|(name, label)| format!("{label} ({})", who(name)))
+                .collect();
             text.push_str(&format!("  {}: {}\n", one.item, said.join(", ")));
         }
     }
     if let Some(group) = group {
-        text.push_str(&format!("To take all of it back: dial undo {project} --group {group}\n"));
+        text.push_str(&format!(
+            "To take all of it back: dial undo {project} --group {group}\n"
+        ));
     }
     text
 }
@@ -270,13 +327,22 @@ pub fn run_backup(args: &BackupArgs, output: &Output) -> Result<(), Failure> {
             // As without a server, nothing is overwritten.
             if file.exists() {
                 let text = format!("{}: is there already. Nothing was changed.", file.display());
-                return Err(Failure::in_the_way(format!("{text} Choose another name for the backup.")));
+                return Err(Failure::in_the_way(format!(
+                    "{text} Choose another name for the backup."
+                )));
             }
             let made = client.backup()?;
             // The server may have started in another folder: its path is not ours.
-            let place = args.project.folder().backups().join(made.file.file_name().unwrap_or_default());
+            let place = args
+                .project
+                .folder()
+                .backups()
+                .join(made.file.file_name().unwrap_or_default());
             let lost = |error| {
-                Failure::storage(format!("{}: {error}. The backup is there. Copy it from there.", place.display()))
+                Failure::storage(format!(
+                    "{}: {error}. The backup is there. Copy it from there.",
+                    place.display()
+                ))
             };
             let bytes = std::fs::read(&place).map_err(lost)?;
             write(&file, &bytes)?;
@@ -297,14 +363,19 @@ pub fn run_backup(args: &BackupArgs, output: &Output) -> Result<(), Failure> {
 /// Runs `dial restore`.
 pub fn run_restore(args: &RestoreArgs, output: &Output) -> Result<(), Failure> {
     if begins_otherwise(&args.backup) {
-        let text =
-            format!("{}: is no backup, or its beginning is damaged. Nothing was changed.", args.backup.display());
-        return Err(Failure::damaged(format!("{text} Give a file that dial backup made (NAME{BACKUP_ENDING}).")));
+        let text = format!(
+            "{}: is no backup, or its beginning is damaged. Nothing was changed.",
+            args.backup.display()
+        );
+        return Err(Failure::damaged(format!(
+            "{text} Give a file that dial backup made (NAME{BACKUP_ENDING})."
+        )));
     }
     let restored = restore(&args.backup, &args.project, args.replace, now())?;
     let events = count(restored.manifest.events as usize, "event", "events");
-    let aside =
-        restored.aside.as_ref().map_or(String::new(), |old| format!("The old one is kept as {}.\n", old.display()));
+    let aside = restored.aside.as_ref().map_or(String::new(), |old| {
+        format!("The old one is kept as {}.\n", old.display())
+    });
     let text = format!(
         "Restored {} with {events}.\n{aside}Next: dial status {}\n",
         args.project.display(),

@@ -23,7 +23,12 @@ pub struct Failure {
 
 impl Failure {
     fn new(code: impl Into<Cow<'static, str>>, kind: ErrorKind, detail: String) -> Failure {
-        Failure { code: code.into(), kind, detail, parked: None }
+        Failure {
+            code: code.into(),
+            kind,
+            detail,
+            parked: None,
+        }
     }
 
     /// Data that cannot serve the purpose.
@@ -114,7 +119,11 @@ impl Failure {
         if let Some(parked) = self.parked {
             problem["parked"] = json!(parked);
         }
-        say(&if json { problem.to_string() } else { format!("error[{}]: {}", self.code, self.detail) });
+        say(&if json {
+            problem.to_string()
+        } else {
+            format!("error[{}]: {}", self.code, self.detail)
+        });
         exit_code
     }
 }
@@ -149,7 +158,9 @@ fn typed(detail: String) -> String {
         ("Reload the list.", "Look with dial status."),
         ("\"\" called item", "nobody called item"),
     ];
-    words.iter().fold(detail, |text, (from, to)| text.replace(from, to))
+    words
+        .iter()
+        .fold(detail, |text, (from, to)| text.replace(from, to))
 }
 
 impl From<dial_lab::Trouble> for Failure {
@@ -160,7 +171,10 @@ impl From<dial_lab::Trouble> for Failure {
 
 /// Reports what clap made of the arguments: help and version on stdout, anything else as a usage error.
 pub fn usage(error: &clap::Error, json: bool) -> u8 {
-    if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) {
+    if matches!(
+        error.kind(),
+        ClapKind::DisplayHelp | ClapKind::DisplayVersion
+    ) {
         // A closed pipe is no reason to fail.
         let _ = error.print();
         return 0;

@@ -45,7 +45,12 @@ pub fn run(args: &Generate, output: &Output) -> Result<(), Failure> {
     let Generate::Clusters(args) = args;
     let labels = beside(&args.out);
     outputs::check(&[&args.out, &labels], "builtin:", &[])?;
-    let plan = Planted { items: args.items, dim: args.dim, clusters: args.clusters, seed: args.seed };
+    let plan = Planted {
+        items: args.items,
+        dim: args.dim,
+        clusters: args.clusters,
+        seed: args.seed,
+    };
     plan.write(&args.out, &labels, &output.control())?;
     let (file, labels) = (args.out.display().to_string(), labels.display().to_string());
     let text = format!(

@@ -19,7 +19,11 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     outputs::check(&files, &args.pool.pool, &args.pool.inputs(None))?;
     let file = args.out.as_deref();
     let compact = file.filter(|file| saved::is_graph(file));
-    let work = if compact.is_some() { Work::Save } else { Work::Build };
+    let work = if compact.is_some() {
+        Work::Save
+    } else {
+        Work::Build
+    };
     if let Some((file, rows)) = compact.zip(saved::rows_by_position(&args.pool, &args.graph)) {
         let graph = saved::save_rows(&rows, &args.graph, args.pool.how.zero_vectors, file, output)?;
         say(&args.pool.pool, facts(&graph, output), args, output);
@@ -38,7 +42,12 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
             if let Some(file) = file {
                 dial_data::write::write_csr(file, built.graph().n(), starts, columns, weights)?;
             }
-            (built.graph().n(), built.graph().entries(), built.graph().component_sizes().len(), built.mean_degree())
+            (
+                built.graph().n(),
+                built.graph().entries(),
+                built.graph().component_sizes().len(),
+                built.mean_degree(),
+            )
         }
     };
     say(&pool.name, facts, args, output);
@@ -49,18 +58,32 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
 type Facts = (usize, usize, usize, f64);
 
 fn facts(graph: &CompactGraph, output: &Output) -> Facts {
-    let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
+    let sizes: Vec<usize> = graph
+        .component_sizes()
+        .iter()
+        .map(|&size| size as usize)
+        .collect();
     prepare::component_note(&sizes, output);
     let degrees: f64 = graph.parts().degrees.iter().sum();
-    (graph.n(), graph.entries(), sizes.len(), degrees / graph.n() as f64)
+    (
+        graph.n(),
+        graph.entries(),
+        sizes.len(),
+        degrees / graph.n() as f64,
+    )
 }
 
 fn say(name: &str, (n, entries, components, mean_degree): Facts, args: &Graph, output: &Output) {
     let file = args.out.as_deref();
     let edges = entries / 2;
     let end = match file {
-        Some(file) if saved::is_graph(file) => format!("wrote {}; use it with --graph", file.display()),
-        Some(file) => format!("wrote {}; open it with scipy.sparse.load_npz", file.display()),
+        Some(file) if saved::is_graph(file) => {
+            format!("wrote {}; use it with --graph", file.display())
+        }
+        Some(file) => format!(
+            "wrote {}; open it with scipy.sparse.load_npz",
+            file.display()
+        ),
         None => "nothing was saved: pass --out graph.npz".to_string(),
     };
     let text = format!(

@@ -45,14 +45,31 @@ pub struct Page {
 /// Runs the command.
 pub fn run(args: &LogArgs, output: &Output) -> Result<(), Failure> {
     let page = latest(&args.project.access()?, args.limit)?;
-    let width = page.rows.iter().map(|row| who(&row.annotator).chars().count()).max().unwrap_or(0);
+    let width = page
+        .rows
+        .iter()
+        .map(|row| who(&row.annotator).chars().count())
+        .max()
+        .unwrap_or(0);
     let line = |row: &HistoryRow| {
-        let (when, who, late) = (time::in_words(row.time), who(&row.annotator), if row.late { " (late)" } else { "" });
-        format!("{:>6}  {when}  {who:<width$}  group {:<6}  {}{late}\n", row.seq, row.group, in_words(row))
+        let (when, who, late) = (
+            time::in_words(row.time),
+            who(&row.annotator),
+            if row.late { " (late)" } else { "" },
+        );
+        format!(
+            "{:>6}  {when}  {who:<width$}  group {:<6}  {}{late}\n",
+            row.seq,
+            row.group,
+            in_words(row)
+        )
     };
     let mut text: String = page.rows.iter().map(line).collect();
     if page.rows.len() < page.total {
-        text.push_str(&format!("{} more before these; --limit shows them.\n", page.total - page.rows.len()));
+        text.push_str(&format!(
+            "{} more before these; --limit shows them.\n",
+            page.total - page.rows.len()
+        ));
     }
     output.result(&text, &json!(page));
     Ok(())
@@ -63,8 +80,18 @@ fn latest(access: &Access, limit: usize) -> Result<Page, Failure> {
     match access {
         Access::Own(project) => {
             let log = project.log();
-            let rows = log.records().iter().rev().take(limit).map(|record| HistoryRow::new(log, record)).collect();
-            Ok(Page { version: log.version(), total: log.records().len(), rows })
+            let rows = log
+                .records()
+                .iter()
+                .rev()
+                .take(limit)
+                .map(|record| HistoryRow::new(log, record))
+                .collect();
+            Ok(Page {
+                version: log.version(),
+                total: log.records().len(),
+                rows,
+            })
         }
         Access::Server(client) => client.history(limit),
     }
@@ -76,14 +103,23 @@ pub fn undone(access: &Access, receipt: &Receipt) -> Option<(u64, Vec<String>)> 
     let page = latest(access, LOOKED_AT).ok()?;
     let row = page.rows.iter().find(|row| row.seq == receipt.seq)?;
     let group = row.text.strip_prefix("group ")?.parse().ok()?;
-    let mine =
-        |row: &&HistoryRow| row.group == group && !matches!(row.kind.as_str(), "undo" | "redo" | "settled" | "known");
-    Some((group, page.rows.iter().rev().filter(mine).map(in_words).collect()))
+    let mine = |row: &&HistoryRow| {
+        row.group == group && !matches!(row.kind.as_str(), "undo" | "redo" | "settled" | "known")
+    };
+    Some((
+        group,
+        page.rows.iter().rev().filter(mine).map(in_words).collect(),
+    ))
 }
 
 /// Some decisions of a group in words.
 pub fn named(group: u64, decisions: &[String]) -> String {
-    let some = decisions.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let some = decisions
+        .iter()
+        .take(NAMED)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     match decisions.len().saturating_sub(NAMED) {
         _ if decisions.is_empty() => format!("group {group}"),
         0 => some,
@@ -93,7 +129,9 @@ pub fn named(group: u64, decisions: &[String]) -> String {
 
 /// `i3 = cat`, `skip i3`, `add-class owl`.
 fn in_words(row: &HistoryRow) -> String {
-    let HistoryRow { kind, item, text, .. } = row;
+    let HistoryRow {
+        kind, item, text, ..
+    } = row;
     match (kind.as_str(), item) {
         ("label", Some(item)) => format!("{item} = {text}"),
         ("parked", Some(item)) => format!("{item} = {text}, kept aside"),

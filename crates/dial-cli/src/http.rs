@@ -27,14 +27,22 @@ impl Request<'_> {
     pub fn answer(&self, patience: Duration) -> io::Result<Answer> {
         let mut stream = TcpStream::connect_timeout(&self.address, patience)?;
         stream.set_read_timeout(Some(patience))?;
-        let Request { address, token, method, path, body } = self;
+        let Request {
+            address,
+            token,
+            method,
+            path,
+            body,
+        } = self;
         let head = format!(
             "{method} /api/v1/{path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nX-Dial: 1\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
             body.len()
         );
         // A server that refuses a large body may answer before it has read it all, and end the connection.
-        let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+        let sent = stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()));
         let mut answer = Vec::new();
         let read = stream.read_to_end(&mut answer);
         match parsed(&answer) {
@@ -42,7 +50,11 @@ impl Request<'_> {
             None => {
                 sent?;
                 read?;
-                let kind = if answer.is_empty() { io::ErrorKind::UnexpectedEof } else { io::ErrorKind::InvalidData };
+                let kind = if answer.is_empty() {
+                    io::ErrorKind::UnexpectedEof
+                } else {
+                    io::ErrorKind::InvalidData
+                };
                 Err(io::Error::new(kind, "not an answer in HTTP"))
             }
         }
@@ -52,14 +64,27 @@ impl Request<'_> {
 /// Status and body of an answer; `None` if it is cut short.
 fn parsed(answer: &[u8]) -> Option<Answer> {
     let end = answer.windows(4).position(|part| part == b"\r\n\r\n")?;
-    let (head, body) = (std::str::from_utf8(&answer[..end]).ok()?, &answer[end + 4..]);
+    let (head, body) = (
+        std::str::from_utf8(&answer[..end]).ok()?,
+        &answer[end + 4..],
+    );
     let mut lines = head.split("\r\n");
-    let status = lines.next()?.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
+    let status = lines
+        .next()?
+        .strip_prefix("HTTP/1.1 ")?
+        .get(..3)?
+        .parse()
+        .ok()?;
     let headers: Vec<(String, &str)> = lines
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim()))
         .collect();
-    let value = |name: &str| headers.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
+    let value = |name: &str| {
+        headers
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| *value)
+    };
     let body = match (value("transfer-encoding"), value("content-length")) {
         (Some("chunked"), _) => unchunked(body)?,
         (_, Some(length)) => body.get(..length.parse().ok()?)?.to_vec(),
@@ -86,7 +111,9 @@ fn unchunked(mut body: &[u8]) -> Option<Vec<u8>> {
 /// A text as part of a query.
 pub fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+            char::from(byte).to_string()
+        }
         other => format!("%{other:02X}"),
     };
     text.bytes().map(byte).collect()
@@ -105,7 +132,10 @@ mod tests {
             b"HTTP/1.1 409 Conflict\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n";
         assert_eq!(parsed(chunked), Some((409, b"abc0123456789".to_vec())));
         assert_eq!(parsed(&chunked[..chunked.len() - 8]), None, "cut short");
-        assert_eq!((parsed(b"nonsense"), parsed(b"SSH-2.0\r\n\r\n")), (None, None));
+        assert_eq!(
+            (parsed(b"nonsense"), parsed(b"SSH-2.0\r\n\r\n")),
+            (None, None)
+        );
         assert_eq!(encoded("a b/é?"), "a%20b%2F%C3%A9%3F");
     }
 }

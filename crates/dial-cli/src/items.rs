@@ -19,7 +19,9 @@ pub fn called(pool: &Pool, node: NodeId) -> String {
     let item = node.index();
     let id = pool.ids.as_ref().map(|ids| ids[item].as_str());
     match (&pool.show, id) {
-        (Show::Images(images), Some(id)) if id != images.files[item] => format!("{id}, {}", images.files[item]),
+        (Show::Images(images), Some(id)) if id != images.files[item] => {
+            format!("{id}, {}", images.files[item])
+        }
         (Show::Images(images), _) => images.files[item].clone(),
         (Show::Scene(scene), _) => {
             let (row, column) = scene.position(item);
@@ -33,7 +35,11 @@ pub fn called(pool: &Pool, node: NodeId) -> String {
 /// The card of an item.
 pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> GalleryItem {
     let item = node.index();
-    let numbers = || -> Vec<f64> { (0..pool.shown().dim).map(|column| pool.shown().get(item, column)).collect() };
+    let numbers = || -> Vec<f64> {
+        (0..pool.shown().dim)
+            .map(|column| pool.shown().get(item, column))
+            .collect()
+    };
     let curve = || Some(to_png(&sparkline(&numbers(), 96.0, 64.0), 2.0));
     let (png, text) = match &pool.show {
         Show::Picture(picture) => {
@@ -41,40 +47,86 @@ pub fn card(pool: &Pool, node: NodeId, title: String, detail: String) -> Gallery
             (grey.lowest, grey.highest) = (picture.lowest, picture.highest);
             (Some(grey.to_png(3)), String::new())
         }
-        Show::Texts(texts) => (None, joined(&[shortened(&texts[item], LETTERS), cells(words_beside(pool, item))])),
-        Show::Images(images) => match pictures::load(images.folder.join(&images.files[item]), Some(THUMBNAIL)) {
-            Ok(bitmap) => (Some(bitmap.to_png()), cells(words_beside(pool, item))),
-            Err(error) => (None, joined(&[pictures::reason(&error), cells(words_beside(pool, item))])),
-        },
+        Show::Texts(texts) => (
+            None,
+            joined(&[
+                shortened(&texts[item], LETTERS),
+                cells(words_beside(pool, item)),
+            ]),
+        ),
+        Show::Images(images) => {
+            match pictures::load(images.folder.join(&images.files[item]), Some(THUMBNAIL)) {
+                Ok(bitmap) => (Some(bitmap.to_png()), cells(words_beside(pool, item))),
+                Err(error) => (
+                    None,
+                    joined(&[pictures::reason(&error), cells(words_beside(pool, item))]),
+                ),
+            }
+        }
         Show::Scene(_) => (curve(), String::new()),
         Show::Numbers(names) if names.is_empty() => (curve(), String::new()),
         Show::Numbers(names) => {
-            let numbers = names.iter().cloned().zip(numbers().into_iter().map(short_number));
-            (None, cells(words_beside(pool, item).into_iter().chain(numbers).collect()))
+            let numbers = names
+                .iter()
+                .cloned()
+                .zip(numbers().into_iter().map(short_number));
+            (
+                None,
+                cells(
+                    words_beside(pool, item)
+                        .into_iter()
+                        .chain(numbers)
+                        .collect(),
+                ),
+            )
         }
     };
-    GalleryItem { png, text, title, detail }
+    GalleryItem {
+        png,
+        text,
+        title,
+        detail,
+    }
 }
 
 /// Names and cells of what else is known of an item.
 fn words_beside(pool: &Pool, item: usize) -> Vec<(String, String)> {
     let table = pool.beside.as_ref();
-    table.map_or_else(Vec::new, |table| table.names.iter().cloned().zip(table.row(item).iter().cloned()).collect())
+    table.map_or_else(Vec::new, |table| {
+        table
+            .names
+            .iter()
+            .cloned()
+            .zip(table.row(item).iter().cloned())
+            .collect()
+    })
 }
 
 /// Cells of a table: a name and a value in each line.
 fn cells(cells: Vec<(String, String)>) -> String {
-    let lines: Vec<String> =
-        cells.iter().take(CELLS).map(|(name, cell)| format!("{name}: {}", shortened(cell, 40))).collect();
+    let lines: Vec<String> = cells
+        .iter()
+        .take(CELLS)
+        .map(|(name, cell)| format!("{name}: {}", shortened(cell, 40)))
+        .collect();
     match cells.len().saturating_sub(CELLS) {
         0 => lines.join("\n"),
-        more => format!("{}\nand {}", lines.join("\n"), count(more, "column more", "columns more")),
+        more => format!(
+            "{}\nand {}",
+            lines.join("\n"),
+            count(more, "column more", "columns more")
+        ),
     }
 }
 
 /// Texts below each other; empty ones take no line.
 fn joined(texts: &[String]) -> String {
-    texts.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join("\n")
+    texts
+        .iter()
+        .filter(|text| !text.is_empty())
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Five significant figures; nothing for what is missing.
@@ -117,13 +169,22 @@ pub fn in_words(pool: &Pool) -> String {
     match &pool.show {
         Show::Numbers(names) => rows_in_words(pool, names),
         Show::Picture(picture) => {
-            format!("{} of {} x {} pixels", count(n, "picture", "pictures"), picture.height, picture.width)
+            format!(
+                "{} of {} x {} pixels",
+                count(n, "picture", "pictures"),
+                picture.height,
+                picture.width
+            )
         }
         Show::Images(_) => count(n, "picture file", "picture files"),
         Show::Texts(texts) => {
             let mut lengths: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
             lengths.sort_unstable();
-            format!("{}, {} letters long in the median", count(n, "text", "texts"), lengths[n / 2])
+            format!(
+                "{}, {} letters long in the median",
+                count(n, "text", "texts"),
+                lengths[n / 2]
+            )
         }
         Show::Scene(scene) => format!(
             "{} of a scene of {} x {}{}",
@@ -142,13 +203,22 @@ fn rows_in_words(pool: &Pool, names: &[String]) -> String {
         return count(n, "row of numbers", "rows of numbers");
     };
     // Without columns of numbers the features are the values of categories: `colour=red`.
-    let of_words = |name: &String| beside.names.iter().any(|words| name.starts_with(&format!("{words}=")));
+    let of_words = |name: &String| {
+        beside
+            .names
+            .iter()
+            .any(|words| name.starts_with(&format!("{words}=")))
+    };
     let words = count(beside.names.len(), "column", "columns");
     match names.iter().all(of_words) {
         true => format!("{} of words in {words}", count(n, "row", "rows")),
         false => {
             let numbers = count(names.len(), "column", "columns");
-            format!("{} with {numbers} of numbers and {} of words", count(n, "row", "rows"), beside.names.len())
+            format!(
+                "{} with {numbers} of numbers and {} of words",
+                count(n, "row", "rows"),
+                beside.names.len()
+            )
         }
     }
 }
@@ -160,7 +230,11 @@ fn wavelengths(scene: &Scene) -> String {
     );
     match ends {
         (Some(least), Some(largest)) => {
-            let text = format!(", {} bands from {least} to {largest} {}", scene.wavelengths.len(), scene.unit);
+            let text = format!(
+                ", {} bands from {least} to {largest} {}",
+                scene.wavelengths.len(),
+                scene.unit
+            );
             text.trim_end().to_string()
         }
         _ => String::new(),
@@ -174,13 +248,26 @@ mod tests {
 
     #[test]
     fn a_row_of_a_table_is_names_and_values() {
-        let matrix = Matrix { values: Buffer::F64(vec![1.5, 20000.0, 2.0, 3.25]), n: 2, dim: 2 };
+        let matrix = Matrix {
+            values: Buffer::F64(vec![1.5, 20000.0, 2.0, 3.25]),
+            n: 2,
+            dim: 2,
+        };
         let mut pool = Pool::new("t", matrix);
         pool.show = Show::Numbers(vec!["size".into(), "price".into()]);
-        pool.beside = Some(Table { names: vec!["town".into()], cells: vec!["Oslo".into(), "Rome".into()] });
+        pool.beside = Some(Table {
+            names: vec!["town".into()],
+            cells: vec!["Oslo".into(), "Rome".into()],
+        });
         let card = card(&pool, NodeId(1), "a".into(), String::new());
-        assert_eq!((card.png, card.text.as_str()), (None, "town: Rome\nsize: 2\nprice: 3.25"));
-        assert_eq!(in_words(&pool), "2 rows with 2 columns of numbers and 1 of words");
+        assert_eq!(
+            (card.png, card.text.as_str()),
+            (None, "town: Rome\nsize: 2\nprice: 3.25")
+        );
+        assert_eq!(
+            in_words(&pool),
+            "2 rows with 2 columns of numbers and 1 of words"
+        );
         pool.show = Show::Numbers(vec!["town=Oslo".into(), "town=Rome".into()]);
         assert_eq!(in_words(&pool), "2 rows of words in 1 column");
         pool.beside = None;
@@ -189,37 +276,86 @@ mod tests {
 
     #[test]
     fn texts_and_pictures_have_columns_beside_them() {
-        let matrix = Matrix { values: Buffer::F64(vec![1.0, 2.0]), n: 2, dim: 1 };
+        let matrix = Matrix {
+            values: Buffer::F64(vec![1.0, 2.0]),
+            n: 2,
+            dim: 1,
+        };
         let mut pool = Pool::new("t", matrix);
         pool.show = Show::Texts(vec!["one".into(), "x".repeat(300)]);
-        pool.beside = Some(Table { names: vec!["town".into()], cells: vec!["Oslo".into(), "Rome".into()] });
-        assert_eq!(card(&pool, NodeId(0), String::new(), String::new()).text, "one\ntown: Oslo");
+        pool.beside = Some(Table {
+            names: vec!["town".into()],
+            cells: vec!["Oslo".into(), "Rome".into()],
+        });
+        assert_eq!(
+            card(&pool, NodeId(0), String::new(), String::new()).text,
+            "one\ntown: Oslo"
+        );
         let long = card(&pool, NodeId(1), String::new(), String::new()).text;
         assert!(long.ends_with("x …\ntown: Rome"), "{long}");
         assert_eq!(called(&pool, NodeId(1)), "row 1");
         pool.ids = Some(vec!["a".into(), "b".into()]);
         assert_eq!(called(&pool, NodeId(1)), "item b");
         let files = vec!["a".into(), "b/2.png".into()];
-        pool.show = Show::Images(dial_data::Images { folder: "nowhere".into(), files });
-        assert_eq!([called(&pool, NodeId(0)), called(&pool, NodeId(1))], ["a", "b, b/2.png"]);
-        assert_eq!(card(&pool, NodeId(1), String::new(), String::new()).text, "no such file\ntown: Rome");
+        pool.show = Show::Images(dial_data::Images {
+            folder: "nowhere".into(),
+            files,
+        });
+        assert_eq!(
+            [called(&pool, NodeId(0)), called(&pool, NodeId(1))],
+            ["a", "b, b/2.png"]
+        );
+        assert_eq!(
+            card(&pool, NodeId(1), String::new(), String::new()).text,
+            "no such file\ntown: Rome"
+        );
     }
 
     #[test]
     fn sides_are_height_by_width() {
-        let mut pool = Pool::new("s", Matrix { values: Buffer::F64(vec![1.0, 2.0]), n: 2, dim: 1 });
+        let mut pool = Pool::new(
+            "s",
+            Matrix {
+                values: Buffer::F64(vec![1.0, 2.0]),
+                n: 2,
+                dim: 1,
+            },
+        );
         let unit = String::new();
-        pool.show = Show::Scene(Scene { height: 1, width: 2, pixels: vec![0, 1], wavelengths: vec![], unit });
+        pool.show = Show::Scene(Scene {
+            height: 1,
+            width: 2,
+            pixels: vec![0, 1],
+            wavelengths: vec![],
+            unit,
+        });
         assert_eq!(in_words(&pool), "2 pixels of a scene of 1 x 2");
-        pool.show = Show::Picture(dial_data::Picture { height: 1, width: 3, lowest: 0.0, highest: 1.0 });
+        pool.show = Show::Picture(dial_data::Picture {
+            height: 1,
+            width: 3,
+            lowest: 0.0,
+            highest: 1.0,
+        });
         assert_eq!(in_words(&pool), "2 pictures of 1 x 3 pixels");
     }
 
     #[test]
     fn numbers_are_short_and_small_ones_are_not_zero() {
-        let cases = [(f64::NAN, ""), (0.0, "0"), (1e-5, "1e-5"), (-2.5e-7, "-2.5e-7"), (0.00125, "0.00125")];
-        for (value, text) in
-            [(3.25, "3.25"), (20000.0, "20000"), (1.5e20, "1.5e20"), (-12.0, "-12")].iter().chain(&cases)
+        let cases = [
+            (f64::NAN, ""),
+            (0.0, "0"),
+            (1e-5, "1e-5"),
+            (-2.5e-7, "-2.5e-7"),
+            (0.00125, "0.00125"),
+        ];
+        for (value, text) in [
+            (3.25, "3.25"),
+            (20000.0, "20000"),
+            (1.5e20, "1.5e20"),
+            (-12.0, "-12"),
+        ]
+        .iter()
+        .chain(&cases)
         {
             assert_eq!(short_number(*value), *text);
         }

@@ -60,7 +60,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error, json),
     };
-    let output = Output { json: cli.json, quiet: cli.quiet };
+    let output = Output {
+        json: cli.json,
+        quiet: cli.quiet,
+    };
     match in_pool(cli.threads, || dispatch(&cli.verb, cli.threads, &output)) {
         Ok(()) => 0,
         Err(failure) => failure.print(json),
@@ -102,9 +105,17 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
 }
 
 /// Runs with so many threads (all cores, if none are given). Results do not depend on the number.
-fn in_pool(threads: Option<usize>, work: impl FnOnce() -> Result<(), Failure> + Send) -> Result<(), Failure> {
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build() {
+fn in_pool(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<(), Failure> + Send,
+) -> Result<(), Failure> {
+    match rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+    {
         Ok(pool) => pool.install(work),
-        Err(error) => Err(Failure::resource(format!("cannot start the threads: {error}. Use a smaller --threads."))),
+        Err(error) => Err(Failure::resource(format!(
+            "cannot start the threads: {error}. Use a smaller --threads."
+        ))),
     }
 }

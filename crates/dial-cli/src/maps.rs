@@ -22,18 +22,32 @@ use crate::pool_args::PoolArgs;
 use crate::summary;
 
 /// The files of the maps.
-const FILES: [&str; 6] =
-    ["classes.hdr", "classes.img", "classes.png", "uncertainty.hdr", "uncertainty.img", "uncertainty.png"];
+const FILES: [&str; 6] = [
+    "classes.hdr",
+    "classes.img",
+    "classes.png",
+    "uncertainty.hdr",
+    "uncertainty.img",
+    "uncertainty.png",
+];
 
 /// Refuses a folder that cannot be made, and maps that would overwrite what is read.
-pub fn check(folder: Option<&Path>, pool: &str, inputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+pub fn check(
+    folder: Option<&Path>,
+    pool: &str,
+    inputs: &[(&str, Option<&Path>)],
+) -> Result<(), Failure> {
     let Some(folder) = folder else { return Ok(()) };
     outputs::check_folder(folder, "--maps")?;
     if !folder.is_dir() {
         return Ok(());
     }
     let files: Vec<PathBuf> = FILES.iter().map(|file| folder.join(file)).collect();
-    outputs::check(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), pool, inputs)
+    outputs::check(
+        &files.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
+        pool,
+        inputs,
+    )
 }
 
 /// The scene of a pool; only a scene has maps.
@@ -59,41 +73,83 @@ pub fn write(
 ) -> Result<Vec<PathBuf>, Failure> {
     let scene = scene(pool)?;
     let (classes, uncertainty) = predicted(scene, truth, session, output)?;
-    let made =
-        |error: std::io::Error| Failure::storage(format!("{}: cannot make this folder: {error}.", folder.display()));
+    let made = |error: std::io::Error| {
+        Failure::storage(format!(
+            "{}: cannot make this folder: {error}.",
+            folder.display()
+        ))
+    };
     fs::create_dir_all(folder).map_err(made)?;
     let (height, width, places) = (scene.height, scene.width, georeference(&args.pool));
     let numbered = numbered(args.how.labels.as_deref(), &truth.names);
     let names: Vec<String> = numbered.iter().map(|class| class.name.clone()).collect();
     let numbers: Vec<u16> = numbered.iter().map(|class| class.number).collect();
     let own = |class| Some(colours::of_class(class)).map(|c| [c.0, c.1, c.2]);
-    let colours: Vec<[u8; 3]> =
-        numbered.iter().enumerate().filter_map(|(at, class)| class.colour.or(own(at))).collect();
+    let colours: Vec<[u8; 3]> = numbered
+        .iter()
+        .enumerate()
+        .filter_map(|(at, class)| class.colour.or(own(at)))
+        .collect();
     let (names, numbers, colours) = (&names, &numbers, &colours);
-    let map = ClassMap { height, width, classes: &classes, names, numbers, colours, places: &places };
+    let map = ClassMap {
+        height,
+        width,
+        classes: &classes,
+        names,
+        numbers,
+        colours,
+        places: &places,
+    };
     write_envi_classes(&folder.join("classes.hdr"), &map)?;
     let (shown, names) = with_unclassified(scene, &classes, &truth.names);
-    summary::write_figure(&scene_map(height, width, shown, names, Lacking::Data), &folder.join("classes.png"))?;
+    summary::write_figure(
+        &scene_map(height, width, shown, names, Lacking::Data),
+        &folder.join("classes.png"),
+    )?;
     let values: Vec<f32> = uncertainty.iter().map(|&value| value as f32).collect();
-    let map = ValueMap { height, width, values: &values, name: "uncertainty", places: &places };
+    let map = ValueMap {
+        height,
+        width,
+        values: &values,
+        name: "uncertainty",
+        places: &places,
+    };
     write_envi_values(&folder.join("uncertainty.hdr"), &map)?;
     let label = "uncertainty (1 - probability)";
-    summary::write_figure(&value_map(height, width, &uncertainty, label), &folder.join("uncertainty.png"))?;
+    summary::write_figure(
+        &value_map(height, width, &uncertainty, label),
+        &folder.join("uncertainty.png"),
+    )?;
     Ok(FILES.iter().map(|file| folder.join(file)).collect())
 }
 
 /// The classes as a map of labels numbers them, or 1, 2, … in their order.
 fn numbered(labels: Option<&Path>, names: &[String]) -> Vec<NumberedClass> {
     let given = labels.and_then(|path| class_numbers(&path.display().to_string(), names));
-    let plain = |(name, number): (&String, u16)| NumberedClass { name: name.clone(), number, colour: None };
+    let plain = |(name, number): (&String, u16)| NumberedClass {
+        name: name.clone(),
+        number,
+        colour: None,
+    };
     given.unwrap_or_else(|| names.iter().zip(1..).map(plain).collect())
 }
 
 /// The classes to be drawn: items without one are a class of their own.
-fn with_unclassified(scene: &Scene, classes: &[Option<u16>], names: &[String]) -> (Vec<Option<usize>>, Vec<String>) {
-    let mut shown: Vec<Option<usize>> = classes.iter().map(|class| class.map(usize::from)).collect();
-    let open: Vec<usize> = scene.pixels.iter().copied().filter(|&pixel| shown[pixel].is_none()).collect();
-    open.iter().for_each(|&pixel| shown[pixel] = Some(names.len()));
+fn with_unclassified(
+    scene: &Scene,
+    classes: &[Option<u16>],
+    names: &[String],
+) -> (Vec<Option<usize>>, Vec<String>) {
+    let mut shown: Vec<Option<usize>> =
+        classes.iter().map(|class| class.map(usize::from)).collect();
+    let open: Vec<usize> = scene
+        .pixels
+        .iter()
+        .copied()
+        .filter(|&pixel| shown[pixel].is_none())
+        .collect();
+    open.iter()
+        .for_each(|&pixel| shown[pixel] = Some(names.len()));
     let more = (!open.is_empty()).then(|| "unclassified".to_string());
     (shown, names.iter().cloned().chain(more).collect())
 }
@@ -131,12 +187,27 @@ mod tests {
 
     #[test]
     fn items_without_a_class_are_drawn_apart_from_what_is_no_item() {
-        let scene = Scene { height: 1, width: 3, pixels: vec![0, 2], wavelengths: vec![], unit: String::new() };
+        let scene = Scene {
+            height: 1,
+            width: 3,
+            pixels: vec![0, 2],
+            wavelengths: vec![],
+            unit: String::new(),
+        };
         let names = ["a".to_string(), "b".to_string()];
         let (shown, words) = with_unclassified(&scene, &[Some(1), None, None], &names);
-        assert_eq!((shown, words.join(" ")), (vec![Some(1), None, Some(2)], "a b unclassified".into()));
+        assert_eq!(
+            (shown, words.join(" ")),
+            (vec![Some(1), None, Some(2)], "a b unclassified".into())
+        );
         let (shown, words) = with_unclassified(&scene, &[Some(1), None, Some(0)], &names);
         assert_eq!((shown, words.len()), (vec![Some(1), None, Some(0)], 2));
-        assert_eq!(numbered(None, &names).iter().map(|class| class.number).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(
+            numbered(None, &names)
+                .iter()
+                .map(|class| class.number)
+                .collect::<Vec<_>>(),
+            [1, 2]
+        );
     }
 }

@@ -7,7 +7,8 @@ use dial::methods::Method;
 use dial::{Options, Policy, Precision, Suited, Tau, ZeroVectors, default_method};
 use dial_data::Pool;
 use dial_store::{
-    Decision, ENDING, Folder, Given, Import, Imported, Item, Journal, Material, Project, Recipe, Said, random_id,
+    Decision, ENDING, Folder, Given, Import, Imported, Item, Journal, Material, Project, Recipe,
+    Said, random_id,
 };
 use serde_json::json;
 
@@ -81,7 +82,10 @@ pub struct Asking {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=0.5).contains(share));
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=0.5).contains(share));
     share.ok_or_else(|| "use a number from 0 to 0.5".into())
 }
 
@@ -92,23 +96,42 @@ const COLUMNS: usize = 256 + 50;
 pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
     check(args)?;
     let made = make(args, output)?;
-    let Made { folder, project, pool, imported } = &made;
+    let Made {
+        folder,
+        project,
+        pool,
+        imported,
+    } = &made;
     let status = dial_store::Status::of(project);
-    let classes: Vec<&str> = status.classes.iter().map(|class| class.name.as_str()).collect();
+    let classes: Vec<&str> = status
+        .classes
+        .iter()
+        .map(|class| class.name.as_str())
+        .collect();
     let typed = folder.display();
     let next = match classes.len() {
-        0 | 1 => format!("dial class {typed} add NAME NAME ...    at least two classes, then: dial ask {typed}"),
+        0 | 1 => format!(
+            "dial class {typed} add NAME NAME ...    at least two classes, then: dial ask {typed}"
+        ),
         _ => format!("dial ask {typed}"),
     };
     let known = match imported {
         Some(imported) => format!("  labels      {} of the pool\n", imported.labels),
         None => String::new(),
     };
-    let recipe = project.log().recipe().cloned().unwrap_or_else(|| unreachable!("a new project has a recipe"));
+    let recipe = project
+        .log()
+        .recipe()
+        .cloned()
+        .unwrap_or_else(|| unreachable!("a new project has a recipe"));
     let text = format!(
         "Made {typed}\n\n  pool        {pool}, {}\n  classes     {}\n{known}  asking by   {}, seed {}\n\nNext: {next}\n",
         count(status.items, "item", "items"),
-        if classes.is_empty() { "none yet".into() } else { classes.join(", ") },
+        if classes.is_empty() {
+            "none yet".into()
+        } else {
+            classes.join(", ")
+        },
         recipe.acquisition,
         recipe.seed,
     );
@@ -145,17 +168,26 @@ fn check(args: &New) -> Result<(), Failure> {
     if args.classes.len() == 1 {
         return Err(dial::Error::TooFewClasses(1).into());
     }
-    let zero = matches!(args.asking.tau, Some(Tau::Number(0.0) | Tau::TimesDegree(0.0)));
+    let zero = matches!(
+        args.asking.tau,
+        Some(Tau::Number(0.0) | Tau::TimesDegree(0.0))
+    );
     if zero && args.asking.precision == Precision::Certified {
         let text = "--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.";
         return Err(Failure::settings(text.into()));
     }
-    args.project.as_deref().map_or(Ok(()), |folder| free(&ended(folder)))
+    args.project
+        .as_deref()
+        .map_or(Ok(()), |folder| free(&ended(folder)))
 }
 
 fn ended(folder: &Path) -> PathBuf {
     let name = folder.to_string_lossy();
-    if name.ends_with(ENDING) { folder.to_path_buf() } else { PathBuf::from(format!("{name}{ENDING}")) }
+    if name.ends_with(ENDING) {
+        folder.to_path_buf()
+    } else {
+        PathBuf::from(format!("{name}{ENDING}"))
+    }
 }
 
 fn free(folder: &Path) -> Result<(), Failure> {
@@ -174,7 +206,10 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     let mut pool_args = args.pool.clone();
     let ignored = std::mem::take(&mut pool_args.how.ignore_label);
     let pool = prepare::open(&pool_args, &args.graph, Work::Label(COLUMNS), output)?;
-    let folder = args.project.as_deref().map_or_else(|| PathBuf::from(format!("{}{ENDING}", pool.name)), ended);
+    let folder = args
+        .project
+        .as_deref()
+        .map_or_else(|| PathBuf::from(format!("{}{ENDING}", pool.name)), ended);
     free(&folder)?;
     let (name, control) = (pool.name.clone(), output.control());
     let classes = classes(args, &pool, &ignored);
@@ -183,40 +218,70 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     if let Some(graph) = &material.ground.setting.graph {
         prepare::graph_notes(graph, material.pool.matrix.features()?, output);
     }
-    let options =
-        Options { expected_clusters: args.asking.belief.expected_clusters, ..material.ground.options.clone() };
-    let settings = material.ground.setting.settle(&options, classes.len().max(2), &control)?;
-    let mut first: Vec<Decision> = classes.into_iter().map(|name| Decision::AddClass { name }).collect();
+    let options = Options {
+        expected_clusters: args.asking.belief.expected_clusters,
+        ..material.ground.options.clone()
+    };
+    let settings = material
+        .ground
+        .setting
+        .settle(&options, classes.len().max(2), &control)?;
+    let mut first: Vec<Decision> = classes
+        .into_iter()
+        .map(|name| Decision::AddClass { name })
+        .collect();
     first.push(Decision::Change(settings));
-    let made =
-        Project::create(&folder, args.journal, &material.ground.recipe, material.pool.ids.as_deref(), first, now());
+    let made = Project::create(
+        &folder,
+        args.journal,
+        &material.ground.recipe,
+        material.pool.ids.as_deref(),
+        first,
+        now(),
+    );
     let mut project = match made {
         // Somebody else was faster.
         Err(error) if error.code() == "S5" => return free(&folder).and(Err(error.into())),
         made => made?,
     };
     if let Err(error) = material.keep_graph(&Folder(folder.clone()), &control) {
-        output.note(&format!("note: the graph could not be kept and will be built again: {error}"));
+        output.note(&format!(
+            "note: the graph could not be kept and will be built again: {error}"
+        ));
     }
     let imported = match args.with_labels {
         true => Some(known_labels(&mut project, &material)?),
         false => None,
     };
-    Ok(Made { folder, project, pool: name, imported })
+    Ok(Made {
+        folder,
+        project,
+        pool: name,
+        imported,
+    })
 }
 
 /// The classes as typed, or those of the known labels.
 fn classes(args: &New, pool: &Pool, ignored: &[String]) -> Vec<String> {
     if !args.classes.is_empty() {
-        return args.classes.iter().map(|name| name.trim().to_string()).collect();
+        return args
+            .classes
+            .iter()
+            .map(|name| name.trim().to_string())
+            .collect();
     }
     let known = pool.truth.iter().flat_map(|truth| &truth.classes);
-    known.filter(|class| !ignored.contains(class)).cloned().collect()
+    known
+        .filter(|class| !ignored.contains(class))
+        .cloned()
+        .collect()
 }
 
 fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Recipe {
     let asking = &args.asking;
-    let method = asking.acquisition.unwrap_or_else(|| default_method(asking.precision));
+    let method = asking
+        .acquisition
+        .unwrap_or_else(|| default_method(asking.precision));
     let suited = Suited::to(method);
     // The default is meant for pools that have so many items.
     let k = match args.graph.k {
@@ -224,12 +289,17 @@ fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Rec
         _ => Neighbourhood::Auto.number(pool.matrix.n),
     };
     if k < Neighbourhood::DEFAULT && (2..=Neighbourhood::DEFAULT).contains(&pool.matrix.n) {
-        output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
+        output.note(&format!(
+            "note[I8]: k = {k}, because there are only {} items.",
+            pool.matrix.n
+        ));
     }
     let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let place = match args.pool.pool.starts_with("builtin:") {
         true => args.pool.pool.clone(),
-        false => absolute(&PathBuf::from(&args.pool.pool)).display().to_string(),
+        false => absolute(&PathBuf::from(&args.pool.pool))
+            .display()
+            .to_string(),
     };
     let mut how = args.pool.how.options();
     how.features_file = how.features_file.as_ref().map(absolute);
@@ -263,20 +333,34 @@ fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Rec
 fn known_labels(project: &mut Project, material: &Material) -> Result<Imported, Failure> {
     let pool = &material.pool;
     let Some(truth) = &pool.truth else {
-        let text = format!("{}: this pool has no labels to take. The project was made without.", pool.name);
-        return Err(Failure::input("I12", format!("{text} Import some: dial import.")));
+        let text = format!(
+            "{}: this pool has no labels to take. The project was made without.",
+            pool.name
+        );
+        return Err(Failure::input(
+            "I12",
+            format!("{text} Import some: dial import."),
+        ));
     };
     let labels = truth
         .labels
         .iter()
         .enumerate()
         .filter_map(|(row, label)| Some((row, truth.classes.get(usize::from((*label)?))?)));
-    let given =
-        labels.filter(|(_, class)| !material.ground.recipe.ignore_labels.contains(class)).map(|(row, class)| Given {
+    let given = labels
+        .filter(|(_, class)| !material.ground.recipe.ignore_labels.contains(class))
+        .map(|(row, class)| Given {
             item: Item::Row(row, pool.matrix.n),
-            said: Said::Label { annotator: None, classes: vec![(class.clone(), 1.0)], order: None },
+            said: Said::Label {
+                annotator: None,
+                classes: vec![(class.clone(), 1.0)],
+                order: None,
+            },
             place: format!("row {row}"),
         });
-    let how = Import { add_classes: true, ..Import::default() };
+    let how = Import {
+        add_classes: true,
+        ..Import::default()
+    };
     Ok(project.import_given(&pool.name, given.collect(), &how, &random_id()?, now())?)
 }

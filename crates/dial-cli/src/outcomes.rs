@@ -8,10 +8,17 @@ use crate::output::table;
 pub fn in_words(outcome: &Outcome) -> String {
     let mut text = String::new();
     for summary in &outcome.summaries {
-        let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone()).chain(summary.rows.clone()).collect();
+        let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone())
+            .chain(summary.rows.clone())
+            .collect();
         text += &format!("\n{}\n{}", summary.caption, table(&rows));
     }
-    for Finding { claim, verdict, evidence } in &outcome.findings {
+    for Finding {
+        claim,
+        verdict,
+        evidence,
+    } in &outcome.findings
+    {
         text += &format!("\n{verdict}: {claim}\n    {evidence}\n");
     }
     text

@@ -19,13 +19,19 @@ pub struct Output {
 impl Output {
     /// Prints a result: the text for people, or the JSON for machines.
     pub fn result(&self, text: &str, json: &serde_json::Value) {
-        if self.json { self.print(&format!("{json:#}\n")) } else { self.print(text) }
+        if self.json {
+            self.print(&format!("{json:#}\n"))
+        } else {
+            self.print(text)
+        }
     }
 
     /// Writes to stdout; a reader that has gone away is no failure.
     pub fn print(&self, text: &str) {
         let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        let _ = stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush());
     }
 
     /// Says something on the side.
@@ -60,7 +66,11 @@ pub fn say(line: &str) {
 fn new_bar(stage: &str, steps: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{msg:<32!} {bar:20} {percent:>3} %  {eta} left");
-    bar.set_style(style.expect("the template is well formed").progress_chars("━━─"));
+    bar.set_style(
+        style
+            .expect("the template is well formed")
+            .progress_chars("━━─"),
+    );
     bar.set_message(stage.to_string());
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
@@ -73,22 +83,35 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
 
 /// An annotator by name; labels that nobody claims are nobody's.
 pub fn who(annotator: &str) -> &str {
-    if annotator.is_empty() { "nobody" } else { annotator }
+    if annotator.is_empty() {
+        "nobody"
+    } else {
+        annotator
+    }
 }
 
 /// Lays out rows of cells in columns: the first to the left, the others to the right.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+    };
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| width(column).unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in rows {
         let cells: Vec<String> = (row.iter().zip(&widths).enumerate())
-            .map(
-                |(column, (cell, &width))| {
-                    if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                },
-            )
+            .map(|(column, (cell, &width))| {
+                if column == 0 {
+                    format!("{cell:<width$}")
+                } else {
+                    format!("{cell:>width$}")
+                }
+            })
             .collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');

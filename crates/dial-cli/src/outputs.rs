@@ -11,21 +11,38 @@ use crate::failure::Failure;
 
 /// Refuses outputs in folders that do not exist, and outputs that are the pool, another input (what it is, its file) or
 /// another output.
-pub fn check(outputs: &[&Path], pool: &str, inputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+pub fn check(
+    outputs: &[&Path],
+    pool: &str,
+    inputs: &[(&str, Option<&Path>)],
+) -> Result<(), Failure> {
     outputs.iter().try_for_each(|file| folder_exists(file))?;
     let mut taken: Vec<(String, PathBuf)> = Vec::new();
     let pool_file = Some(Path::new(pool)).filter(|_| !pool.starts_with("builtin:"));
     for (what, input) in [("pool", pool_file)].iter().chain(inputs) {
         let Some(file) = input else { continue };
         for part in dial_data::parts(file) {
-            taken.extend(identity(&part).map(|place| (format!("the {what} {}", part.display()), place)));
+            taken.extend(
+                identity(&part).map(|place| (format!("the {what} {}", part.display()), place)),
+            );
         }
     }
-    let folder = pool_file.filter(|pool| pool.is_dir()).and_then(|pool| pool.canonicalize().ok());
+    let folder = pool_file
+        .filter(|pool| pool.is_dir())
+        .and_then(|pool| pool.canonicalize().ok());
     for file in outputs {
-        let Some(place) = identity(file) else { continue };
-        if file.exists() && folder.as_ref().is_some_and(|folder| place.starts_with(folder)) {
-            let text = format!("{}: would overwrite a file of the pool {pool}. Nothing was done.", file.display());
+        let Some(place) = identity(file) else {
+            continue;
+        };
+        if file.exists()
+            && folder
+                .as_ref()
+                .is_some_and(|folder| place.starts_with(folder))
+        {
+            let text = format!(
+                "{}: would overwrite a file of the pool {pool}. Nothing was done.",
+                file.display()
+            );
             return Err(Failure::settings(format!("{text} Choose another file.")));
         }
         if let Some((name, _)) = taken.iter().find(|(_, other)| *other == place) {
@@ -41,10 +58,18 @@ pub fn check(outputs: &[&Path], pool: &str, inputs: &[(&str, Option<&Path>)]) ->
 
 /// Refuses outputs that are pictures of the pool, which a table may name anywhere in its folder.
 pub fn spare_pictures(outputs: &[&Path], pool: &Pool) -> Result<(), Failure> {
-    let Show::Images(images) = &pool.show else { return Ok(()) };
-    let pictures: HashSet<PathBuf> =
-        images.files.iter().filter_map(|file| identity(&images.folder.join(file))).collect();
-    match outputs.iter().find(|file| identity(file).is_some_and(|place| pictures.contains(&place))) {
+    let Show::Images(images) = &pool.show else {
+        return Ok(());
+    };
+    let pictures: HashSet<PathBuf> = images
+        .files
+        .iter()
+        .filter_map(|file| identity(&images.folder.join(file)))
+        .collect();
+    match outputs
+        .iter()
+        .find(|file| identity(file).is_some_and(|place| pictures.contains(&place)))
+    {
         Some(file) => Err(Failure::settings(format!(
             "{}: would overwrite a picture of the pool. Nothing was done. Choose another file.",
             file.display()
@@ -55,7 +80,10 @@ pub fn spare_pictures(outputs: &[&Path], pool: &Pool) -> Result<(), Failure> {
 
 /// Refuses a folder, given with an option, that cannot be made because a file is in the way.
 pub fn check_folder(folder: &Path, option: &str) -> Result<(), Failure> {
-    let in_the_way = folder.ancestors().find(|part| part.exists()).filter(|part| !part.is_dir());
+    let in_the_way = folder
+        .ancestors()
+        .find(|part| part.exists())
+        .filter(|part| !part.is_dir());
     match in_the_way {
         Some(part) => Err(Failure::storage(format!(
             "{}: {} is a file, not a folder. Nothing was done. Choose another {option}.",
@@ -87,7 +115,10 @@ fn folder_exists(file: &Path) -> Result<(), Failure> {
 pub fn identity(file: &Path) -> Option<PathBuf> {
     let end = destination(file).ok()?;
     end.canonicalize().ok().or_else(|| {
-        let folder = end.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = end
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         Some(folder.canonicalize().ok()?.join(end.file_name()?))
     })
 }

@@ -90,7 +90,11 @@ pub struct ReadingArgs {
 impl PoolArgs {
     /// The files that are read beside the pool, each with what it holds.
     pub fn inputs<'a>(&'a self, graph: Option<&'a Path>) -> [(&'static str, Option<&'a Path>); 3] {
-        [("labels", self.how.labels.as_deref()), ("features", self.how.features.as_deref()), ("graph", graph)]
+        [
+            ("labels", self.how.labels.as_deref()),
+            ("features", self.how.features.as_deref()),
+            ("graph", graph),
+        ]
     }
 }
 

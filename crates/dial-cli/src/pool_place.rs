@@ -40,18 +40,31 @@ pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
         (access, None) => {
             let recipe = access.recipe()?;
             let files = [&recipe.reading.features_file, &recipe.reading.labels_file];
-            let files: Vec<String> = files.into_iter().flatten().map(|file| file.display().to_string()).collect();
-            let lines: String = std::iter::once(&recipe.pool).chain(&files).map(|line| format!("{line}\n")).collect();
+            let files: Vec<String> = files
+                .into_iter()
+                .flatten()
+                .map(|file| file.display().to_string())
+                .collect();
+            let lines: String = std::iter::once(&recipe.pool)
+                .chain(&files)
+                .map(|line| format!("{line}\n"))
+                .collect();
             output.result(&lines, &json!({ "pool": recipe.pool, "files": files }));
             return Ok(());
         }
         (Access::Own(project), Some(_)) => project,
         (Access::Server(_), Some(_)) => {
-            let text = format!("{}: a server has the project. Nothing was changed.", args.project.typed());
-            return Err(Failure::held(format!("{text} End the server, then say where the pool is.")));
+            let text = format!(
+                "{}: a server has the project. Nothing was changed.",
+                args.project.typed()
+            );
+            return Err(Failure::held(format!(
+                "{text} End the server, then say where the pool is."
+            )));
         }
     };
-    let (Some(folder), Some(recipe)) = (project.folder().cloned(), project.log().recipe().cloned()) else {
+    let (Some(folder), Some(recipe)) = (project.folder().cloned(), project.log().recipe().cloned())
+    else {
         unreachable!("a project of the command lies in a folder and has a pool");
     };
     let (recipe, control) = (moved(&recipe, args)?, output.control());
@@ -61,9 +74,18 @@ pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
     project.change_pool(recipe.clone(), ids.as_deref(), random_id()?, now())?;
     belief::keep_graph(&material, &folder, output);
     let found = before.iter().filter(|id| project.has_item(id)).count();
-    let gone = project.log().live_labels().iter().filter(|label| !project.has_item(label.item)).count();
+    let gone = project
+        .log()
+        .live_labels()
+        .iter()
+        .filter(|label| !project.has_item(label.item))
+        .count();
     let items = count(recipe.items, "item", "items");
-    let mut text = format!("The pool is {}, {items}; {found} of {} are as before.\n", recipe.pool, before.len());
+    let mut text = format!(
+        "The pool is {}, {items}; {found} of {} are as before.\n",
+        recipe.pool,
+        before.len()
+    );
     if gone > 0 {
         text.push_str(&format!(
             "{} of items that are not there; they are kept. If this is another pool, say so again with the right one.\n",
@@ -82,7 +104,10 @@ fn moved(recipe: &Recipe, args: &PoolPlace) -> Result<Recipe, Failure> {
         true => Ok(absolute(file)),
         false => Err(Failure::input(
             "I5",
-            format!("{}: no such file. Nothing was changed. Give the path of a file that exists.", file.display()),
+            format!(
+                "{}: no such file. Nothing was changed. Give the path of a file that exists.",
+                file.display()
+            ),
         )),
     };
     let mut recipe = recipe.clone();
@@ -91,7 +116,10 @@ fn moved(recipe: &Recipe, args: &PoolPlace) -> Result<Recipe, Failure> {
         file => there(Path::new(file))?.display().to_string(),
     };
     let reading = &mut recipe.reading;
-    for (typed, known) in [(&args.features, &mut reading.features_file), (&args.labels, &mut reading.labels_file)] {
+    for (typed, known) in [
+        (&args.features, &mut reading.features_file),
+        (&args.labels, &mut reading.labels_file),
+    ] {
         if let Some(file) = typed {
             *known = Some(there(file)?);
         }

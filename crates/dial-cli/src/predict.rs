@@ -34,7 +34,11 @@ pub struct Predict {
 
 /// Runs the command.
 pub fn run(args: &Predict, output: &Output) -> Result<(), Failure> {
-    let format = args.out.as_deref().map(|file| exchange::format(file, None)).transpose()?;
+    let format = args
+        .out
+        .as_deref()
+        .map(|file| exchange::format(file, None))
+        .transpose()?;
     let mut access = args.project.access()?;
     if let Some(file) = &args.out {
         exchange::check_target(file, &access, &args.project.folder())?;
@@ -46,15 +50,26 @@ pub fn run(args: &Predict, output: &Output) -> Result<(), Failure> {
     let version = access.version()?;
     match found {
         Found::Items(items) => {
-            output.result(&items_in_words(&items), &json!({ "version": version, "items": items }));
+            output.result(
+                &items_in_words(&items),
+                &json!({ "version": version, "items": items }),
+            );
         }
         Found::Summary(predicted, estimates) => {
             let mut rows = vec![vec!["class".to_string(), "items".to_string()]];
-            rows.extend(predicted.iter().map(|(name, count)| vec![name.clone(), count.to_string()]));
+            rows.extend(
+                predicted
+                    .iter()
+                    .map(|(name, count)| vec![name.clone(), count.to_string()]),
+            );
             let mut text = format!("{}\n{}\n", table(&rows), belief::in_words(&estimates));
-            args.out.iter().for_each(|file| text.push_str(&format!("Wrote {}.\n", file.display())));
-            let predicted: Map<String, Value> =
-                predicted.into_iter().map(|(name, count)| (name, json!(count))).collect();
+            args.out
+                .iter()
+                .for_each(|file| text.push_str(&format!("Wrote {}.\n", file.display())));
+            let predicted: Map<String, Value> = predicted
+                .into_iter()
+                .map(|(name, count)| (name, json!(count)))
+                .collect();
             let json = json!({ "version": version, "predicted": predicted, "estimates": estimates, "file": args.out });
             output.result(&text, &json);
         }
@@ -69,7 +84,12 @@ enum Found {
 }
 
 /// By a project in our hands.
-fn own(project: &mut Project, args: &Predict, format: Option<Format>, output: &Output) -> Result<Found, Failure> {
+fn own(
+    project: &mut Project,
+    args: &Predict,
+    format: Option<Format>,
+    output: &Output,
+) -> Result<Found, Failure> {
     let believed = belief::open(project, output)?;
     let view = belief::view(project, &believed, output)?;
     if let (Some(file), Some(format)) = (&args.out, format) {
@@ -79,7 +99,11 @@ fn own(project: &mut Project, args: &Predict, format: Option<Format>, output: &O
         let mut counts = vec![0; view.classes().len()];
         for node in (0..view.n() as u32).map(dial::NodeId) {
             let class = view.class(node);
-            view.classes().iter().position(|other| *other == class).into_iter().for_each(|place| counts[place] += 1);
+            view.classes()
+                .iter()
+                .position(|other| *other == class)
+                .into_iter()
+                .for_each(|place| counts[place] += 1);
         }
         let name = |class: &dial::ClassId| project.log().class_name(*class).to_string();
         let predicted = view.classes().iter().map(name).zip(counts).collect();
@@ -93,33 +117,66 @@ fn own(project: &mut Project, args: &Predict, format: Option<Format>, output: &O
         let belief = belief::belief(project, &prediction, view.classes());
         Ok(json!({ "id": id, "labels": labels, "belief": belief }))
     };
-    Ok(Found::Items(args.item.iter().map(item).collect::<Result<_, Failure>>()?))
+    Ok(Found::Items(
+        args.item.iter().map(item).collect::<Result<_, Failure>>()?,
+    ))
 }
 
 /// By a server.
-fn served(client: &Client, args: &Predict, format: Option<Format>, output: &Output) -> Result<Found, Failure> {
+fn served(
+    client: &Client,
+    args: &Predict,
+    format: Option<Format>,
+    output: &Output,
+) -> Result<Found, Failure> {
     let names = Names(client.ready(output)?);
     if let (Some(file), Some(format)) = (&args.out, format) {
         exchange::write(file, &client.export(format, false)?)?;
     }
     if args.item.is_empty() {
-        let count = |(class, name): &(dial::ClassId, String)| Ok((name.clone(), client.believed(*class)?));
+        let count =
+            |(class, name): &(dial::ClassId, String)| Ok((name.clone(), client.believed(*class)?));
         let predicted = names.0.iter().map(count).collect::<Result<_, Failure>>()?;
         return Ok(Found::Summary(predicted, client.estimates()?));
     }
     let item = |id: &String| Ok(names.item(&client.item(id)?));
-    Ok(Found::Items(args.item.iter().map(item).collect::<Result<_, Failure>>()?))
+    Ok(Found::Items(
+        args.item.iter().map(item).collect::<Result<_, Failure>>()?,
+    ))
 }
 
 fn items_in_words(items: &[Value]) -> String {
-    let header = ["item", "class", "probability", "evidence", ""].map(String::from).to_vec();
+    let header = ["item", "class", "probability", "evidence", ""]
+        .map(String::from)
+        .to_vec();
     let row = |item: &Value| {
-        let (text, belief) = (|value: &Value| value.as_str().unwrap_or_default().to_string(), &item["belief"]);
+        let (text, belief) = (
+            |value: &Value| value.as_str().unwrap_or_default().to_string(),
+            &item["belief"],
+        );
         let class = text(&belief["class"]);
-        let number = |value: &Value| value.as_f64().map_or(String::new(), |number| format!("{number:.3}"));
-        let reached = if belief["reached"] == false { "no label reaches it" } else { "" };
+        let number = |value: &Value| {
+            value
+                .as_f64()
+                .map_or(String::new(), |number| format!("{number:.3}"))
+        };
+        let reached = if belief["reached"] == false {
+            "no label reaches it"
+        } else {
+            ""
+        };
         let probability = number(&belief["probabilities"][&class]);
-        vec![text(&item["id"]), class, probability, number(&belief["evidence"]), reached.into()]
+        vec![
+            text(&item["id"]),
+            class,
+            probability,
+            number(&belief["evidence"]),
+            reached.into(),
+        ]
     };
-    table(&std::iter::once(header).chain(items.iter().map(row)).collect::<Vec<_>>())
+    table(
+        &std::iter::once(header)
+            .chain(items.iter().map(row))
+            .collect::<Vec<_>>(),
+    )
 }

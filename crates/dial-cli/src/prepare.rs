@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Certified, CompactGraph, Effort, Features, Found, Graph, Heat, Items, Metric, Neighbours, NodeId, Poisson,
-    Precision, Propagation, Radial, Search, Setting, Shape as RadialShape, ZeroVectors,
+    Certified, CompactGraph, Effort, Features, Found, Graph, Heat, Items, Metric, Neighbours,
+    NodeId, Poisson, Precision, Propagation, Radial, Search, Setting, Shape as RadialShape,
+    ZeroVectors,
 };
 use dial_data::{Pool, Show};
 
@@ -22,26 +23,48 @@ const BUILTIN_SEED: u64 = 0;
 pub const SEARCH_SEED: u64 = 0;
 
 /// Opens the pool and says what was noticed on the way.
-pub fn open(args: &PoolArgs, graph: &GraphArgs, work: Work, output: &Output) -> Result<Pool, Failure> {
+pub fn open(
+    args: &PoolArgs,
+    graph: &GraphArgs,
+    work: Work,
+    output: &Output,
+) -> Result<Pool, Failure> {
     let foreseen = memory::before_reading(&args.pool, args.how.kind, graph, work, output)?;
-    let mut pool = dial_data::open(&args.pool, &args.how.options(), BUILTIN_SEED, &output.control())?;
+    let mut pool = dial_data::open(
+        &args.pool,
+        &args.how.options(),
+        BUILTIN_SEED,
+        &output.control(),
+    )?;
     if args.how.zero_vectors == ZeroRows::Drop && metric(&pool, graph) == Metric::Cosine {
         pool.drop_zero_rows()?;
     }
     for label in &args.how.ignore_label {
         if !pool.truth.as_mut().is_some_and(|truth| truth.ignore(label)) {
-            pool.notes.push(format!("no item has the label {label:?} of --ignore-label"));
+            pool.notes
+                .push(format!("no item has the label {label:?} of --ignore-label"));
         }
     }
-    let zero = |pool: &Pool| pool.truth.as_ref().is_some_and(|truth| truth.classes.iter().any(|class| class == "0"));
+    let zero = |pool: &Pool| {
+        pool.truth
+            .as_ref()
+            .is_some_and(|truth| truth.classes.iter().any(|class| class == "0"))
+    };
     if matches!(pool.show, Show::Scene(_)) && zero(&pool) {
-        pool.notes.push("label 0 counts as a class here; if it is background, add --ignore-label 0".into());
+        pool.notes.push(
+            "label 0 counts as a class here; if it is background, add --ignore-label 0".into(),
+        );
     }
     for note in &pool.notes {
         output.note(&format!("note: {note}"));
     }
     if !foreseen {
-        memory::check(Shape::of(&pool, graph.k.number(pool.matrix.n)), graph.memory_limit, work, output)?;
+        memory::check(
+            Shape::of(&pool, graph.k.number(pool.matrix.n)),
+            graph.memory_limit,
+            work,
+            output,
+        )?;
     }
     Ok(pool)
 }
@@ -63,9 +86,9 @@ pub fn check_kernel(args: &KernelArgs) -> Result<(), Failure> {
         (Precision::Certified, _) if args.propagation != PropagationName::Poisson => {
             refuse("--precision certified is for --propagation poisson. Leave one of them out.")
         }
-        (Precision::Certified, _) if args.tau == Some(Tau::Number(0.0)) => {
-            refuse("--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.")
-        }
+        (Precision::Certified, _) if args.tau == Some(Tau::Number(0.0)) => refuse(
+            "--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.",
+        ),
         (Precision::Faithful, Some(_)) => {
             refuse("--tolerance is for --precision certified. Add that, or leave it out.")
         }
@@ -91,22 +114,45 @@ pub struct Built<'a> {
 }
 
 /// Builds the graph of a pool.
-pub fn build<'a>(pool: &'a Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Built<'a>, Failure> {
+pub fn build<'a>(
+    pool: &'a Pool,
+    args: &GraphArgs,
+    zero_rows: ZeroRows,
+    output: &Output,
+) -> Result<Built<'a>, Failure> {
     let features = pool.matrix.features()?;
     let neighbours = search(pool, args, zero_rows, output)?.neighbours;
-    let graph = Arc::new(Graph::new(&neighbours, args.kernel.unwrap_or_default(), &output.control())?);
+    let graph = Arc::new(Graph::new(
+        &neighbours,
+        args.kernel.unwrap_or_default(),
+        &output.control(),
+    )?);
     let items = items(pool)?;
     graph_notes(&graph, features, output);
     let wide = OnceLock::from(graph);
     let (compact, bench) = (OnceLock::new(), OnceLock::new());
-    Ok(Built { features, neighbours: Some(Arc::new(neighbours)), items, wide, compact, bench })
+    Ok(Built {
+        features,
+        neighbours: Some(Arc::new(neighbours)),
+        items,
+        wide,
+        compact,
+        bench,
+    })
 }
 
 /// A pool with a graph from a file.
 pub fn with_graph<'a>(pool: &'a Pool, graph: CompactGraph) -> Result<Built<'a>, Failure> {
     let (features, items) = (pool.matrix.features()?, items(pool)?);
     let (wide, bench) = (OnceLock::new(), OnceLock::new());
-    Ok(Built { features, neighbours: None, items, wide, compact: OnceLock::from(Arc::new(graph)), bench })
+    Ok(Built {
+        features,
+        neighbours: None,
+        items,
+        wide,
+        compact: OnceLock::from(Arc::new(graph)),
+        bench,
+    })
 }
 
 /// The neighbours of a pool and how they were found.
@@ -120,7 +166,12 @@ pub struct Searched {
 }
 
 /// Finds the neighbours of every item of a pool, exactly or not, and says so where they are not exact.
-pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Output) -> Result<Searched, Failure> {
+pub fn search(
+    pool: &Pool,
+    args: &GraphArgs,
+    zero_rows: ZeroRows,
+    output: &Output,
+) -> Result<Searched, Failure> {
     let features = pool.matrix.features()?;
     let zero_vectors = match zero_rows {
         ZeroRows::Core(choice) => choice,
@@ -128,19 +179,42 @@ pub fn search(pool: &Pool, args: &GraphArgs, zero_rows: ZeroRows, output: &Outpu
     };
     let k = args.k.number(pool.matrix.n);
     if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto && pool.matrix.n > 1 {
-        output.note(&format!("note[I8]: k = {k}, because there are only {} items.", pool.matrix.n));
+        output.note(&format!(
+            "note[I8]: k = {k}, because there are only {} items.",
+            pool.matrix.n
+        ));
     }
-    let (search, control) = (args.search.for_pool(features.n(), features.dim()), output.control());
+    let (search, control) = (
+        args.search.for_pool(features.n(), features.dim()),
+        output.control(),
+    );
     let failed = |error| zero_row_by_id(pool, error);
     if search == Search::Exact {
-        let neighbours = Neighbours::exact(features, k, metric(pool, args), zero_vectors, &control).map_err(failed)?;
-        return Ok(Searched { neighbours, order: None, search });
+        let neighbours = Neighbours::exact(features, k, metric(pool, args), zero_vectors, &control)
+            .map_err(failed)?;
+        return Ok(Searched {
+            neighbours,
+            order: None,
+            search,
+        });
     }
     let effort = Effort::default();
-    let found = Neighbours::approximate(features, k, metric(pool, args), zero_vectors, SEARCH_SEED, effort, &control);
+    let found = Neighbours::approximate(
+        features,
+        k,
+        metric(pool, args),
+        zero_vectors,
+        SEARCH_SEED,
+        effort,
+        &control,
+    );
     let found = found.map_err(failed)?;
     recall_note(&found, effort, output);
-    Ok(Searched { neighbours: found.neighbours, order: Some(found.order), search })
+    Ok(Searched {
+        neighbours: found.neighbours,
+        order: Some(found.order),
+        search,
+    })
 }
 
 /// Says how many of the true neighbours an approximate search found.
@@ -198,7 +272,9 @@ fn zero_row_by_id(pool: &Pool, error: dial::Error) -> Failure {
     match (&error, &pool.ids) {
         (dial::Error::ZeroVectors { first, .. }, Some(ids)) => {
             let id = format!("(first: id {:?})", ids[*first]);
-            let text = error.to_string().replace(&format!("(first: row {first})"), &id);
+            let text = error
+                .to_string()
+                .replace(&format!("(first: row {first})"), &id);
             Failure::input(error.code(), format!("{}: {text}", pool.name))
         }
         _ => Failure::in_pool(&pool.name, error),
@@ -213,12 +289,17 @@ impl<'a> Built<'a> {
 
     /// The graph in node ids and f64.
     pub fn graph(&self) -> &Arc<Graph> {
-        self.wide.get_or_init(|| Arc::new(self.compact.get().expect("one form is there").to_graph()))
+        self.wide
+            .get_or_init(|| Arc::new(self.compact.get().expect("one form is there").to_graph()))
     }
 
     /// The graph in its compact form.
     pub fn compact(&self) -> &Arc<CompactGraph> {
-        self.compact.get_or_init(|| Arc::new(CompactGraph::new(self.wide.get().expect("one form is there"))))
+        self.compact.get_or_init(|| {
+            Arc::new(CompactGraph::new(
+                self.wide.get().expect("one form is there"),
+            ))
+        })
     }
 
     /// The weighted degrees of the nodes, in some order.
@@ -241,8 +322,7 @@ impl<'a> Built<'a> {
     /// A graph from a file, which has no neighbours.
     pub fn mean_reach(&self) -> Result<f64, Failure> {
         let Some(neighbours) = &self.neighbours else {
-            let text =
-                "a graph from a file does not tell how far neighbours are apart. Give --sigma, or leave --graph out.";
+            let text = "a graph from a file does not tell how far neighbours are apart. Give --sigma, or leave --graph out.";
             return Err(Failure::settings(text.into()));
         };
         let last = |node: usize| {
@@ -254,12 +334,19 @@ impl<'a> Built<'a> {
     }
 
     /// The propagation that was asked for.
-    pub fn kernel(&self, args: &KernelArgs, output: &Output) -> Result<Arc<dyn Propagation + 'a>, Failure> {
+    pub fn kernel(
+        &self,
+        args: &KernelArgs,
+        output: &Output,
+    ) -> Result<Arc<dyn Propagation + 'a>, Failure> {
         let width = || args.sigma.map_or_else(|| self.mean_reach(), Ok);
-        let radial = |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
+        let radial =
+            |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
         Ok(match args.propagation {
             PropagationName::Rbf => Arc::new(radial(RadialShape::Rbf { sigma: width()? })?),
-            PropagationName::Compact => Arc::new(radial(RadialShape::Compact { radius: width()? })?),
+            PropagationName::Compact => {
+                Arc::new(radial(RadialShape::Compact { radius: width()? })?)
+            }
             PropagationName::Heat => {
                 let heat = Heat::new(Arc::clone(self.graph()), args.heat_time)?;
                 Arc::new(heat.with_source_value(args.source_value)?)
@@ -292,11 +379,24 @@ impl<'a> Built<'a> {
     /// A warning where τ is so large that labels hardly leave their item.
     pub fn faint(&self, tau: f64) -> Option<String> {
         let largest = |node: usize| match self.wide.get() {
-            Some(graph) => graph.row(NodeId(node as u32)).1.iter().copied().fold(0.0, f64::max),
-            None => self.compact().row(node).1.iter().map(|&w| f64::from(w)).fold(0.0, f64::max),
+            Some(graph) => graph
+                .row(NodeId(node as u32))
+                .1
+                .iter()
+                .copied()
+                .fold(0.0, f64::max),
+            None => self
+                .compact()
+                .row(node)
+                .1
+                .iter()
+                .map(|&w| f64::from(w))
+                .fold(0.0, f64::max),
         };
         let degrees = self.degrees();
-        let mut strengths: Vec<f64> = (0..degrees.len()).map(|node| largest(node) / (degrees[node] + tau)).collect();
+        let mut strengths: Vec<f64> = (0..degrees.len())
+            .map(|node| largest(node) / (degrees[node] + tau))
+            .collect();
         let middle = strengths.len() / 2;
         let (_, &mut median, _) = strengths.select_nth_unstable_by(middle, f64::total_cmp);
         (median < 1e-3).then(|| {
@@ -310,8 +410,15 @@ impl<'a> Built<'a> {
 
     /// What makes the methods of the paper for this pool.
     pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> &Workbench<'a> {
-        let make =
-            || Workbench::new(self.features, metric, self.neighbours.clone(), Arc::clone(self.graph()), eigenpairs);
+        let make = || {
+            Workbench::new(
+                self.features,
+                metric,
+                self.neighbours.clone(),
+                Arc::clone(self.graph()),
+                eigenpairs,
+            )
+        };
         self.bench.get_or_init(make)
     }
 
@@ -320,7 +427,11 @@ impl<'a> Built<'a> {
         let kernel = self.kernel(args, output)?;
         // A certified kernel has the graph that batches need.
         let graph = (args.precision == Precision::Faithful).then(|| Arc::clone(self.graph()));
-        Ok(Setting { kernel, graph, items: self.items.clone() })
+        Ok(Setting {
+            kernel,
+            graph,
+            items: self.items.clone(),
+        })
     }
 }
 
@@ -329,7 +440,8 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
     let Some(labels) = &pool.truth else {
         // Paths as ids: the pool is a folder.
         let inside = |ids: &Vec<String>| ids.iter().any(|id| id.contains('/'));
-        let folder = matches!(pool.show, Show::Images(_) | Show::Texts(_)) && pool.ids.as_ref().is_some_and(inside);
+        let folder = matches!(pool.show, Show::Images(_) | Show::Texts(_))
+            && pool.ids.as_ref().is_some_and(inside);
         let next = match pool.could_be_labels.as_slice() {
             [] if folder => {
                 "Pass --folder-labels if the names of the sub-folders are the classes, or --labels FILE.".into()
@@ -338,7 +450,10 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
             [only] => format!("Pass --label-column {only} if those are the labels, or --labels FILE."),
             many => format!("Pass --label-column NAME with one of {}, or --labels FILE.", many.join(", ")),
         };
-        let detail = format!("{}: this pool has no labels, so there is nothing to simulate with. {next}", pool.name);
+        let detail = format!(
+            "{}: this pool has no labels, so there is nothing to simulate with. {next}",
+            pool.name
+        );
         return Err(Failure::input("I12", detail));
     };
     let known = match modulo {
@@ -347,7 +462,10 @@ pub fn truth(pool: &Pool, modulo: Option<u16>) -> Result<Truth, Failure> {
     };
     if known.classes.len() > 2 && known.classes.len() == known.known() {
         let count = known.known();
-        let text = format!("{}: each of the {count} labelled items is a class of its own", pool.name);
+        let text = format!(
+            "{}: each of the {count} labelled items is a class of its own",
+            pool.name
+        );
         let next = "With no two alike there is nothing to learn. Name the column of the classes with --label-column.";
         return Err(Failure::input("I12", format!("{text}. {next}")));
     }

@@ -7,7 +7,8 @@ use dial::ClassId;
 use dial_data::ReadOptions;
 use dial_store::time::Clock;
 use dial_store::{
-    BACKUP_ENDING, Decision, ENDING, Error, Folder, Journal, Project, Receipt, Recipe, Submission, random_id,
+    BACKUP_ENDING, Decision, ENDING, Error, Folder, Journal, Project, Receipt, Recipe, Submission,
+    random_id,
 };
 use serde_json::Value;
 
@@ -81,10 +82,19 @@ pub fn is_project(folder: &Path) -> bool {
 pub fn open(folder: &Path, journal: Journal) -> Result<Project, Failure> {
     match newest_backup(folder).filter(|_| !is_project(folder)) {
         Some(backup) => {
-            let text = format!("{}: its project.db is gone. Nothing was changed.", folder.display());
+            let text = format!(
+                "{}: its project.db is gone. Nothing was changed.",
+                folder.display()
+            );
             let whole = folder.with_extension("restored.dial");
-            let next = format!("dial restore {} --project {}", backup.display(), whole.display());
-            Err(Failure::storage(format!("{text} It has backups; the newest comes back with: {next}.")))
+            let next = format!(
+                "dial restore {} --project {}",
+                backup.display(),
+                whole.display()
+            );
+            Err(Failure::storage(format!(
+                "{text} It has backups; the newest comes back with: {next}."
+            )))
         }
         None => Ok(Project::open(folder, journal, now())?),
     }
@@ -94,7 +104,11 @@ pub fn open(folder: &Path, journal: Journal) -> Result<Project, Failure> {
 fn newest_backup(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(Folder(folder.to_path_buf()).backups()).ok()?;
     let backup = |path: &PathBuf| path.to_string_lossy().ends_with(BACKUP_ENDING);
-    entries.flatten().map(|entry| entry.path()).filter(backup).max()
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(backup)
+        .max()
 }
 
 impl ProjectArgs {
@@ -118,7 +132,10 @@ impl ProjectArgs {
         if let Access::Own(project) = &mut access
             && let Err(error) = project.backup_if_due(now())
         {
-            output.note(&format!("warn[{}]: no backup of today: {error}", error.code()));
+            output.note(&format!(
+                "warn[{}]: no backup of today: {error}",
+                error.code()
+            ));
         }
         Ok(access)
     }
@@ -131,9 +148,19 @@ impl ProjectArgs {
 
 impl Sender {
     /// A submission of this sender.
-    pub fn submission(&self, decisions: Vec<Decision>, replace: bool) -> Result<Submission, Failure> {
+    pub fn submission(
+        &self,
+        decisions: Vec<Decision>,
+        replace: bool,
+    ) -> Result<Submission, Failure> {
         let (key, annotator, remark) = (self.key()?, self.annotator.clone(), Default::default());
-        Ok(Submission { key, annotator, decisions, replace, remark })
+        Ok(Submission {
+            key,
+            annotator,
+            decisions,
+            replace,
+            remark,
+        })
     }
 
     /// The key that was typed, or a new one.
@@ -165,8 +192,15 @@ impl Access {
                 let status = client.status()?;
                 let file = |name: &str| status[name].as_str().map(PathBuf::from);
                 let (features_file, labels_file) = (file("features_file"), file("labels_file"));
-                let reading = ReadOptions { features_file, labels_file, ..ReadOptions::default() };
-                Ok(Recipe::new(status["pool"].as_str().unwrap_or_default(), reading))
+                let reading = ReadOptions {
+                    features_file,
+                    labels_file,
+                    ..ReadOptions::default()
+                };
+                Ok(Recipe::new(
+                    status["pool"].as_str().unwrap_or_default(),
+                    reading,
+                ))
             }
         }
     }
@@ -203,15 +237,24 @@ impl Access {
 
 /// A project that does not say what its pool is.
 pub fn no_pool(project: &Project) -> Error {
-    let place = project.folder().map_or(String::new(), |folder| folder.0.display().to_string());
+    let place = project
+        .folder()
+        .map_or(String::new(), |folder| folder.0.display().to_string());
     let what = "it does not say what its pool is".to_string();
-    Error::Damaged { place, what, readable: 0, total: "an unknown number".into() }
+    Error::Damaged {
+        place,
+        what,
+        readable: 0,
+        total: "an unknown number".into(),
+    }
 }
 
 /// The group of a receipt, and how it is taken back.
 pub fn undo_line(receipt: &Receipt, project: &str) -> String {
     let group: Option<u64> = receipt.group;
-    group.map_or(String::new(), |group| format!(" (group {group}; dial undo {project} --group {group})"))
+    group.map_or(String::new(), |group| {
+        format!(" (group {group}; dial undo {project} --group {group})")
+    })
 }
 
 /// The failure of a class that is not there.
@@ -219,9 +262,18 @@ pub fn unknown_class(name: &str, classes: &[(ClassId, String)]) -> Failure {
     let known = match classes {
         [] => "There are none yet".to_string(),
         some => {
-            format!("The classes are {}", some.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "))
+            format!(
+                "The classes are {}",
+                some.iter()
+                    .map(|(_, name)| name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
         }
     };
     let text = format!("there is no class {name:?}. Nothing was changed. {known}.");
-    Failure::input("I12", format!("{text} Add one with dial class PROJECT add NAME, or pass --add-classes to tell."))
+    Failure::input(
+        "I12",
+        format!("{text} Add one with dial class PROJECT add NAME, or pass --add-classes to tell."),
+    )
 }

@@ -20,7 +20,11 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let inputs = args.pool.inputs(args.saved.saved.as_deref());
     outputs::check(&files, &args.pool.pool, &inputs)?;
     prepare::check_kernel(&args.kernel)?;
-    let work = if args.saved.saved.is_some() { Work::LabelSaved(1) } else { Work::Label(1) };
+    let work = if args.saved.saved.is_some() {
+        Work::LabelSaved(1)
+    } else {
+        Work::Label(1)
+    };
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     outputs::spare_pictures(&files, &pool)?;
     let built = saved::load_or_build(
@@ -34,7 +38,10 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let kernel = built.kernel(&args.kernel, output)?;
     let column = kernel.columns(&[source], &output.control())?.remove(0);
     let clamped = match args.kernel.propagation {
-        PropagationName::Heat => Some(clamped(&kernel.raw_columns(&[source], &output.control())?[0], source)),
+        PropagationName::Heat => Some(clamped(
+            &kernel.raw_columns(&[source], &output.control())?[0],
+            source,
+        )),
         _ => None,
     };
     if let Some(count @ 1..) = clamped {
@@ -44,17 +51,31 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &args.out {
         write_npy(file, &Saved::vector(SavedData::F64(&column)))?;
     }
-    let reached = (0..column.len() as u32).filter(|&node| kernel.reaches(source, NodeId(node))).count();
+    let reached = (0..column.len() as u32)
+        .filter(|&node| kernel.reaches(source, NodeId(node)))
+        .count();
     let mut order: Vec<usize> = (0..column.len()).collect();
     order.sort_by(|&a, &b| column[b].total_cmp(&column[a]).then(a.cmp(&b)));
-    let nearest: Vec<(String, f64)> =
-        order.iter().take(10).map(|&node| (built.items.id(NodeId(node as u32)), column[node])).collect();
+    let nearest: Vec<(String, f64)> = order
+        .iter()
+        .take(10)
+        .map(|&node| (built.items.id(NodeId(node as u32)), column[node]))
+        .collect();
     let above = |level: f64| column.iter().filter(|&&value| value > level).count();
     let levels = [0.1, 0.01, 0.001];
     let mut rows = vec![vec!["item".to_string(), "K".to_string()]];
-    rows.extend(nearest.iter().map(|(item, value)| vec![item.clone(), format!("{value:.6}")]));
-    let reach: Vec<String> = levels.iter().map(|&level| format!("{} above {level}", above(level))).collect();
-    let saved = args.out.as_ref().map_or(String::new(), |file| format!("\nwrote {}\n", file.display()));
+    rows.extend(
+        nearest
+            .iter()
+            .map(|(item, value)| vec![item.clone(), format!("{value:.6}")]),
+    );
+    let reach: Vec<String> = levels
+        .iter()
+        .map(|&level| format!("{} above {level}", above(level)))
+        .collect();
+    let saved = args.out.as_ref().map_or(String::new(), |file| {
+        format!("\nwrote {}\n", file.display())
+    });
     let text = format!(
         "{}: a label at item {} reaches {reached} of {} items: {}\n\n{}{saved}",
         pool.name,
@@ -80,5 +101,7 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
 /// How many values of the heat kernel lie outside 0 to its value at the source, by more than rounding.
 fn clamped(g: &[f64], source: NodeId) -> usize {
     let top = g[source.index()];
-    g.iter().filter(|&&g| !(-1e-12..=1.0 + 1e-12).contains(&(g / top))).count()
+    g.iter()
+        .filter(|&&g| !(-1e-12..=1.0 + 1e-12).contains(&(g / top)))
+        .count()
 }

@@ -65,7 +65,11 @@ impl std::str::FromStr for What {
     type Err = String;
 
     fn from_str(word: &str) -> Result<What, String> {
-        if word == "all" { Ok(What::All) } else { word.parse().map(What::One) }
+        if word == "all" {
+            Ok(What::All)
+        } else {
+            word.parse().map(What::One)
+        }
     }
 }
 
@@ -79,7 +83,11 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
             What::One(one) => vec![*one],
             What::All => Experiment::ALL.to_vec(),
         };
-        experiments.extend(more.into_iter().filter(|one| !experiments.contains(one)).collect::<Vec<_>>());
+        experiments.extend(
+            more.into_iter()
+                .filter(|one| !experiments.contains(one))
+                .collect::<Vec<_>>(),
+        );
     }
     check(&experiments, &settings)?;
     let mut done = Vec::new();
@@ -100,8 +108,11 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
 }
 
 fn settings(args: &Reproduce) -> Settings {
-    let named =
-        args.data.clone().or_else(|| std::env::var_os("DIAL_DATA").filter(|v| !v.is_empty()).map(PathBuf::from));
+    let named = args.data.clone().or_else(|| {
+        std::env::var_os("DIAL_DATA")
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    });
     Settings {
         seed: args.seed,
         trials: args.trials.unwrap_or(if args.quick { 2 } else { 10 }),
@@ -113,10 +124,13 @@ fn settings(args: &Reproduce) -> Settings {
             (false, Some(folder)) => Origin::Folder(folder),
             (false, None) => Origin::Unknown,
         },
-        folder: args
-            .out
-            .clone()
-            .unwrap_or_else(|| PathBuf::from(if args.quick { "dial-reproduction-quick" } else { "dial-reproduction" })),
+        folder: args.out.clone().unwrap_or_else(|| {
+            PathBuf::from(if args.quick {
+                "dial-reproduction-quick"
+            } else {
+                "dial-reproduction"
+            })
+        }),
     }
 }
 
@@ -126,7 +140,11 @@ fn in_words(experiment: Experiment, outcome: &Outcome, seconds: f64, quick: bool
     } else {
         ""
     };
-    format!("\n{} ({seconds:.1} s)\n{quick}{}", experiment.title(), outcomes::in_words(outcome))
+    format!(
+        "\n{} ({seconds:.1} s)\n{quick}{}",
+        experiment.title(),
+        outcomes::in_words(outcome)
+    )
 }
 
 fn in_json(experiment: Experiment, outcome: &Outcome, seconds: f64, files: &[PathBuf]) -> Value {

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use dial::{CompactGraph, Effort, Kernel, Lists, Neighbours, Rows, Search, ZeroVectors};
-use dial_data::{Fingerprint, GraphFile, Pool, ReadOptions, Recipe, RowFile, RowReader, write_graph};
+use dial_data::{
+    Fingerprint, GraphFile, Pool, ReadOptions, Recipe, RowFile, RowReader, write_graph,
+};
 use serde_json::json;
 
 use crate::args::{GraphArgs, Neighbourhood, PoolArgs, ZeroRows};
@@ -29,9 +31,17 @@ pub fn save(
     file: &Path,
     output: &Output,
 ) -> Result<CompactGraph, Failure> {
-    let Searched { neighbours, order, search } = prepare::search(pool, args, zero_rows, output)?;
-    let graph =
-        CompactGraph::assemble(&Lists::from(&neighbours), args.kernel.unwrap_or_default(), order, &output.control())?;
+    let Searched {
+        neighbours,
+        order,
+        search,
+    } = prepare::search(pool, args, zero_rows, output)?;
+    let graph = CompactGraph::assemble(
+        &Lists::from(&neighbours),
+        args.kernel.unwrap_or_default(),
+        order,
+        &output.control(),
+    )?;
     let recipe = Recipe {
         k: neighbours.k(),
         kernel: args.kernel.unwrap_or_default(),
@@ -50,11 +60,15 @@ pub fn save(
 pub fn rows_by_position(pool: &PoolArgs, args: &GraphArgs) -> Option<RowFile> {
     // Any option of reading but --standardize=no reads the file whole.
     let options = pool.how.options();
-    let plain = ReadOptions { standardize: options.standardize.filter(|yes| !yes), ..ReadOptions::default() };
+    let plain = ReadOptions {
+        standardize: options.standardize.filter(|yes| !yes),
+        ..ReadOptions::default()
+    };
     let as_it_is = options == plain && pool.how.zero_vectors != ZeroRows::Drop;
     // Whatever is wrong with the file, its reader will say.
-    let file =
-        Some(&pool.pool).filter(|name| as_it_is && name.ends_with(".npy")).and_then(|name| RowFile::open(name).ok())?;
+    let file = Some(&pool.pool)
+        .filter(|name| as_it_is && name.ends_with(".npy"))
+        .and_then(|name| RowFile::open(name).ok())?;
     Some(file).filter(|file| args.search.for_pool(file.n, file.dim) == Search::Approximate)
 }
 
@@ -67,15 +81,30 @@ pub fn save_rows(
     output: &Output,
 ) -> Result<CompactGraph, Failure> {
     let (k, control) = (args.k.number(rows.n), output.control());
-    let effort = Effort { memory: memory::for_rows(rows, k, args.memory_limit, output)?, ..Effort::default() };
+    let effort = Effort {
+        memory: memory::for_rows(rows, k, args.memory_limit, output)?,
+        ..Effort::default()
+    };
     let zero_vectors = match zero_rows {
         ZeroRows::Core(choice) => choice,
         ZeroRows::Drop => ZeroVectors::Error,
     };
     let (reader, metric) = (RowReader::new(rows), args.metric.unwrap_or_default());
     let read = |range: Range<usize>, out: &mut [f32]| reader.read(range, out);
-    let source = Rows { n: rows.n, dim: rows.dim, read: &read };
-    let found = Neighbours::approximate_rows(source, k, metric, zero_vectors, prepare::SEARCH_SEED, effort, &control);
+    let source = Rows {
+        n: rows.n,
+        dim: rows.dim,
+        read: &read,
+    };
+    let found = Neighbours::approximate_rows(
+        source,
+        k,
+        metric,
+        zero_vectors,
+        prepare::SEARCH_SEED,
+        effort,
+        &control,
+    );
     let found = match found {
         Ok(found) => found,
         Err(error) => return Err(reader.explain(error).into()),
@@ -110,7 +139,9 @@ pub fn load_or_build<'a>(
     zero_rows: ZeroRows,
     output: &Output,
 ) -> Result<Built<'a>, Failure> {
-    let Some(path) = file else { return prepare::build(pool, args, zero_rows, output) };
+    let Some(path) = file else {
+        return prepare::build(pool, args, zero_rows, output);
+    };
     let file = GraphFile::open(path)?;
     agree(path, file.recipe(), args)?;
     file.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
@@ -118,8 +149,16 @@ pub fn load_or_build<'a>(
         file.verify(&output.control())?;
     }
     let graph = file.graph()?;
-    output.note(&format!("note: the graph is that of {}: {}.", path.display(), words(file.recipe())));
-    let sizes: Vec<usize> = graph.component_sizes().iter().map(|&size| size as usize).collect();
+    output.note(&format!(
+        "note: the graph is that of {}: {}.",
+        path.display(),
+        words(file.recipe())
+    ));
+    let sizes: Vec<usize> = graph
+        .component_sizes()
+        .iter()
+        .map(|&size| size as usize)
+        .collect();
     prepare::component_note(&sizes, output);
     prepare::with_graph(pool, graph)
 }
@@ -138,7 +177,9 @@ fn agree(path: &Path, recipe: &Recipe, args: &GraphArgs) -> Result<(), Failure> 
         )))
     };
     match args.k {
-        Neighbourhood::Number(k) if k as usize != Neighbourhood::DEFAULT && k as usize != recipe.k => {
+        Neighbourhood::Number(k)
+            if k as usize != Neighbourhood::DEFAULT && k as usize != recipe.k =>
+        {
             return differs("k", k.to_string(), recipe.k.to_string());
         }
         _ => {}
@@ -147,13 +188,21 @@ fn agree(path: &Path, recipe: &Recipe, args: &GraphArgs) -> Result<(), Failure> 
         return differs("metric", metric.to_string(), recipe.metric.to_string());
     }
     match args.kernel {
-        Some(kernel) if kernel != recipe.kernel => differs("kernel", kernel.to_string(), recipe.kernel.to_string()),
+        Some(kernel) if kernel != recipe.kernel => {
+            differs("kernel", kernel.to_string(), recipe.kernel.to_string())
+        }
         _ => Ok(()),
     }
 }
 
 fn words(recipe: &Recipe) -> String {
-    let Recipe { k, kernel, metric, search, .. } = recipe;
+    let Recipe {
+        k,
+        kernel,
+        metric,
+        search,
+        ..
+    } = recipe;
     format!("k = {k}, {metric}, {kernel} weights, {search} search")
 }
 

@@ -81,13 +81,24 @@ pub fn label(args: &Label, threads: Option<usize>, output: &Output) -> Result<()
         return go_on(&named, None, args, threads, browser, output);
     }
     if named.is_dir() && named.to_string_lossy().ends_with(ENDING) && named == typed {
-        return open(&named, args.new.journal).and_then(|project| run(project, &args.listen, threads, browser, output));
+        return open(&named, args.new.journal)
+            .and_then(|project| run(project, &args.listen, threads, browser, output));
     }
-    let place =
-        args.new.project.clone().unwrap_or_else(|| PathBuf::from(format!("{}{ENDING}", name(&args.new.pool.pool))));
+    let place = args
+        .new
+        .project
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}{ENDING}", name(&args.new.pool.pool))));
     let place = folder(&place);
     if is_project(&place) {
-        return go_on(&place, Some(&args.new.pool.pool), args, threads, browser, output);
+        return go_on(
+            &place,
+            Some(&args.new.pool.pool),
+            args,
+            threads,
+            browser,
+            output,
+        );
     }
     let project = new::make_project(&args.new, output)?;
     run(project, &args.listen, threads, browser, output)
@@ -103,7 +114,11 @@ fn go_on(
     output: &Output,
 ) -> Result<(), Failure> {
     if let Some(client) = Client::find(&dial_store::Folder(place.to_path_buf()))? {
-        check_pool(client.status()?["pool"].as_str().unwrap_or_default(), pool, place)?;
+        check_pool(
+            client.status()?["pool"].as_str().unwrap_or_default(),
+            pool,
+            place,
+        )?;
         let link = client.link()?;
         say(&link, output, "The server that has the project is used.");
         if browser {
@@ -112,7 +127,11 @@ fn go_on(
         return Ok(());
     }
     let project = open(place, args.new.journal)?;
-    check_pool(project.log().recipe().map_or("", |recipe| &recipe.pool), pool, place)?;
+    check_pool(
+        project.log().recipe().map_or("", |recipe| &recipe.pool),
+        pool,
+        place,
+    )?;
     if !args.new.classes.is_empty() {
         output.note("note: the project is there already; --classes is for new ones. Add classes on the page, or with dial class.");
     }
@@ -121,14 +140,19 @@ fn go_on(
 
 /// Refuses a project of another pool than the one that was typed, if one was.
 fn check_pool(known: &str, typed: Option<&str>, place: &Path) -> Result<(), Failure> {
-    let same = |pool: &str| known == pool || std::path::absolute(pool).is_ok_and(|path| path == Path::new(known));
+    let same = |pool: &str| {
+        known == pool || std::path::absolute(pool).is_ok_and(|path| path == Path::new(known))
+    };
     match typed.filter(|pool| !same(pool)) {
         None => Ok(()),
         Some(pool) => {
             let place = place.display();
-            let text = format!("{place}: is a project of another pool ({known}). Nothing was changed.");
+            let text =
+                format!("{place}: is a project of another pool ({known}). Nothing was changed.");
             let next = format!("Choose another --project, or go on with it: dial label {place}.");
-            Err(Failure::settings(format!("{text} {next} If its pool has moved: dial pool {place} {pool}.")))
+            Err(Failure::settings(format!(
+                "{text} {next} If its pool has moved: dial pool {place} {pool}."
+            )))
         }
     }
 }
@@ -137,7 +161,9 @@ fn check_pool(known: &str, typed: Option<&str>, place: &Path) -> Result<(), Fail
 fn name(pool: &str) -> String {
     match pool.strip_prefix("builtin:") {
         Some(rest) => rest.split(':').next().unwrap_or(rest).to_string(),
-        None => Path::new(pool).file_stem().map_or_else(|| "pool".into(), |stem| stem.to_string_lossy().into_owned()),
+        None => Path::new(pool)
+            .file_stem()
+            .map_or_else(|| "pool".into(), |stem| stem.to_string_lossy().into_owned()),
     }
 }
 
@@ -155,16 +181,28 @@ fn run(
     output: &Output,
 ) -> Result<(), Failure> {
     if let Err(error) = project.backup_if_due(now()) {
-        output.note(&format!("warn[{}]: no backup of today: {error}", error.code()));
+        output.note(&format!(
+            "warn[{}]: no backup of today: {error}",
+            error.code()
+        ));
     }
     let material = belief::material(&mut project, output)?;
     let server = Server::start(
         project,
         material,
-        &Settings { host: check(listen)?, port: listen.port, threads, ..Settings::default() },
+        &Settings {
+            host: check(listen)?,
+            port: listen.port,
+            threads,
+            ..Settings::default()
+        },
     )?;
     let link = server.link()?;
-    say(&link, output, "Ctrl-C ends it. What is saved stays saved, whenever it ends.");
+    say(
+        &link,
+        output,
+        "Ctrl-C ends it. What is saved stays saved, whenever it ends.",
+    );
     if browser {
         open_browser(&link);
     }
@@ -184,5 +222,11 @@ fn open_browser(link: &str) {
         _ => ("xdg-open", &[]),
     };
     let quiet = || Stdio::null();
-    let _ = Command::new(program).args(first).arg(link).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+    let _ = Command::new(program)
+        .args(first)
+        .arg(link)
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet())
+        .spawn();
 }

@@ -8,13 +8,18 @@ pub struct Names(pub Vec<(ClassId, String)>);
 
 impl Names {
     fn of(&self, class: &Value) -> String {
-        let known = self.0.iter().find(|(id, _)| class.as_u64() == Some(u64::from(id.0)));
+        let known = self
+            .0
+            .iter()
+            .find(|(id, _)| class.as_u64() == Some(u64::from(id.0)));
         known.map_or_else(|| "?".into(), |(_, name)| name.clone())
     }
 
     /// What is believed about an item; null where nothing is.
     pub fn belief(&self, belief: &Value) -> Value {
-        let Some(pairs) = belief["probabilities"].as_array() else { return Value::Null };
+        let Some(pairs) = belief["probabilities"].as_array() else {
+            return Value::Null;
+        };
         let pair = |pair: &Value| (self.of(&pair["class"]), pair["probability"].clone());
         let probabilities: Map<String, Value> = pairs.iter().map(pair).collect();
         json!({
@@ -52,7 +57,8 @@ impl Names {
         match shares.as_slice() {
             [one] if weight(one) == 1.0 => self.of(&one["class"]),
             many => {
-                let word = |share: &Value| format!("{} {}", self.of(&share["class"]), weight(share));
+                let word =
+                    |share: &Value| format!("{} {}", self.of(&share["class"]), weight(share));
                 many.iter().map(word).collect::<Vec<_>>().join(", ")
             }
         }
@@ -82,7 +88,10 @@ mod tests {
         let asked = json!({ "id": "a", "node": 3, "score": 0.1, "why": "x", "belief": believed });
         assert_eq!(names.question(&card), asked);
         let said = json!([{ "annotator": "ann", "label": "dog" }, { "annotator": "", "label": "cat 0.6, dog 0.4" }]);
-        assert_eq!(names.item(&card), json!({ "id": "a", "labels": said, "belief": believed }));
+        assert_eq!(
+            names.item(&card),
+            json!({ "id": "a", "labels": said, "belief": believed })
+        );
         assert_eq!(names.question(&json!({ "id": "b" }))["belief"], Value::Null);
     }
 }

@@ -33,16 +33,32 @@ pub struct Settle {
 /// Runs the command.
 pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
     let mut access = args.project.access_to_change(output)?;
-    let wanted = if args.all { waiting(&access)? } else { args.decisions.clone() };
+    let wanted = if args.all {
+        waiting(&access)?
+    } else {
+        args.decisions.clone()
+    };
     if wanted.is_empty() {
-        output.result("No answer was kept aside: nothing to settle.\n", &json!({ "settled": [] }));
+        output.result(
+            "No answer was kept aside: nothing to settle.\n",
+            &json!({ "settled": [] }),
+        );
         return Ok(());
     }
-    let decisions = wanted.iter().map(|&parked| Decision::Settle { parked }).collect();
+    let decisions = wanted
+        .iter()
+        .map(|&parked| Decision::Settle { parked })
+        .collect();
     let receipt = access.send(args.sender.submission(decisions, false)?)?;
     let mut json = json!(receipt);
     json["settled"] = json!(wanted);
-    output.result(&format!("{} settled: what stands stays.\n", count(wanted.len(), "answer", "answers")), &json);
+    output.result(
+        &format!(
+            "{} settled: what stands stays.\n",
+            count(wanted.len(), "answer", "answers")
+        ),
+        &json,
+    );
     Ok(())
 }
 
@@ -53,5 +69,10 @@ fn waiting(access: &Access) -> Result<Vec<u64>, Failure> {
         Access::Server(client) => client.status()?["parked"].clone(),
     };
     let number = |one: &Value| one["seq"].as_u64();
-    Ok(parked.as_array().into_iter().flatten().filter_map(number).collect())
+    Ok(parked
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(number)
+        .collect())
 }

@@ -8,7 +8,10 @@ use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
-use dial::{Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Score, Session, Setting, Suited};
+use dial::{
+    Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Score, Session, Setting,
+    Suited,
+};
 use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;
 
@@ -38,7 +41,9 @@ impl Run {
     /// The name of the method in figures and tables.
     pub fn name(&self) -> String {
         let asked = match (self.method, self.policy) {
-            (method @ (Method::Auto | Method::Score(Score::Random, _)), Policy::Max) => method.to_string(),
+            (method @ (Method::Auto | Method::Score(Score::Random, _)), Policy::Max) => {
+                method.to_string()
+            }
             (method, policy) => format!("{method}, {policy}"),
         };
         match self.model {
@@ -51,24 +56,52 @@ impl Run {
 /// Runs the command.
 pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let args = &settled(args);
-    args.asking.plot.iter().try_for_each(|file| summary::check_figure(file))?;
-    if output.json && args.asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-") {
-        return Err(Failure::settings("--out - and --json both want stdout. Give --out a file.".into()));
+    args.asking
+        .plot
+        .iter()
+        .try_for_each(|file| summary::check_figure(file))?;
+    if output.json
+        && args
+            .asking
+            .out
+            .as_ref()
+            .is_some_and(|file| file.as_os_str() == "-")
+    {
+        return Err(Failure::settings(
+            "--out - and --json both want stdout. Give --out a file.".into(),
+        ));
     }
-    let table = args.asking.out.iter().filter(|file| file.as_os_str() != "-");
-    let files: Vec<&Path> = table.chain(&args.asking.plot).map(PathBuf::as_path).collect();
+    let table = args
+        .asking
+        .out
+        .iter()
+        .filter(|file| file.as_os_str() != "-");
+    let files: Vec<&Path> = table
+        .chain(&args.asking.plot)
+        .map(PathBuf::as_path)
+        .collect();
     let inputs = args.pool.inputs(args.saved.saved.as_deref());
     outputs::check(&files, &args.pool.pool, &inputs)?;
     maps::check(args.maps.as_deref(), &args.pool.pool, &inputs)?;
     prepare::check_kernel(&args.kernel)?;
     let pool = prepare::open(&args.pool, &args.graph, work(args, 10), output)?;
     outputs::spare_pictures(&files, &pool)?;
-    args.maps.as_ref().map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
+    args.maps
+        .as_ref()
+        .map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
     let truth = prepare::truth(&pool, args.asking.modulo)?;
     let shape = memory::Shape::of(&pool, args.graph.k.number(pool.matrix.n));
     // Now that the classes are counted; what is needed was said before.
-    let quiet = Output { quiet: true, ..*output };
-    memory::check(shape, args.graph.memory_limit, work(args, truth.names.len()), &quiet)?;
+    let quiet = Output {
+        quiet: true,
+        ..*output
+    };
+    memory::check(
+        shape,
+        args.graph.memory_limit,
+        work(args, truth.names.len()),
+        &quiet,
+    )?;
     // Before the graph is built, so that nobody waits for a refusal.
     initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
     let whole = args.kernel.precision == Precision::Faithful;
@@ -81,7 +114,13 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     )?;
     let auto = args.asking.acquisition.contains(&Method::Auto);
     if auto
-        && args.saved.saved.as_ref().map(saved::kernel).transpose()?.is_some_and(|kernel| kernel != Kernel::Symmetric)
+        && args
+            .saved
+            .saved
+            .as_ref()
+            .map(saved::kernel)
+            .transpose()?
+            .is_some_and(|kernel| kernel != Kernel::Symmetric)
     {
         output.note("note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric.");
     }
@@ -93,14 +132,22 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let asking = &args.asking;
     let bench = || built.workbench(prepare::metric(&pool, &args.graph), asking.eigenpairs);
     let runs = methods(&setting, &bench, &truth, asking, output)?;
-    let crowded = runs.iter().flat_map(|run| &run.trials).flatten().filter(|record| record.crowded).count();
+    let crowded = runs
+        .iter()
+        .flat_map(|run| &run.trials)
+        .flatten()
+        .filter(|record| record.crowded)
+        .count();
     if crowded > 0 {
         output.note(&format!(
             "note: {crowded} questions had to be asked in one batch with a neighbour: use a smaller --batch."
         ));
     }
     // The records first: from them everything else can be made again.
-    let printed = asking.out.as_ref().is_some_and(|file| file.as_os_str() == "-");
+    let printed = asking
+        .out
+        .as_ref()
+        .is_some_and(|file| file.as_os_str() == "-");
     match &asking.out {
         Some(_) if printed => output.print(&csv_text(&COLUMNS, rows(&runs, asking.seed, &truth))),
         Some(file) => save_csv(&runs, asking.seed, &truth, file)?,
@@ -112,7 +159,13 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     let mut files: Vec<PathBuf> = asking.out.iter().chain(&asking.plot).cloned().collect();
     if let Some(folder) = &args.maps {
         let session = first_trial(&setting, &bench, &truth, asking, output)?;
-        files.extend(maps::write(folder, (&args.pool, &pool), &truth, &session, output)?);
+        files.extend(maps::write(
+            folder,
+            (&args.pool, &pool),
+            &truth,
+            &session,
+            output,
+        )?);
     }
     if printed {
         return Ok(());
@@ -127,13 +180,20 @@ pub fn settled(typed: &Simulate) -> Simulate {
     if args.asking.acquisition.is_empty() {
         // In certified precision people want speed, and auto takes a global solve a question.
         let poisson = args.kernel.propagation == PropagationName::Poisson
-            && !matches!(args.kernel.tau, Some(Tau::Number(0.0) | Tau::TimesDegree(0.0)))
+            && !matches!(
+                args.kernel.tau,
+                Some(Tau::Number(0.0) | Tau::TimesDegree(0.0))
+            )
             && args.kernel.precision == Precision::Faithful;
         let score = Method::Score(Score::Variance, ModelName::Dirichlet);
         args.asking.acquisition = vec![if poisson { Method::Auto } else { score }];
     }
     let auto = args.asking.acquisition.contains(&Method::Auto);
-    let suited = Suited::to(if auto { Method::Auto } else { args.asking.acquisition[0] });
+    let suited = Suited::to(if auto {
+        Method::Auto
+    } else {
+        args.asking.acquisition[0]
+    });
     if args.saved.saved.is_none() {
         args.graph.kernel.get_or_insert(suited.kernel);
     }
@@ -168,7 +228,10 @@ fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial,
         }
         Ok(node)
     };
-    ids.iter().map(node).collect::<Result<Vec<NodeId>, Failure>>().map(Initial::Nodes)
+    ids.iter()
+        .map(node)
+        .collect::<Result<Vec<NodeId>, Failure>>()
+        .map(Initial::Nodes)
 }
 
 /// The workbench, made when a method needs it: plain scores need none, and no graph in f64.
@@ -183,7 +246,11 @@ fn methods<'a>(
     output: &Output,
 ) -> Result<Vec<Run>, Failure> {
     let mut pairs: Vec<(Method, Policy)> = Vec::new();
-    for pair in asking.acquisition.iter().flat_map(|&a| asking.policy.iter().map(move |&policy| (a, policy))) {
+    for pair in asking
+        .acquisition
+        .iter()
+        .flat_map(|&a| asking.policy.iter().map(move |&policy| (a, policy)))
+    {
         // What was typed twice is run once.
         if !pairs.contains(&pair) {
             pairs.push(pair);
@@ -203,7 +270,14 @@ pub fn run_all<'a>(
 ) -> Result<Vec<Run>, Failure> {
     let mut runs = Vec::new();
     for (method, policy) in pairs {
-        runs.extend(run_method(setting, bench, truth, asking, (method, policy), output)?);
+        runs.extend(run_method(
+            setting,
+            bench,
+            truth,
+            asking,
+            (method, policy),
+            output,
+        )?);
     }
     Ok(runs)
 }
@@ -234,18 +308,45 @@ fn run_method<'a>(
         models.extend(Some(*model).filter(|model| !models.contains(model)));
     }
     let known = truth.classes.iter().flatten().count();
-    let others: Vec<ModelName> = models.iter().copied().filter(|&model| model != ModelName::Dirichlet).collect();
-    let judges = others.iter().map(|&model| bench().model(model, &control)).collect::<dial::Result<Vec<_>>>()?;
+    let others: Vec<ModelName> = models
+        .iter()
+        .copied()
+        .filter(|&model| model != ModelName::Dirichlet)
+        .collect();
+    let judges = others
+        .iter()
+        .map(|&model| bench().model(model, &control))
+        .collect::<dial::Result<Vec<_>>>()?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
-    let score_every = asking.score_every.unwrap_or_else(|| match setting.kernel.local() {
-        Some(_) => setting.items.len().div_ceil(SCORED),
-        None => 1,
-    });
-    let plan = Plan { initial, queries: asking.queries, batch: asking.batch, judges, score_every, ..Plan::default() };
+    let score_every = asking
+        .score_every
+        .unwrap_or_else(|| match setting.kernel.local() {
+            Some(_) => setting.items.len().div_ceil(SCORED),
+            None => 1,
+        });
+    let plan = Plan {
+        initial,
+        queries: asking.queries,
+        batch: asking.batch,
+        judges,
+        score_every,
+        ..Plan::default()
+    };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
-    control.start(&format!("asking by {method}, {policy}"), asking.trials * asking.queries);
-    let trials = trials(setting, &options, truth, &plan, asking.trials, &clock, &control)?;
+    control.start(
+        &format!("asking by {method}, {policy}"),
+        asking.trials * asking.queries,
+    );
+    let trials = trials(
+        setting,
+        &options,
+        truth,
+        &plan,
+        asking.trials,
+        &clock,
+        &control,
+    )?;
     control.finish();
     let judged_by = |model: &ModelName| {
         let place = others.iter().position(|other| other == model);
@@ -255,9 +356,20 @@ fn run_method<'a>(
             false => f64::NAN,
         };
         let trial = |records: &Vec<Record>| {
-            records.iter().map(|record| Record { accuracy: accuracy(record), ..record.clone() }).collect()
+            records
+                .iter()
+                .map(|record| Record {
+                    accuracy: accuracy(record),
+                    ..record.clone()
+                })
+                .collect()
         };
-        Run { method, policy, model: *model, trials: trials.iter().map(trial).collect() }
+        Run {
+            method,
+            policy,
+            model: *model,
+            trials: trials.iter().map(trial).collect(),
+        }
     };
     Ok(models.iter().map(judged_by).collect())
 }
@@ -293,10 +405,21 @@ fn first_trial<'a>(
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
     let control = output.control();
-    let options = options(setting, bench, asking, (asking.acquisition[0], asking.policy[0]), &control)?;
+    let options = options(
+        setting,
+        bench,
+        asking,
+        (asking.acquisition[0], asking.policy[0]),
+        &control,
+    )?;
     let initial = initial(&asking.initial, &setting.items, truth)?;
-    let plan =
-        Plan { initial, queries: asking.queries, batch: asking.batch, score_every: usize::MAX, ..Plan::default() };
+    let plan = Plan {
+        initial,
+        queries: asking.queries,
+        batch: asking.batch,
+        score_every: usize::MAX,
+        ..Plan::default()
+    };
     control.start("asking again for the maps", asking.queries);
     let (_, session) = trial(setting, &options, truth, &plan, &|| 0.0, &control)?;
     control.finish();
@@ -307,10 +430,18 @@ fn first_trial<'a>(
 const SCORED: usize = 5_000;
 
 /// How a certified session solves, in words.
-fn solving(Solving { regime, tolerance, regime_number }: Solving) -> String {
+fn solving(
+    Solving {
+        regime,
+        tolerance,
+        regime_number,
+    }: Solving,
+) -> String {
     match regime {
         Regime::Local => {
-            format!("certified precision by local solves to {tolerance:.1e} (regime number {regime_number:.2})")
+            format!(
+                "certified precision by local solves to {tolerance:.1e} (regime number {regime_number:.2})"
+            )
         }
         Regime::Global => format!(
             "certified precision by global solves, because local ones to {tolerance:.1e} would visit everything many times \
@@ -345,16 +476,29 @@ fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item 
                 Cell::Text(run.policy.to_string()),
                 Cell::Text(run.model.to_string()),
                 Cell::Integer(record.query as i64),
-                record.node.map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
-                record.class.map_or(Cell::Empty, |class| Cell::Text(truth.names[class.index()].clone())),
+                record
+                    .node
+                    .map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
+                record.class.map_or(Cell::Empty, |class| {
+                    Cell::Text(truth.names[class.index()].clone())
+                }),
                 Cell::Integer(record.labelled as i64),
-                if record.accuracy.is_nan() { Cell::Empty } else { Cell::Number(record.accuracy) },
+                if record.accuracy.is_nan() {
+                    Cell::Empty
+                } else {
+                    Cell::Number(record.accuracy)
+                },
                 Cell::Integer(record.clusters_found as i64),
                 Cell::Number(record.seconds),
             ]
         })
     };
-    runs.iter().flat_map(move |run| run.trials.iter().enumerate().flat_map(move |trial| of_trial(run, trial)))
+    runs.iter().flat_map(move |run| {
+        run.trials
+            .iter()
+            .enumerate()
+            .flat_map(move |trial| of_trial(run, trial))
+    })
 }
 
 /// Writes every question of every trial.
@@ -362,7 +506,14 @@ pub fn save_csv(runs: &[Run], seed: u64, truth: &Truth, file: &Path) -> Result<(
     Ok(write_csv(file, &COLUMNS, rows(runs, seed, truth))?)
 }
 
-fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, files: &[PathBuf], output: &Output) {
+fn report(
+    pool: &str,
+    runs: &[Run],
+    truth: &Truth,
+    asking: &AskingArgs,
+    files: &[PathBuf],
+    output: &Output,
+) {
     let clusters = summary::n_clusters(truth);
     let text = format!(
         "{pool}: {} items, {} classes, {}; seed {}, {} of {}\n\n{}",
@@ -375,7 +526,9 @@ fn report(pool: &str, runs: &[Run], truth: &Truth, asking: &AskingArgs, files: &
         summary::table(runs, clusters),
     );
     let files = files.iter().map(|file| file.display().to_string());
-    let text = files.clone().fold(text + "\n", |text, file| format!("{text}wrote {file}\n"));
+    let text = files
+        .clone()
+        .fold(text + "\n", |text, file| format!("{text}wrote {file}\n"));
     let json = json!({
         "pool": pool,
         "items": truth.classes.len(),

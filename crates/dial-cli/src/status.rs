@@ -45,23 +45,39 @@ pub fn run(args: &Show, output: &Output) -> Result<(), Failure> {
 fn in_words(status: &Status, estimates: &Value, project: &str) -> String {
     let mut text = format!("{}\n\n", status.name);
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<12}{value}\n"));
-    line("pool", format!("{}, {}", status.pool, count(status.items, "item", "items")));
+    line(
+        "pool",
+        format!("{}, {}", status.pool, count(status.items, "item", "items")),
+    );
     let others = match (status.skipped, status.excluded) {
         (0, 0) => String::new(),
         (skipped, excluded) => format!(", {skipped} skipped, {excluded} excluded"),
     };
-    line("labelled", format!("{}{others}", count(status.labelled, "item", "items")));
+    line(
+        "labelled",
+        format!("{}{others}", count(status.labelled, "item", "items")),
+    );
     line("events", status.version.to_string());
     if let Some(last) = status.last {
         line("last change", dial_store::time::in_words(last));
     }
     let counted = |name: &str, labels: usize| vec![name.to_string(), labels.to_string()];
     let mut rows = vec![vec!["class".to_string(), "labels".to_string()]];
-    rows.extend(status.classes.iter().map(|class| counted(&class.name, class.labels)));
+    rows.extend(
+        status
+            .classes
+            .iter()
+            .map(|class| counted(&class.name, class.labels)),
+    );
     text.push_str(&format!("\n{}", table(&rows)));
     if !status.annotators.is_empty() {
         let mut rows = vec![vec!["annotator".to_string(), "labels".to_string()]];
-        rows.extend(status.annotators.iter().map(|one| counted(who(&one.name), one.labels)));
+        rows.extend(
+            status
+                .annotators
+                .iter()
+                .map(|one| counted(who(&one.name), one.labels)),
+        );
         text.push_str(&format!("\n{}", table(&rows)));
     }
     let parked = status.parked.iter().map(|one| {
@@ -74,21 +90,37 @@ fn in_words(status: &Status, estimates: &Value, project: &str) -> String {
             one.seq
         )
     });
-    text.push_str(&listed(("answer needs attention", "answers need attention"), parked));
+    text.push_str(&listed(
+        ("answer needs attention", "answers need attention"),
+        parked,
+    ));
     if !status.parked.is_empty() {
         text.push_str(&format!(
             "  dial settle {project} DECISION keeps what stands; dial tell {project} ITEM CLASS --replace takes the other.\n"
         ));
     }
     let differ = status.disagreements.iter().map(|one| {
-        let said: Vec<String> = one.labels.iter().map(|(name, label)| format!("{label} ({})", who(name))).collect();
+        let said: Vec<String> = one
+            .labels
+            .iter()
+            .map(|(name, label)| format!("{label} ({})", who(name)))
+            .collect();
         format!("{}: {}", one.item, said.join(", "))
     });
-    text.push_str(&listed(("item has labels that differ", "items have labels that differ"), differ));
+    text.push_str(&listed(
+        (
+            "item has labels that differ",
+            "items have labels that differ",
+        ),
+        differ,
+    ));
     let words = belief::in_words(estimates);
     if !words.is_empty() {
         let labels = estimates["labelled"].as_u64().unwrap_or(0) as usize;
-        text.push_str(&format!("\nWith {}: {words}\n", count(labels, "labelled item", "labelled items")));
+        text.push_str(&format!(
+            "\nWith {}: {words}\n",
+            count(labels, "labelled item", "labelled items")
+        ));
     }
     text
 }
@@ -97,7 +129,9 @@ fn listed((one, many): (&str, &str), words: impl ExactSizeIterator<Item = String
     let (total, mut text) = (words.len(), String::new());
     if total > 0 {
         text.push_str(&format!("\n{}:\n", count(total, one, many)));
-        words.take(LISTED).for_each(|word| text.push_str(&format!("  {word}\n")));
+        words
+            .take(LISTED)
+            .for_each(|word| text.push_str(&format!("  {word}\n")));
         if total > LISTED {
             text.push_str(&format!("  and {} more\n", total - LISTED));
         }

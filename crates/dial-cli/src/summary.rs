@@ -16,15 +16,28 @@ use crate::simulate::Run;
 
 /// The questions after which tables report accuracy, as far as a run goes; always its end.
 fn milestones(runs: &[Run]) -> Vec<usize> {
-    let end = runs.iter().flat_map(|run| &run.trials).map(|trial| trial.len() - 1).max().unwrap_or(0);
-    let mut milestones: Vec<usize> = [10, 25, 50, 100].into_iter().filter(|&query| query < end).collect();
+    let end = runs
+        .iter()
+        .flat_map(|run| &run.trials)
+        .map(|trial| trial.len() - 1)
+        .max()
+        .unwrap_or(0);
+    let mut milestones: Vec<usize> = [10, 25, 50, 100]
+        .into_iter()
+        .filter(|&query| query < end)
+        .collect();
     milestones.push(end);
     milestones
 }
 
 /// Number of clusters that could be met.
 pub fn n_clusters(truth: &Truth) -> usize {
-    truth.clusters.iter().flatten().collect::<BTreeSet<_>>().len()
+    truth
+        .clusters
+        .iter()
+        .flatten()
+        .collect::<BTreeSet<_>>()
+        .len()
 }
 
 fn accuracy_at(run: &Run, query: usize) -> Interval {
@@ -35,14 +48,24 @@ fn accuracy_at(run: &Run, query: usize) -> Interval {
 /// The mean accuracy over all questions of each trial: the height of its curve.
 fn height(run: &Run) -> Interval {
     let mean = |trial: &Vec<Record>| {
-        let finite = || trial.iter().map(|record| record.accuracy).filter(|accuracy| accuracy.is_finite());
+        let finite = || {
+            trial
+                .iter()
+                .map(|record| record.accuracy)
+                .filter(|accuracy| accuracy.is_finite())
+        };
         finite().sum::<f64>() / finite().count() as f64
     };
     interval(&run.trials.iter().map(mean).collect::<Vec<_>>())
 }
 
 fn median_step(run: &Run) -> f64 {
-    let mut seconds: Vec<f64> = run.trials.iter().flat_map(|trial| &trial[1..]).map(|record| record.seconds).collect();
+    let mut seconds: Vec<f64> = run
+        .trials
+        .iter()
+        .flat_map(|trial| &trial[1..])
+        .map(|record| record.seconds)
+        .collect();
     if seconds.is_empty() {
         return f64::NAN;
     }
@@ -52,7 +75,14 @@ fn median_step(run: &Run) -> f64 {
 
 /// The question after which every cluster had been met, in the trials where that happened.
 fn all_met(run: &Run, clusters: usize) -> Vec<usize> {
-    run.trials.iter().filter_map(|trial| trial.iter().position(|record| record.clusters_found == clusters)).collect()
+    run.trials
+        .iter()
+        .filter_map(|trial| {
+            trial
+                .iter()
+                .position(|record| record.clusters_found == clusters)
+        })
+        .collect()
 }
 
 /// A table of accuracies with 95 % confidence half-widths.
@@ -65,7 +95,9 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
     let milestones = milestones(runs);
     let percent = |value: Interval| match value.half_width {
         _ if value.mean.is_nan() => "-".into(),
-        width if width.is_finite() && value.count > 1 => format!("{:.1} ± {:.1}", 100.0 * value.mean, 100.0 * width),
+        width if width.is_finite() && value.count > 1 => {
+            format!("{:.1} ± {:.1}", 100.0 * value.mean, 100.0 * width)
+        }
         _ => format!("{:.1}", 100.0 * value.mean),
     };
     let mut rows = vec![vec!["accuracy in %".to_string()]];
@@ -74,7 +106,11 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
     for run in runs {
         let met = all_met(run, clusters);
         let mut row = vec![run.name()];
-        row.extend(milestones.iter().map(|&query| percent(accuracy_at(run, query))));
+        row.extend(
+            milestones
+                .iter()
+                .map(|&query| percent(accuracy_at(run, query))),
+        );
         row.push(percent(height(run)));
         row.push(match met.len() {
             0 => "never".into(),
@@ -85,7 +121,11 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
                 format!("at {mean:.0}, {all} of {}", run.trials.len())
             }
         });
-        row.push(Some(median_step(run)).filter(|s| s.is_finite()).map_or("-".into(), |s| format!("{:.1}", 1e3 * s)));
+        row.push(
+            Some(median_step(run))
+                .filter(|s| s.is_finite())
+                .map_or("-".into(), |s| format!("{:.1}", 1e3 * s)),
+        );
         rows.push(row);
     }
     rows
@@ -98,8 +138,10 @@ pub fn json(runs: &[Run]) -> Value {
     let width = |value: Interval| (value.count > 1).then_some(value.half_width);
     let number = |value: Interval| json!({ "mean": value.mean, "half_width": width(value), "trials": value.count });
     let method = |run: &Run| {
-        let accuracy: serde_json::Map<String, Value> =
-            milestones.iter().map(|&query| (query.to_string(), number(accuracy_at(run, query)))).collect();
+        let accuracy: serde_json::Map<String, Value> = milestones
+            .iter()
+            .map(|&query| (query.to_string(), number(accuracy_at(run, query))))
+            .collect();
         json!({
             "acquisition": run.method.to_string(),
             "policy": run.policy,
@@ -116,7 +158,11 @@ pub fn json(runs: &[Run]) -> Value {
 pub fn curves(pool: &str, runs: &[Run], truth: &Truth) -> Canvas {
     let series = |value: fn(&Record) -> f64| -> Vec<Series> {
         let one = |run: &Run| {
-            let trials: Vec<Vec<f64>> = run.trials.iter().map(|trial| trial.iter().map(value).collect()).collect();
+            let trials: Vec<Vec<f64>> = run
+                .trials
+                .iter()
+                .map(|trial| trial.iter().map(value).collect())
+                .collect();
             let band = band(&trials);
             let x = (0..band.mean.len()).map(|query| query as f64).collect();
             Series::new(run.name(), x, band)
@@ -146,7 +192,10 @@ pub fn curves(pool: &str, runs: &[Run], truth: &Truth) -> Canvas {
 pub fn check_figure(file: &Path) -> Result<(), Failure> {
     match file.extension().and_then(|ending| ending.to_str()) {
         Some("svg" | "png") => Ok(()),
-        _ => Err(Failure::settings(format!("{}: figures end in .svg or .png. Rename it.", file.display()))),
+        _ => Err(Failure::settings(format!(
+            "{}: figures end in .svg or .png. Rename it.",
+            file.display()
+        ))),
     }
 }
 
@@ -154,6 +203,10 @@ pub fn check_figure(file: &Path) -> Result<(), Failure> {
 pub fn write_figure(canvas: &Canvas, file: &Path) -> Result<(), Failure> {
     check_figure(file)?;
     let svg = file.extension().is_some_and(|ending| ending == "svg");
-    let bytes = if svg { to_svg(canvas).into_bytes() } else { to_png(canvas, 2.0) };
+    let bytes = if svg {
+        to_svg(canvas).into_bytes()
+    } else {
+        to_png(canvas, 2.0)
+    };
     Ok(write_whole(file, |out| out.write_all(&bytes))?)
 }

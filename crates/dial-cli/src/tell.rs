@@ -79,33 +79,46 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
 /// Says how the first of two answers is kept.
 fn how_to_keep(failure: Failure, project: &str) -> Failure {
     match (failure.code(), failure.parked()) {
-        ("C3", Some(parked)) => failure.and(&format!("To keep the first: dial settle {project} {parked}.")),
-        ("C6", Some(parked)) => failure.and(&format!("To leave it: dial settle {project} {parked}.")),
+        ("C3", Some(parked)) => failure.and(&format!(
+            "To keep the first: dial settle {project} {parked}."
+        )),
+        ("C6", Some(parked)) => {
+            failure.and(&format!("To leave it: dial settle {project} {parked}."))
+        }
         _ => failure,
     }
 }
 
 /// The labels as typed.
 fn typed(words: &[String]) -> Result<Vec<Typed>, Failure> {
-    let refuse = |text: String| Failure::settings(format!("{text} Nothing was changed. See dial tell --help."));
+    let refuse = |text: String| {
+        Failure::settings(format!("{text} Nothing was changed. See dial tell --help."))
+    };
     if words == ["-"] {
         let mut text = String::new();
         let read = std::io::stdin().read_to_string(&mut text);
         read.map_err(|error| {
-            Failure::input("I6", format!("stdin cannot be read ({error}). Nothing was changed. Send UTF-8 text."))
+            Failure::input(
+                "I6",
+                format!("stdin cannot be read ({error}). Nothing was changed. Send UTF-8 text."),
+            )
         })?;
         return lines(&text);
     }
     if words.iter().all(|word| word.contains('=')) {
         // An id may hold the sign, a class hardly does.
-        let pair =
-            |word: &String| word.rsplit_once('=').map(|(item, class)| (item.to_string(), vec![class.to_string()]));
+        let pair = |word: &String| {
+            word.rsplit_once('=')
+                .map(|(item, class)| (item.to_string(), vec![class.to_string()]))
+        };
         return Ok(words.iter().filter_map(pair).collect());
     }
     if words.iter().any(|word| word.contains('=')) {
-        let next =
-            "Write ITEM=CLASS for every label, or one ITEM and its classes; lines from stdin (-) may hold any sign.";
-        let text = format!("{:?} has labels of both forms. Nothing was changed.", words.join(" "));
+        let next = "Write ITEM=CLASS for every label, or one ITEM and its classes; lines from stdin (-) may hold any sign.";
+        let text = format!(
+            "{:?} has labels of both forms. Nothing was changed.",
+            words.join(" ")
+        );
         return Err(Failure::settings(format!("{text} {next}")));
     }
     match words {
@@ -117,26 +130,39 @@ fn typed(words: &[String]) -> Result<Vec<Typed>, Failure> {
 /// Lines of an id and classes, tabs between.
 fn lines(text: &str) -> Result<Vec<Typed>, Failure> {
     let mut found = Vec::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
         let mut cells = line.split('\t').map(|cell| cell.trim().to_string());
-        let (item, classes) =
-            (cells.next().unwrap_or_default(), cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>());
+        let (item, classes) = (
+            cells.next().unwrap_or_default(),
+            cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>(),
+        );
         if classes.is_empty() {
             let text = format!("stdin: line {number} has no class: {line:?}. Nothing was changed.");
-            return Err(Failure::input("I6", format!("{text} Write an id, a tab and a class.")));
+            return Err(Failure::input(
+                "I6",
+                format!("{text} Write an id, a tab and a class."),
+            ));
         }
         found.push((item, classes));
     }
     match found.is_empty() {
-        true => {
-            Err(Failure::input("I6", "stdin: no labels. Nothing was changed. Write an id, a tab and a class.".into()))
-        }
+        true => Err(Failure::input(
+            "I6",
+            "stdin: no labels. Nothing was changed. Write an id, a tab and a class.".into(),
+        )),
         false => Ok(found),
     }
 }
 
 /// What to send: new classes first, then the labels.
-fn decisions(access: &Access, typed: &[Typed], add_classes: bool) -> Result<Vec<Decision>, Failure> {
+fn decisions(
+    access: &Access,
+    typed: &[Typed],
+    add_classes: bool,
+) -> Result<Vec<Decision>, Failure> {
     let mut classes = access.classes()?;
     let mut decisions = Vec::new();
     let mut labels = Vec::new();
@@ -156,7 +182,10 @@ fn decisions(access: &Access, typed: &[Typed], add_classes: bool) -> Result<Vec<
             };
             label.push((class, weight));
         }
-        labels.push(Decision::Change(Change::Label { item: item.clone(), classes: label }));
+        labels.push(Decision::Change(Change::Label {
+            item: item.clone(),
+            classes: label,
+        }));
     }
     decisions.extend(labels);
     Ok(decisions)
@@ -176,7 +205,12 @@ fn add_classes(access: &mut Access, typed: &[Typed], sender: &Sender) -> Result<
     if new.is_empty() {
         return Ok(());
     }
-    let mut classes = sender.submission(new.into_iter().map(|name| Decision::AddClass { name }).collect(), false)?;
+    let mut classes = sender.submission(
+        new.into_iter()
+            .map(|name| Decision::AddClass { name })
+            .collect(),
+        false,
+    )?;
     classes.key += "-classes";
     access.send(classes).map(drop)
 }
@@ -198,7 +232,9 @@ fn share(word: &str, classes: &[(ClassId, String)], of: usize) -> (String, f64) 
     if of == 1 && classes.iter().any(|(_, name)| name == word) {
         return whole();
     }
-    let split = word.rsplit_once(':').and_then(|(name, weight)| Some((name.to_string(), weight.parse().ok()?)));
+    let split = word
+        .rsplit_once(':')
+        .and_then(|(name, weight)| Some((name.to_string(), weight.parse().ok()?)));
     split.unwrap_or_else(whole)
 }
 
@@ -214,8 +250,14 @@ mod tests {
     fn labels_as_typed() {
         let pair = |item: &str, classes: &str| (item.to_string(), words(classes));
         assert_eq!(typed(&words("a cat")).unwrap(), [pair("a", "cat")]);
-        assert_eq!(typed(&words("a cat:0.6 dog:0.4")).unwrap(), [pair("a", "cat:0.6 dog:0.4")]);
-        assert_eq!(typed(&words("a=cat b=c=dog")).unwrap(), [pair("a", "cat"), pair("b=c", "dog")]);
+        assert_eq!(
+            typed(&words("a cat:0.6 dog:0.4")).unwrap(),
+            [pair("a", "cat:0.6 dog:0.4")]
+        );
+        assert_eq!(
+            typed(&words("a=cat b=c=dog")).unwrap(),
+            [pair("a", "cat"), pair("b=c", "dog")]
+        );
         for refused in ["a", "a=b cat", "3=pos 4", "3 pos=neg"] {
             assert!(typed(&words(refused)).is_err(), "{refused}");
         }
@@ -228,7 +270,10 @@ mod tests {
 
     #[test]
     fn shares_as_typed() {
-        let classes = [(ClassId(0), "cat".to_string()), (ClassId(1), "16:9".to_string())];
+        let classes = [
+            (ClassId(0), "cat".to_string()),
+            (ClassId(1), "16:9".to_string()),
+        ];
         assert_eq!(share("cat", &classes, 1), ("cat".into(), 1.0));
         assert_eq!(share("16:9", &classes, 1), ("16:9".into(), 1.0));
         assert_eq!(share("16:9:0.5", &classes, 2), ("16:9".into(), 0.5));

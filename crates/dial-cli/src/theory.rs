@@ -55,7 +55,11 @@ impl std::str::FromStr for What {
     type Err = String;
 
     fn from_str(word: &str) -> Result<What, String> {
-        if word == "all" { Ok(What::All) } else { word.parse().map(What::One) }
+        if word == "all" {
+            Ok(What::All)
+        } else {
+            word.parse().map(What::One)
+        }
     }
 }
 
@@ -64,7 +68,8 @@ pub fn run(args: &Theory, output: &Output) -> Result<(), Failure> {
     let settings = settings(args, output);
     outputs::check_folder(&settings.folder, "--out")?;
     check(&settings)?;
-    let wanted = |part: &Part| args.what.contains(&What::All) || args.what.contains(&What::One(*part));
+    let wanted =
+        |part: &Part| args.what.contains(&What::All) || args.what.contains(&What::One(*part));
     let mut done = Vec::new();
     for part in Part::ALL.into_iter().filter(wanted) {
         let start = Instant::now();
@@ -72,13 +77,24 @@ pub fn run(args: &Theory, output: &Output) -> Result<(), Failure> {
         let seconds = start.elapsed().as_secs_f64();
         let files = write(part, &outcome, &settings, seconds)?;
         if !output.json {
-            output.print(&format!("\n{} ({seconds:.1} s)\n{}", part.title(), outcomes::in_words(&outcome)));
+            output.print(&format!(
+                "\n{} ({seconds:.1} s)\n{}",
+                part.title(),
+                outcomes::in_words(&outcome)
+            ));
         }
         done.push(json!({ "part": part.word(), "seconds": seconds, "findings": outcome.findings, "files": files }));
     }
     let page = settings.folder.join("theory.html");
-    let quick = if args.quick { format!("\nThese were {QUICK}.\n") } else { String::new() };
-    output.result(&format!("{quick}\nLook at  {}\n", page.display()), &json!({ "page": page, "parts": done }));
+    let quick = if args.quick {
+        format!("\nThese were {QUICK}.\n")
+    } else {
+        String::new()
+    };
+    output.result(
+        &format!("{quick}\nLook at  {}\n", page.display()),
+        &json!({ "page": page, "parts": done }),
+    );
     Ok(())
 }
 
@@ -89,7 +105,9 @@ fn settings(args: &Theory, output: &Output) -> Settings {
         _ => Level::Usual,
     };
     let named = || {
-        let folder = std::env::var_os("DIAL_DATA").filter(|value| !value.is_empty()).map(PathBuf::from)?;
+        let folder = std::env::var_os("DIAL_DATA")
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)?;
         if !has_data(&folder) {
             output.note("note: the folder of DIAL_DATA does not hold MNIST-SMALL; it is left out.");
         }

@@ -17,7 +17,10 @@ impl FromStr for ZeroRows {
     fn from_str(word: &str) -> Result<ZeroRows, String> {
         match word {
             "drop" => Ok(ZeroRows::Drop),
-            _ => word.parse().map(ZeroRows::Core).map_err(|_| "use error, isolate or drop".to_string()),
+            _ => word
+                .parse()
+                .map(ZeroRows::Core)
+                .map_err(|_| "use error, isolate or drop".to_string()),
         }
     }
 }
@@ -77,7 +80,11 @@ impl FromStr for Size {
 
     fn from_str(word: &str) -> Result<Size, String> {
         let letters = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let unit: f64 = match letters.to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B') {
+        let unit: f64 = match letters
+            .to_ascii_uppercase()
+            .trim_end_matches("IB")
+            .trim_end_matches('B')
+        {
             "" => 1.0,
             "K" => 1024.0,
             "M" => 1024.0 * 1024.0,
@@ -85,9 +92,15 @@ impl FromStr for Size {
             "T" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
             _ => f64::NAN,
         };
-        let bytes = word[..word.len() - letters.len()].parse::<f64>().map(|number| number * unit);
+        let bytes = word[..word.len() - letters.len()]
+            .parse::<f64>()
+            .map(|number| number * unit);
         let wrong = || "use a number of bytes, or with K, M, G or T, as in 16G".to_string();
-        bytes.ok().filter(|bytes| *bytes >= 1.0 && bytes.is_finite()).map(|bytes| Size(bytes as u64)).ok_or_else(wrong)
+        bytes
+            .ok()
+            .filter(|bytes| *bytes >= 1.0 && bytes.is_finite())
+            .map(|bytes| Size(bytes as u64))
+            .ok_or_else(wrong)
     }
 }
 
@@ -110,7 +123,9 @@ impl FromStr for InitialName {
             "one-per-class" => Ok(InitialName::OnePerClass),
             "none" => Ok(InitialName::None),
             "" => Err("use one-per-class, none, or item ids like 3,17,42".into()),
-            ids => Ok(InitialName::Items(ids.split(',').map(|id| id.trim().to_string()).collect())),
+            ids => Ok(InitialName::Items(
+                ids.split(',').map(|id| id.trim().to_string()).collect(),
+            )),
         }
     }
 }
@@ -143,7 +158,10 @@ impl FromStr for Neighbourhood {
     fn from_str(word: &str) -> Result<Neighbourhood, String> {
         match word {
             "auto" => Ok(Neighbourhood::Auto),
-            _ => word.parse().map(Neighbourhood::Number).map_err(|_| "use a whole number, or auto".into()),
+            _ => word
+                .parse()
+                .map(Neighbourhood::Number)
+                .map_err(|_| "use a whole number, or auto".into()),
         }
     }
 }

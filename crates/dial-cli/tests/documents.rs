@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 fn text(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -14,7 +16,10 @@ fn commands(document: &str) -> Vec<String> {
     for block in document.split("```sh\n").skip(1) {
         let block = block.split("```").next().unwrap().replace("\\\n", " ");
         found.extend(
-            block.lines().filter(|line| line.starts_with("dial ") || line.starts_with("printf ")).map(String::from),
+            block
+                .lines()
+                .filter(|line| line.starts_with("dial ") || line.starts_with("printf "))
+                .map(String::from),
         );
     }
     found
@@ -25,10 +30,23 @@ fn run_all(document: &str, least: usize) {
     let bin = Path::new(env!("CARGO_BIN_EXE_dial")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let commands = commands(&text(document));
-    assert!(commands.len() >= least, "{document}: only {} commands found", commands.len());
+    assert!(
+        commands.len() >= least,
+        "{document}: only {} commands found",
+        commands.len()
+    );
     for command in commands {
-        let run = Command::new("sh").args(["-c", &command]).current_dir(&folder).env("PATH", &path).output().unwrap();
-        assert!(run.status.success(), "{document}: {command}\n{}", String::from_utf8_lossy(&run.stderr));
+        let run = Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(&folder)
+            .env("PATH", &path)
+            .output()
+            .unwrap();
+        assert!(
+            run.status.success(),
+            "{document}: {command}\n{}",
+            String::from_utf8_lossy(&run.stderr)
+        );
     }
 }
 
@@ -54,10 +72,18 @@ fn the_commands_of_the_page_on_projects_run() {
 
 /// The flags of a verb, as its help lists them.
 fn flags(verb: &[&str]) -> Vec<String> {
-    let help = Command::new(env!("CARGO_BIN_EXE_dial")).args(verb).arg("--help").output().unwrap();
+    let help = Command::new(env!("CARGO_BIN_EXE_dial"))
+        .args(verb)
+        .arg("--help")
+        .output()
+        .unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
-    let flags = help.lines().filter_map(|line| line.trim_start().strip_prefix("--"));
-    flags.map(|rest| rest.split([' ', '=', '[']).next().unwrap().to_string()).collect()
+    let flags = help
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("--"));
+    flags
+        .map(|rest| rest.split([' ', '=', '[']).next().unwrap().to_string())
+        .collect()
 }
 
 #[test]
@@ -68,7 +94,10 @@ fn every_flag_of_a_project_is_explained() {
         let flags = flags(&[verb]);
         assert!(flags.len() >= 4, "{verb}: {flags:?}");
         for flag in flags {
-            assert!(pages.contains(&format!("--{flag}")), "no page mentions --{flag} of {verb}");
+            assert!(
+                pages.contains(&format!("--{flag}")),
+                "no page mentions --{flag} of {verb}"
+            );
         }
     }
 }
@@ -91,7 +120,10 @@ fn every_flag_is_in_the_guide() {
         let flags = flags(verb);
         assert!(flags.len() >= 4, "{verb:?}: {flags:?}");
         for flag in flags {
-            assert!(guide.contains(&format!("--{flag}")), "docs/guide.md does not mention --{flag} of {verb:?}");
+            assert!(
+                guide.contains(&format!("--{flag}")),
+                "docs/guide.md does not mention --{flag} of {verb:?}"
+            );
         }
     }
 }
@@ -115,10 +147,20 @@ fn the_documents_point_to_files_that_are_there() {
         "reproduction",
         "theory",
     ] {
-        let path = if document.ends_with(".md") { document.to_string() } else { format!("docs/{document}.md") };
-        let (text, root) = (text(&path), Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let path = if document.ends_with(".md") {
+            document.to_string()
+        } else {
+            format!("docs/{document}.md")
+        };
+        let (text, root) = (
+            text(&path),
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."),
+        );
         let folder = root.join(&path).parent().unwrap().to_path_buf();
-        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let links = text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split([')', '#']).next());
         for link in links.filter(|link| !link.is_empty() && !link.contains("//")) {
             assert!(folder.join(link).exists(), "{path}: no {link}");
             followed += 1;

@@ -66,17 +66,34 @@ impl Array {
     pub(crate) fn into_features(self) -> Result<(Matrix, Show), Fault> {
         let (n, dim, sides) = match *self.shape.as_slice() {
             [n, d] => (n, d, None),
-            [n, h, w] => (n, h.checked_mul(w).ok_or_else(|| too_large(&self.shape))?, Some((h, w))),
+            [n, h, w] => (
+                n,
+                h.checked_mul(w).ok_or_else(|| too_large(&self.shape))?,
+                Some((h, w)),
+            ),
             _ => return Err(Fault::Shape(not_a_matrix(&self.shape))),
         };
         if n == 0 || dim == 0 {
-            return Err(Fault::Shape(if n == 0 { "no rows".into() } else { "no columns".into() }));
+            return Err(Fault::Shape(if n == 0 {
+                "no rows".into()
+            } else {
+                "no columns".into()
+            }));
         }
         let bytes = matches!(self.data, ArrayData::U8(_));
         let values = into_buffer(self.data)?;
         let show = sides.map_or(Show::Numbers(Vec::new()), |(height, width)| {
-            let (lowest, highest) = if bytes { (0.0, 255.0) } else { extremes(&values) };
-            Show::Picture(Picture { height, width, lowest, highest })
+            let (lowest, highest) = if bytes {
+                (0.0, 255.0)
+            } else {
+                extremes(&values)
+            };
+            Show::Picture(Picture {
+                height,
+                width,
+                lowest,
+                highest,
+            })
         });
         Ok((Matrix { values, n, dim }, show))
     }
@@ -92,8 +109,16 @@ impl Array {
             ArrayData::I64(values) => Ok(values.iter().map(i64::to_string).collect()),
             ArrayData::U8(values) => Ok(values.iter().map(u8::to_string).collect()),
             ArrayData::Text(values) => Ok(values),
-            ArrayData::F32(values) => values.iter().enumerate().map(|(row, &v)| whole(row, f64::from(v))).collect(),
-            ArrayData::F64(values) => values.iter().enumerate().map(|(row, &v)| whole(row, v)).collect(),
+            ArrayData::F32(values) => values
+                .iter()
+                .enumerate()
+                .map(|(row, &v)| whole(row, f64::from(v)))
+                .collect(),
+            ArrayData::F64(values) => values
+                .iter()
+                .enumerate()
+                .map(|(row, &v)| whole(row, v))
+                .collect(),
         }
     }
 }
@@ -103,13 +128,19 @@ pub(crate) fn shape_in_words(shape: &[usize]) -> String {
     match shape {
         [] => "a single value".into(),
         [one] => one.to_string(),
-        many => many.iter().map(usize::to_string).collect::<Vec<_>>().join(" x "),
+        many => many
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(" x "),
     }
 }
 
 /// The number of values of a shape, or `None` if it exceeds what memory can address.
 pub(crate) fn count(shape: &[usize]) -> Option<usize> {
-    shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length))
+    shape
+        .iter()
+        .try_fold(1usize, |product, &length| product.checked_mul(length))
 }
 
 pub(crate) fn too_large(shape: &[usize]) -> Fault {
@@ -134,7 +165,9 @@ fn whole(row: usize, value: f64) -> Result<String, Fault> {
         return Ok(String::new());
     }
     if value != value.trunc() || value.abs() > 9_007_199_254_740_992.0 {
-        return Err(Fault::Labels(format!("the label of row {row} is {value}, not a class number.")));
+        return Err(Fault::Labels(format!(
+            "the label of row {row} is {value}, not a class number."
+        )));
     }
     Ok((value as i64).to_string())
 }
@@ -148,21 +181,34 @@ fn into_buffer(data: ArrayData) -> Result<Buffer, Fault> {
         ArrayData::I64(values) if values.iter().all(|value| value.unsigned_abs() <= EXACT) => {
             Buffer::F32(values.into_iter().map(|value| value as f32).collect())
         }
-        ArrayData::I64(values) => Buffer::F64(values.into_iter().map(|value| value as f64).collect()),
+        ArrayData::I64(values) => {
+            Buffer::F64(values.into_iter().map(|value| value as f64).collect())
+        }
         ArrayData::Text(_) => return Err(Fault::Kind("text instead of numbers".into())),
     })
 }
 
 fn extremes(values: &Buffer) -> (f64, f64) {
     let widen = |range: (f64, f64), value: f64| {
-        if value.is_finite() { (range.0.min(value), range.1.max(value)) } else { range }
+        if value.is_finite() {
+            (range.0.min(value), range.1.max(value))
+        } else {
+            range
+        }
     };
     let nothing = (f64::INFINITY, f64::NEG_INFINITY);
     let (lowest, highest) = match values {
-        Buffer::F32(values) => values.iter().map(|&value| f64::from(value)).fold(nothing, widen),
+        Buffer::F32(values) => values
+            .iter()
+            .map(|&value| f64::from(value))
+            .fold(nothing, widen),
         Buffer::F64(values) => values.iter().copied().fold(nothing, widen),
     };
-    if lowest <= highest { (lowest, highest) } else { (0.0, 1.0) }
+    if lowest <= highest {
+        (lowest, highest)
+    } else {
+        (0.0, 1.0)
+    }
 }
 
 /// Column-major to row-major: walks the C order of the positions and picks each value from its Fortran place.
@@ -206,19 +252,47 @@ mod tests {
 
     #[test]
     fn integers_take_the_narrowest_exact_floats() {
-        let narrow = Array { shape: vec![1, 2], data: ArrayData::I64(vec![-(1 << 24), 1 << 24]) };
-        assert_eq!(narrow.into_features().unwrap().0.values, Buffer::F32(vec![-16_777_216.0, 16_777_216.0]));
-        let wide = Array { shape: vec![1, 2], data: ArrayData::I64(vec![(1 << 24) + 1, 0]) };
-        assert_eq!(wide.into_features().unwrap().0.values, Buffer::F64(vec![16_777_217.0, 0.0]));
+        let narrow = Array {
+            shape: vec![1, 2],
+            data: ArrayData::I64(vec![-(1 << 24), 1 << 24]),
+        };
+        assert_eq!(
+            narrow.into_features().unwrap().0.values,
+            Buffer::F32(vec![-16_777_216.0, 16_777_216.0])
+        );
+        let wide = Array {
+            shape: vec![1, 2],
+            data: ArrayData::I64(vec![(1 << 24) + 1, 0]),
+        };
+        assert_eq!(
+            wide.into_features().unwrap().0.values,
+            Buffer::F64(vec![16_777_217.0, 0.0])
+        );
     }
 
     #[test]
     fn pictures_know_their_range() {
-        let bytes = Array { shape: vec![1, 1, 2], data: ArrayData::U8(vec![3, 4]) };
-        let picture = Picture { height: 1, width: 2, lowest: 0.0, highest: 255.0 };
+        let bytes = Array {
+            shape: vec![1, 1, 2],
+            data: ArrayData::U8(vec![3, 4]),
+        };
+        let picture = Picture {
+            height: 1,
+            width: 2,
+            lowest: 0.0,
+            highest: 255.0,
+        };
         assert_eq!(bytes.into_features().unwrap().1, Show::Picture(picture));
-        let floats = Array { shape: vec![1, 2, 1], data: ArrayData::F32(vec![-0.5, 2.0]) };
-        let picture = Picture { height: 2, width: 1, lowest: -0.5, highest: 2.0 };
+        let floats = Array {
+            shape: vec![1, 2, 1],
+            data: ArrayData::F32(vec![-0.5, 2.0]),
+        };
+        let picture = Picture {
+            height: 2,
+            width: 1,
+            lowest: -0.5,
+            highest: 2.0,
+        };
         assert_eq!(floats.into_features().unwrap().1, Show::Picture(picture));
     }
 
@@ -226,19 +300,35 @@ mod tests {
     fn colour_pictures_are_told_the_way() {
         let error = |shape: Vec<usize>| {
             let data = ArrayData::U8(vec![0; shape.iter().product()]);
-            Array { shape, data }.into_features().unwrap_err().to_string()
+            Array { shape, data }
+                .into_features()
+                .unwrap_err()
+                .to_string()
         };
         let text = error(vec![2, 4, 4, 3]);
-        assert!(text.starts_with("4-D: 2 x 4 x 4 x 3, not a matrix. These look like colour pictures: save"), "{text}");
+        assert!(
+            text.starts_with(
+                "4-D: 2 x 4 x 4 x 3, not a matrix. These look like colour pictures: save"
+            ),
+            "{text}"
+        );
         assert!(error(vec![2, 4, 4, 4]).contains("give the folder"));
         assert!(error(vec![2, 4, 4, 5]).starts_with("4-D: 2 x 4 x 4 x 5, not a matrix. Nothing"));
     }
 
     #[test]
     fn labels_in_words() {
-        let floats = Array { shape: vec![3], data: ArrayData::F64(vec![2.0, -1.0, f64::NAN]) };
+        let floats = Array {
+            shape: vec![3],
+            data: ArrayData::F64(vec![2.0, -1.0, f64::NAN]),
+        };
         assert_eq!(floats.into_labels().unwrap(), ["2", "-1", ""]);
-        let half = Array { shape: vec![1], data: ArrayData::F32(vec![0.5]) };
-        assert!(matches!(half.into_labels(), Err(Fault::Labels(text)) if text.contains("row 0 is 0.5")));
+        let half = Array {
+            shape: vec![1],
+            data: ArrayData::F32(vec![0.5]),
+        };
+        assert!(
+            matches!(half.into_labels(), Err(Fault::Labels(text)) if text.contains("row 0 is 0.5"))
+        );
     }
 }

@@ -107,10 +107,18 @@ impl Number {
         match self {
             Number::U8 => ArrayData::U8(bytes.to_vec()),
             Number::I8 => ArrayData::I64(numbers(bytes, big, |b| i64::from(i8::from_le_bytes(b)))),
-            Number::I16 => ArrayData::I64(numbers(bytes, big, |b| i64::from(i16::from_le_bytes(b)))),
-            Number::U16 => ArrayData::I64(numbers(bytes, big, |b| i64::from(u16::from_le_bytes(b)))),
-            Number::I32 => ArrayData::I64(numbers(bytes, big, |b| i64::from(i32::from_le_bytes(b)))),
-            Number::U32 => ArrayData::I64(numbers(bytes, big, |b| i64::from(u32::from_le_bytes(b)))),
+            Number::I16 => {
+                ArrayData::I64(numbers(bytes, big, |b| i64::from(i16::from_le_bytes(b))))
+            }
+            Number::U16 => {
+                ArrayData::I64(numbers(bytes, big, |b| i64::from(u16::from_le_bytes(b))))
+            }
+            Number::I32 => {
+                ArrayData::I64(numbers(bytes, big, |b| i64::from(i32::from_le_bytes(b))))
+            }
+            Number::U32 => {
+                ArrayData::I64(numbers(bytes, big, |b| i64::from(u32::from_le_bytes(b))))
+            }
             Number::I64 => ArrayData::I64(numbers(bytes, big, i64::from_le_bytes)),
             Number::U64 => unsigned(numbers(bytes, big, u64::from_le_bytes)),
             Number::F16 => ArrayData::F32(numbers(bytes, big, |b| half(u16::from_le_bytes(b)))),
@@ -134,7 +142,10 @@ fn numbers<const N: usize, T>(bytes: &[u8], big: bool, number: impl Fn([u8; N]) 
 /// Unsigned 64-bit numbers as i64 where all fit, else rounded to f64.
 fn unsigned(values: Vec<u64>) -> ArrayData {
     let exact: Result<Vec<i64>, _> = values.iter().map(|&value| i64::try_from(value)).collect();
-    exact.map_or_else(|_| ArrayData::F64(values.iter().map(|&value| value as f64).collect()), ArrayData::I64)
+    exact.map_or_else(
+        |_| ArrayData::F64(values.iter().map(|&value| value as f64).collect()),
+        ArrayData::I64,
+    )
 }
 
 /// IEEE half precision to single: sign 1 bit, exponent 5 bits (bias 15), fraction 10 bits. Exact.
@@ -145,7 +156,9 @@ fn half(bits: u16) -> f32 {
         0 => sign * fraction * (1.0 / 16_777_216.0), // fraction * 2^-24
         31 if fraction == 0.0 => sign * f32::INFINITY,
         31 => f32::NAN,
-        exponent => sign * f32::from_bits((u32::from(exponent) + 112) << 23) * (1.0 + fraction / 1024.0),
+        exponent => {
+            sign * f32::from_bits((u32::from(exponent) + 112) << 23) * (1.0 + fraction / 1024.0)
+        }
     }
 }
 
@@ -174,10 +187,22 @@ mod tests {
 
     #[test]
     fn both_byte_orders() {
-        assert_eq!(Number::I16.decode(&[0xFF, 0xFE], true), ArrayData::I64(vec![-2]));
-        assert_eq!(Number::I16.decode(&[0xFE, 0xFF], false), ArrayData::I64(vec![-2]));
-        assert_eq!(Number::F32.decode(&[0x3F, 0x80, 0, 0, 9], true), ArrayData::F32(vec![1.0]));
-        assert_eq!(Number::U64.decode(&[0xFF; 8], false), ArrayData::F64(vec![18_446_744_073_709_551_615.0]));
+        assert_eq!(
+            Number::I16.decode(&[0xFF, 0xFE], true),
+            ArrayData::I64(vec![-2])
+        );
+        assert_eq!(
+            Number::I16.decode(&[0xFE, 0xFF], false),
+            ArrayData::I64(vec![-2])
+        );
+        assert_eq!(
+            Number::F32.decode(&[0x3F, 0x80, 0, 0, 9], true),
+            ArrayData::F32(vec![1.0])
+        );
+        assert_eq!(
+            Number::U64.decode(&[0xFF; 8], false),
+            ArrayData::F64(vec![18_446_744_073_709_551_615.0])
+        );
     }
 
     #[test]

@@ -41,15 +41,23 @@ impl Sparse {
 
     fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.starts[row]..self.starts[row + 1];
-        self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&c, &v)| (c as usize, f64::from(v)))
+        self.columns[range.clone()]
+            .iter()
+            .zip(&self.values[range])
+            .map(|(&c, &v)| (c as usize, f64::from(v)))
     }
 
     fn transposed(&self) -> Sparse {
         let mut starts = vec![0usize; self.width + 1];
-        self.columns.iter().for_each(|&column| starts[column as usize + 1] += 1);
+        self.columns
+            .iter()
+            .for_each(|&column| starts[column as usize + 1] += 1);
         (0..self.width).for_each(|column| starts[column + 1] += starts[column]);
         let mut next = starts.clone();
-        let (mut columns, mut values) = (vec![0u32; self.columns.len()], vec![0f32; self.values.len()]);
+        let (mut columns, mut values) = (
+            vec![0u32; self.columns.len()],
+            vec![0f32; self.values.len()],
+        );
         for row in 0..self.rows() {
             for (column, value) in self.row(row) {
                 columns[next[column]] = row as u32;
@@ -57,26 +65,35 @@ impl Sparse {
                 next[column] += 1;
             }
         }
-        Sparse { starts, columns, values, width: self.rows() }
+        Sparse {
+            starts,
+            columns,
+            values,
+            width: self.rows(),
+        }
     }
 
     /// This times a block of `width` rows of `l` numbers.
     fn times(&self, block: &[f64], l: usize) -> Vec<f64> {
         let mut out = vec![0.0; self.rows() * l];
-        out.par_chunks_mut(CHUNK * l).enumerate().for_each(|(chunk, rows)| {
-            for (i, sums) in rows.chunks_mut(l).enumerate() {
-                for (column, value) in self.row(chunk * CHUNK + i) {
-                    add(sums, value, &block[column * l..(column + 1) * l]);
+        out.par_chunks_mut(CHUNK * l)
+            .enumerate()
+            .for_each(|(chunk, rows)| {
+                for (i, sums) in rows.chunks_mut(l).enumerate() {
+                    for (column, value) in self.row(chunk * CHUNK + i) {
+                        add(sums, value, &block[column * l..(column + 1) * l]);
+                    }
                 }
-            }
-        });
+            });
         out
     }
 }
 
 /// `sums += factor * terms`.
 fn add(sums: &mut [f64], factor: f64, terms: &[f64]) {
-    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += factor * term);
+    sums.iter_mut()
+        .zip(terms)
+        .for_each(|(sum, term)| *sum += factor * term);
 }
 
 /// What is decomposed.
@@ -102,16 +119,25 @@ impl Operator<'_> {
             Operator::Sparse(sparse, _) => return sparse.times(block, l),
         };
         let mut shift = vec![0.0; l];
-        means.iter().enumerate().for_each(|(column, &mean)| add(&mut shift, -mean, &block[column * l..][..l]));
+        means
+            .iter()
+            .enumerate()
+            .for_each(|(column, &mean)| add(&mut shift, -mean, &block[column * l..][..l]));
         let mut out = vec![0.0; matrix.n * l];
-        out.par_chunks_mut(CHUNK * l).enumerate().for_each(|(chunk, rows)| {
-            for (i, sums) in rows.chunks_mut(l).enumerate() {
-                sums.copy_from_slice(&shift);
-                for column in 0..matrix.dim {
-                    add(sums, matrix.get(chunk * CHUNK + i, column), &block[column * l..(column + 1) * l]);
+        out.par_chunks_mut(CHUNK * l)
+            .enumerate()
+            .for_each(|(chunk, rows)| {
+                for (i, sums) in rows.chunks_mut(l).enumerate() {
+                    sums.copy_from_slice(&shift);
+                    for column in 0..matrix.dim {
+                        add(
+                            sums,
+                            matrix.get(chunk * CHUNK + i, column),
+                            &block[column * l..(column + 1) * l],
+                        );
+                    }
                 }
-            }
-        });
+            });
         out
     }
 
@@ -124,14 +150,20 @@ impl Operator<'_> {
         let mut total = vec![0.0; l];
         block.chunks(l).for_each(|row| add(&mut total, 1.0, row));
         let mut out = vec![0.0; matrix.dim * l];
-        out.par_chunks_mut(STRIPE * l).enumerate().for_each(|(stripe, sums)| {
-            let first = stripe * STRIPE;
-            for row in 0..matrix.n {
-                let terms = &block[row * l..(row + 1) * l];
-                sums.chunks_mut(l).enumerate().for_each(|(i, sums)| add(sums, matrix.get(row, first + i), terms));
-            }
-            sums.chunks_mut(l).enumerate().for_each(|(i, sums)| add(sums, -means[first + i], &total));
-        });
+        out.par_chunks_mut(STRIPE * l)
+            .enumerate()
+            .for_each(|(stripe, sums)| {
+                let first = stripe * STRIPE;
+                for row in 0..matrix.n {
+                    let terms = &block[row * l..(row + 1) * l];
+                    sums.chunks_mut(l)
+                        .enumerate()
+                        .for_each(|(i, sums)| add(sums, matrix.get(row, first + i), terms));
+                }
+                sums.chunks_mut(l)
+                    .enumerate()
+                    .for_each(|(i, sums)| add(sums, -means[first + i], &total));
+            });
         out
     }
 }
@@ -141,7 +173,10 @@ impl Operator<'_> {
 pub(crate) fn principal(matrix: &Matrix, rank: usize, control: &Control) -> Result<Matrix, Fault> {
     let mut means = vec![0.0; matrix.dim];
     for row in 0..matrix.n {
-        means.iter_mut().enumerate().for_each(|(column, mean)| *mean += matrix.get(row, column));
+        means
+            .iter_mut()
+            .enumerate()
+            .for_each(|(column, mean)| *mean += matrix.get(row, column));
     }
     means.iter_mut().for_each(|mean| *mean /= matrix.n as f64);
     reduce(&Operator::Centred(matrix, means), rank, control)
@@ -149,7 +184,11 @@ pub(crate) fn principal(matrix: &Matrix, rank: usize, control: &Control) -> Resu
 
 /// The rows of a sparse matrix in the coordinates of its leading singular directions.
 pub(crate) fn leading(sparse: &Sparse, rank: usize, control: &Control) -> Result<Matrix, Fault> {
-    reduce(&Operator::Sparse(sparse, sparse.transposed()), rank, control)
+    reduce(
+        &Operator::Sparse(sparse, sparse.transposed()),
+        rank,
+        control,
+    )
 }
 
 fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fault> {
@@ -158,7 +197,11 @@ fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fa
     let mut random = Random::new(0, Purpose::Subspace, 0);
     let start: Vec<f64> = (0..m * l).map(|_| random.normal()).collect();
     control.start("finding principal directions", ROUNDS + 1);
-    let mut basis = if l == 0 { Vec::new() } else { a.times(&start, l) };
+    let mut basis = if l == 0 {
+        Vec::new()
+    } else {
+        a.times(&start, l)
+    };
     for _ in 0..ROUNDS {
         (basis, l) = orthonormal(basis, l)?;
         if l == 0 {
@@ -170,7 +213,11 @@ fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fa
     (basis, l) = orthonormal(basis, l)?;
     if l == 0 {
         control.finish();
-        return Ok(Matrix { values: Buffer::F32(vec![0.0; n]), n, dim: 1 });
+        return Ok(Matrix {
+            values: Buffer::F32(vec![0.0; n]),
+            n,
+            dim: 1,
+        });
     }
     let right = a.transposed_times(&basis, l);
     let (squares, vectors) = eigen(gram(&right, l), l)?;
@@ -178,12 +225,22 @@ fn reduce(a: &Operator<'_>, rank: usize, control: &Control) -> Result<Matrix, Fa
     control.finish();
     // The largest come last. Directions in which nothing varies are left out, but one is always kept.
     let largest = squares.last().copied().unwrap_or(0.0);
-    let real = squares.iter().filter(|&&square| square > largest * 1e-12).count();
+    let real = squares
+        .iter()
+        .filter(|&&square| square > largest * 1e-12)
+        .count();
     let dim = rank.min(real).max(1);
     let chosen: Vec<usize> = (0..dim).map(|i| l - 1 - i).collect();
-    let value = |row: &[f64], i: usize| dot(row, &vectors[i * l..(i + 1) * l]) * squares[i].max(0.0).sqrt();
-    let rows = basis.par_chunks(l).flat_map_iter(|row| chosen.iter().map(move |&i| value(row, i) as f32));
-    Ok(Matrix { values: Buffer::F32(rows.collect()), n, dim })
+    let value =
+        |row: &[f64], i: usize| dot(row, &vectors[i * l..(i + 1) * l]) * squares[i].max(0.0).sqrt();
+    let rows = basis
+        .par_chunks(l)
+        .flat_map_iter(|row| chosen.iter().map(move |&i| value(row, i) as f32));
+    Ok(Matrix {
+        values: Buffer::F32(rows.collect()),
+        n,
+        dim,
+    })
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -197,7 +254,9 @@ fn gram(block: &[f64], l: usize) -> Vec<f64> {
         .map(|rows| {
             let mut sums = vec![0.0; l * l];
             for row in rows.chunks(l) {
-                row.iter().enumerate().for_each(|(i, &value)| add(&mut sums[i * l..(i + 1) * l], value, row));
+                row.iter()
+                    .enumerate()
+                    .for_each(|(i, &value)| add(&mut sums[i * l..(i + 1) * l], value, row));
             }
             sums
         })
@@ -217,10 +276,19 @@ fn orthonormal(block: Vec<f64>, l: usize) -> Result<(Vec<f64>, usize), Fault> {
         }
         let (values, vectors) = eigen(gram(&block, l), l)?;
         let largest = values.last().copied().unwrap_or(0.0);
-        let kept: Vec<usize> = (0..l).filter(|&i| values[i] > largest * 1e-14 && values[i] > 0.0).collect();
-        let directions: Vec<(&[f64], f64)> =
-            kept.iter().map(|&i| (&vectors[i * l..(i + 1) * l], 1.0 / values[i].sqrt())).collect();
-        let one = |row: &[f64]| directions.iter().map(|(v, scale)| dot(row, v) * scale).collect::<Vec<f64>>();
+        let kept: Vec<usize> = (0..l)
+            .filter(|&i| values[i] > largest * 1e-14 && values[i] > 0.0)
+            .collect();
+        let directions: Vec<(&[f64], f64)> = kept
+            .iter()
+            .map(|&i| (&vectors[i * l..(i + 1) * l], 1.0 / values[i].sqrt()))
+            .collect();
+        let one = |row: &[f64]| {
+            directions
+                .iter()
+                .map(|(v, scale)| dot(row, v) * scale)
+                .collect::<Vec<f64>>()
+        };
         (block, l) = (block.par_chunks(l).flat_map_iter(one).collect(), kept.len());
     }
     Ok((block, l))
@@ -231,19 +299,31 @@ mod tests {
     use super::*;
 
     fn matrix(values: Vec<f64>, dim: usize) -> Matrix {
-        Matrix { n: values.len() / dim, values: Buffer::F64(values), dim }
+        Matrix {
+            n: values.len() / dim,
+            values: Buffer::F64(values),
+            dim,
+        }
     }
 
     #[test]
     fn a_line_has_one_direction() {
         // Points on the line (1, 2, 2) t: coordinates 3 (t - mean) along it, up to the sign.
         let ts = [0.0, 1.0, 4.0, 7.0];
-        let line = matrix(ts.iter().flat_map(|t| [t + 5.0, 2.0 * t, 2.0 * t - 9.0]).collect(), 3);
+        let line = matrix(
+            ts.iter()
+                .flat_map(|t| [t + 5.0, 2.0 * t, 2.0 * t - 9.0])
+                .collect(),
+            3,
+        );
         let found = principal(&line, 2, &Control::new()).unwrap();
         assert_eq!((found.n, found.dim), (4, 1));
         let sign = found.get(3, 0).signum();
         for (row, t) in ts.iter().enumerate() {
-            assert!((found.get(row, 0) * sign - 3.0 * (t - 3.0)).abs() < 1e-5, "{found:?}");
+            assert!(
+                (found.get(row, 0) * sign - 3.0 * (t - 3.0)).abs() < 1e-5,
+                "{found:?}"
+            );
         }
     }
 
@@ -253,7 +333,11 @@ mod tests {
         let x = matrix((0..40 * 7).map(|_| random.normal()).collect(), 7);
         let y = principal(&x, 7, &Control::new()).unwrap();
         assert_eq!(principal(&x, usize::MAX, &Control::new()).unwrap(), y);
-        let distance = |m: &Matrix, i, j| (0..m.dim).map(|c| (m.get(i, c) - m.get(j, c)).powi(2)).sum::<f64>();
+        let distance = |m: &Matrix, i, j| {
+            (0..m.dim)
+                .map(|c| (m.get(i, c) - m.get(j, c)).powi(2))
+                .sum::<f64>()
+        };
         for (i, j) in [(0, 1), (3, 20), (39, 5)] {
             assert!((distance(&x, i, j) - distance(&y, i, j)).abs() < 1e-4);
         }
@@ -273,8 +357,10 @@ mod tests {
             values: vec![1.0, -2.0, -1.0, 3.0, -3.0, 2.0],
             width: 3,
         };
-        let (one, two) =
-            (principal(&dense, 3, &Control::new()).unwrap(), leading(&sparse, 3, &Control::new()).unwrap());
+        let (one, two) = (
+            principal(&dense, 3, &Control::new()).unwrap(),
+            leading(&sparse, 3, &Control::new()).unwrap(),
+        );
         assert_eq!(one.dim, 2);
         for (i, j) in [(0, 0), (0, 1), (1, 2)] {
             let product = |m: &Matrix| (0..m.dim).map(|c| m.get(i, c) * m.get(j, c)).sum::<f64>();

@@ -47,7 +47,10 @@ impl Cube {
     /// An array of height x width x bands.
     pub fn of(array: Array) -> Result<Cube, Fault> {
         let [height, width, bands] = *array.shape.as_slice() else {
-            let text = format!("{}, not a scene of height x width x bands", shape_in_words(&array.shape));
+            let text = format!(
+                "{}, not a scene of height x width x bands",
+                shape_in_words(&array.shape)
+            );
             return Err(Fault::Shape(text));
         };
         let values = array.into_buffer()?;
@@ -70,9 +73,16 @@ impl Cube {
             self.ignore = self.ignore.map(|value| f64::from(value as f32));
         }
         let shape = [self.height, self.width, self.bands];
-        let total = self.height.checked_mul(self.width).ok_or_else(|| too_large(&shape))?;
-        if total == 0 || self.bands == 0 || total.checked_mul(self.bands) != Some(self.values.len()) {
-            return Err(Fault::Shape(format!("a scene of {} values", shape_in_words(&shape))));
+        let total = self
+            .height
+            .checked_mul(self.width)
+            .ok_or_else(|| too_large(&shape))?;
+        if total == 0 || self.bands == 0 || total.checked_mul(self.bands) != Some(self.values.len())
+        {
+            return Err(Fault::Shape(format!(
+                "a scene of {} values",
+                shape_in_words(&shape)
+            )));
         }
         let used = match &self.values {
             Buffer::F32(values) => self.used(values, options)?,
@@ -82,33 +92,87 @@ impl Cube {
         let (matrix, original) = match self.values {
             Buffer::F32(values) => {
                 let kept = kept(values, self.bands, &used);
-                (Buffer::F32(normalised(&kept, dim, |value| value as f32)), Buffer::F32(kept))
+                (
+                    Buffer::F32(normalised(&kept, dim, |value| value as f32)),
+                    Buffer::F32(kept),
+                )
             }
             Buffer::F64(values) => {
                 let kept = kept(values, self.bands, &used);
-                (Buffer::F64(normalised(&kept, dim, |value| value)), Buffer::F64(kept))
+                (
+                    Buffer::F64(normalised(&kept, dim, |value| value)),
+                    Buffer::F64(kept),
+                )
             }
         };
-        let wavelengths = used.bands.iter().filter_map(|&band| self.wavelengths.get(band).copied()).collect();
-        let Cube { height, width, unit, .. } = self;
-        let scene = Scene { height, width, pixels: used.pixels.clone(), wavelengths, unit };
-        let ids = used.pixels.iter().map(|&pixel| pixel_id(pixel, width)).collect();
-        let mut draft = Draft::new(Matrix { values: matrix, n, dim }, Show::Scene(scene));
-        draft.original = Some(Matrix { values: original, n, dim });
-        draft.metric = if dim > 1 { Metric::Cosine } else { Metric::Euclidean };
+        let wavelengths = used
+            .bands
+            .iter()
+            .filter_map(|&band| self.wavelengths.get(band).copied())
+            .collect();
+        let Cube {
+            height,
+            width,
+            unit,
+            ..
+        } = self;
+        let scene = Scene {
+            height,
+            width,
+            pixels: used.pixels.clone(),
+            wavelengths,
+            unit,
+        };
+        let ids = used
+            .pixels
+            .iter()
+            .map(|&pixel| pixel_id(pixel, width))
+            .collect();
+        let mut draft = Draft::new(
+            Matrix {
+                values: matrix,
+                n,
+                dim,
+            },
+            Show::Scene(scene),
+        );
+        draft.original = Some(Matrix {
+            values: original,
+            n,
+            dim,
+        });
+        draft.metric = if dim > 1 {
+            Metric::Cosine
+        } else {
+            Metric::Euclidean
+        };
         (draft.ids, draft.kept, draft.notes) = (Some(ids), Some((used.pixels, total)), used.notes);
         Ok(draft)
     }
 
     /// The pixels and bands that can be used.
-    fn used<T: Copy + Into<f64>>(&self, values: &[T], options: &ReadOptions) -> Result<Used, Fault> {
+    fn used<T: Copy + Into<f64>>(
+        &self,
+        values: &[T],
+        options: &ReadOptions,
+    ) -> Result<Used, Fault> {
         let good: Vec<usize> = (0..self.bands)
-            .filter(|&band| self.good.as_ref().is_none_or(|good| good.get(band) != Some(&false)))
+            .filter(|&band| {
+                self.good
+                    .as_ref()
+                    .is_none_or(|good| good.get(band) != Some(&false))
+            })
             .collect();
         let spectra = || (0..).zip(values.chunks_exact(self.bands));
-        let mut measured: Vec<usize> =
-            spectra().filter(|(_, spectrum)| !self.empty(spectrum, &good)).map(|(pixel, _)| pixel).collect();
-        let of = |pixel: usize| values.get(pixel * self.bands..(pixel + 1) * self.bands).unwrap_or_default();
+        let mut measured: Vec<usize> = spectra()
+            .filter(|(_, spectrum)| !self.empty(spectrum, &good))
+            .map(|(pixel, _)| pixel)
+            .collect();
+        let of = |pixel: usize| {
+            values
+                .get(pixel * self.bands..(pixel + 1) * self.bands)
+                .unwrap_or_default()
+        };
         let mut bands = differing(measured.iter().map(|&pixel| of(pixel)), &good);
         let mut before = good.len();
         // Without the bands left out some pixels have no length, and without those more bands may be the same.
@@ -123,13 +187,26 @@ impl Cube {
                 (_, true) => "no pixel holds data",
                 _ => "no band differs between pixels",
             };
-            return Err(Fault::Shape(format!("a scene of {} x {} pixels in which {text}", self.height, self.width)));
+            return Err(Fault::Shape(format!(
+                "a scene of {} x {} pixels in which {text}",
+                self.height, self.width
+            )));
         }
         let bad = self.broken(&measured, &bands, of, options)?;
         // A band of a pixel may well measure 0, but no other no-data value.
-        let missing = |pixel: usize| bands.iter().any(|&band| self.is_ignored(value(of(pixel), band)));
-        let partly: Vec<usize> = measured.iter().copied().filter(|&pixel| missing(pixel)).collect();
-        let whole = |pixel: &usize| bad.binary_search(pixel).is_err() && partly.binary_search(pixel).is_err();
+        let missing = |pixel: usize| {
+            bands
+                .iter()
+                .any(|&band| self.is_ignored(value(of(pixel), band)))
+        };
+        let partly: Vec<usize> = measured
+            .iter()
+            .copied()
+            .filter(|&pixel| missing(pixel))
+            .collect();
+        let whole = |pixel: &usize| {
+            bad.binary_search(pixel).is_err() && partly.binary_search(pixel).is_err()
+        };
         let pixels: Vec<usize> = measured.iter().copied().filter(whole).collect();
         if pixels.is_empty() {
             return Err(Fault::Shape(
@@ -137,7 +214,11 @@ impl Cube {
             ));
         }
         let notes = self.notes(&measured, &good, &bands, (&bad, &partly));
-        Ok(Used { pixels, bands, notes })
+        Ok(Used {
+            pixels,
+            bands,
+            notes,
+        })
     }
 
     /// The pixels that hold a value that is not finite: refused, unless they are to be left out.
@@ -151,21 +232,35 @@ impl Cube {
         // The first band with a hole, and how many there are.
         let holes = |pixel: usize| {
             let wrong = |value: f64| !value.is_finite() && !self.is_ignored(value);
-            let mut found = bands.iter().copied().filter(|&band| wrong(value(of(pixel), band)));
+            let mut found = bands
+                .iter()
+                .copied()
+                .filter(|&band| wrong(value(of(pixel), band)));
             Some((pixel, found.next()?, 1 + found.count()))
         };
-        let bad: Vec<(usize, usize, usize)> = pixels.iter().filter_map(|&pixel| holes(pixel)).collect();
+        let bad: Vec<(usize, usize, usize)> =
+            pixels.iter().filter_map(|&pixel| holes(pixel)).collect();
         if let (Some(&(pixel, band, _)), false) = (bad.first(), options.drop_nonfinite) {
             let at = format!("pixel {}, band {}", pixel_id(pixel, self.width), band + 1);
-            let (count, value) = (bad.iter().map(|(_, _, count)| count).sum(), value(of(pixel), band));
-            return Err(Fault::NonFinite { count, rows: bad.len(), at, value });
+            let (count, value) = (
+                bad.iter().map(|(_, _, count)| count).sum(),
+                value(of(pixel), band),
+            );
+            return Err(Fault::NonFinite {
+                count,
+                rows: bad.len(),
+                at,
+                value,
+            });
         }
         Ok(bad.into_iter().map(|(pixel, _, _)| pixel).collect())
     }
 
     /// Whether this is the no-data value, which may be NaN; 0 is also measured.
     fn is_ignored(&self, value: f64) -> bool {
-        self.ignore.is_some_and(|ignore| ignore != 0.0 && (value == ignore || value.is_nan() && ignore.is_nan()))
+        self.ignore.is_some_and(|ignore| {
+            ignore != 0.0 && (value == ignore || value.is_nan() && ignore.is_nan())
+        })
     }
 
     /// Whether a pixel holds no data.
@@ -192,20 +287,42 @@ impl Cube {
             let pixels = plural(missing, "pixel", "pixels");
             notes.push(format!("left out {missing} {pixels} without data (the no-data value, NaN or 0 in every band)"));
         }
-        let called: Vec<usize> = (0..self.bands).filter(|band| good.binary_search(band).is_err()).collect();
-        let same: Vec<usize> = good.iter().copied().filter(|band| bands.binary_search(band).is_err()).collect();
-        for (list, why) in [(called, "bad in the header"), (same, "the same or missing in all pixels")] {
+        let called: Vec<usize> = (0..self.bands)
+            .filter(|band| good.binary_search(band).is_err())
+            .collect();
+        let same: Vec<usize> = good
+            .iter()
+            .copied()
+            .filter(|band| bands.binary_search(band).is_err())
+            .collect();
+        for (list, why) in [
+            (called, "bad in the header"),
+            (same, "the same or missing in all pixels"),
+        ] {
             if !list.is_empty() {
                 let words: Vec<String> = list.iter().map(|band| (band + 1).to_string()).collect();
                 let (count, word) = (list.len(), plural(list.len(), "band", "bands"));
-                notes.push(format!("left out {count} {word} ({why}): {}", first_few(&words, count, ", ")));
+                notes.push(format!(
+                    "left out {count} {word} ({why}): {}",
+                    first_few(&words, count, ", ")
+                ));
             }
         }
-        for (list, why) in [(bad, "non-finite values"), (partly, "the no-data value in some bands")] {
+        for (list, why) in [
+            (bad, "non-finite values"),
+            (partly, "the no-data value in some bands"),
+        ] {
             if !list.is_empty() {
-                let words: Vec<String> = list.iter().take(LISTED).map(|&pixel| pixel_id(pixel, width)).collect();
+                let words: Vec<String> = list
+                    .iter()
+                    .take(LISTED)
+                    .map(|&pixel| pixel_id(pixel, width))
+                    .collect();
                 let (count, word) = (list.len(), plural(list.len(), "pixel", "pixels"));
-                notes.push(format!("left out {count} {word} with {why}: {}", first_few(&words, count, ", ")));
+                notes.push(format!(
+                    "left out {count} {word} with {why}: {}",
+                    first_few(&words, count, ", ")
+                ));
             }
         }
         notes
@@ -223,7 +340,10 @@ fn value<T: Copy + Into<f64>>(spectrum: &[T], band: usize) -> f64 {
 }
 
 /// The bands, of those given, that are finite somewhere and not the same everywhere.
-fn differing<'v, T: Copy + Into<f64> + 'v>(spectra: impl Iterator<Item = &'v [T]>, bands: &[usize]) -> Vec<usize> {
+fn differing<'v, T: Copy + Into<f64> + 'v>(
+    spectra: impl Iterator<Item = &'v [T]>,
+    bands: &[usize],
+) -> Vec<usize> {
     // The first finite value of each band, and whether another was met.
     let mut met: Vec<(Option<f64>, bool)> = vec![(None, false); bands.len()];
     for spectrum in spectra {
@@ -236,7 +356,12 @@ fn differing<'v, T: Copy + Into<f64> + 'v>(spectra: impl Iterator<Item = &'v [T]
             }
         }
     }
-    bands.iter().zip(met).filter(|(_, (_, differs))| *differs).map(|(&band, _)| band).collect()
+    bands
+        .iter()
+        .zip(met)
+        .filter(|(_, (_, differs))| *differs)
+        .map(|(&band, _)| band)
+        .collect()
 }
 
 /// The values in use; nothing is copied where all are.
@@ -244,19 +369,36 @@ fn kept<T: Copy>(values: Vec<T>, bands: usize, used: &Used) -> Vec<T> {
     if used.pixels.len() * used.bands.len() == values.len() {
         return values;
     }
-    let of = |&pixel: &usize| values.get(pixel * bands..(pixel + 1) * bands).unwrap_or_default();
-    let chosen = |spectrum| used.bands.iter().filter_map(move |&band| <[T]>::get(spectrum, band).copied());
-    used.pixels.iter().flat_map(|pixel| chosen(of(pixel))).collect()
+    let of = |&pixel: &usize| {
+        values
+            .get(pixel * bands..(pixel + 1) * bands)
+            .unwrap_or_default()
+    };
+    let chosen = |spectrum| {
+        used.bands
+            .iter()
+            .filter_map(move |&band| <[T]>::get(spectrum, band).copied())
+    };
+    used.pixels
+        .iter()
+        .flat_map(|pixel| chosen(of(pixel)))
+        .collect()
 }
 
 /// Every column divided by its Euclidean norm. Where magnitudes are extreme squares are taken of parts of the largest.
 fn normalised<T: Copy + Into<f64>>(values: &[T], dim: usize, narrow: impl Fn(f64) -> T) -> Vec<T> {
     let mut largest = vec![0.0f64; dim];
     for row in values.chunks_exact(dim) {
-        largest.iter_mut().zip(row).for_each(|(largest, &value)| *largest = largest.max(value.into().abs()));
+        largest
+            .iter_mut()
+            .zip(row)
+            .for_each(|(largest, &value)| *largest = largest.max(value.into().abs()));
     }
     let plain = |largest: f64| largest == 0.0 || (1e-100..1e100).contains(&largest);
-    let scales: Vec<f64> = largest.into_iter().map(|largest| if plain(largest) { 1.0 } else { largest }).collect();
+    let scales: Vec<f64> = largest
+        .into_iter()
+        .map(|largest| if plain(largest) { 1.0 } else { largest })
+        .collect();
     let mut sums = vec![0.0f64; dim];
     for row in values.chunks_exact(dim) {
         for ((sum, &scale), &value) in sums.iter_mut().zip(&scales).zip(row) {
@@ -264,9 +406,16 @@ fn normalised<T: Copy + Into<f64>>(values: &[T], dim: usize, narrow: impl Fn(f64
             *sum += part * part;
         }
     }
-    let norms: Vec<f64> = sums.into_iter().map(|sum| if sum > 0.0 { sum.sqrt() } else { 1.0 }).collect();
-    let divide = |((&value, &scale), &norm): ((&T, &f64), &f64)| narrow(value.into() / scale / norm);
-    values.chunks_exact(dim).flat_map(|row| row.iter().zip(&scales).zip(&norms).map(divide)).collect()
+    let norms: Vec<f64> = sums
+        .into_iter()
+        .map(|sum| if sum > 0.0 { sum.sqrt() } else { 1.0 })
+        .collect();
+    let divide =
+        |((&value, &scale), &norm): ((&T, &f64), &f64)| narrow(value.into() / scale / norm);
+    values
+        .chunks_exact(dim)
+        .flat_map(|row| row.iter().zip(&scales).zip(&norms).map(divide))
+        .collect()
 }
 
 #[cfg(test)]
@@ -275,19 +424,44 @@ mod tests {
 
     fn cube(values: &[f64], height: usize, width: usize) -> Cube {
         let bands = values.len() / (height * width);
-        let (wavelengths, unit) = ((0..bands).map(|band| 400.0 + band as f64).collect(), "nm".to_string());
-        Cube { values: Buffer::F64(values.to_vec()), height, width, bands, wavelengths, unit, good: None, ignore: None }
+        let (wavelengths, unit) = (
+            (0..bands).map(|band| 400.0 + band as f64).collect(),
+            "nm".to_string(),
+        );
+        Cube {
+            values: Buffer::F64(values.to_vec()),
+            height,
+            width,
+            bands,
+            wavelengths,
+            unit,
+            good: None,
+            ignore: None,
+        }
     }
 
     #[test]
     fn bands_are_divided_by_their_norms() {
         // Band 0: 3, 4 with norm 5; band 1: 5, 12 with norm 13.
-        let draft = cube(&[3.0, 5.0, 4.0, 12.0], 1, 2).into_draft(&ReadOptions::default()).unwrap();
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![0.6, 5.0 / 13.0, 0.8, 12.0 / 13.0]));
-        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![3.0, 5.0, 4.0, 12.0]));
-        assert_eq!((draft.metric, draft.ids.unwrap()), (Metric::Cosine, vec!["r0c0".to_string(), "r0c1".into()]));
+        let draft = cube(&[3.0, 5.0, 4.0, 12.0], 1, 2)
+            .into_draft(&ReadOptions::default())
+            .unwrap();
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F64(vec![0.6, 5.0 / 13.0, 0.8, 12.0 / 13.0])
+        );
+        assert_eq!(
+            draft.original.unwrap().values,
+            Buffer::F64(vec![3.0, 5.0, 4.0, 12.0])
+        );
+        assert_eq!(
+            (draft.metric, draft.ids.unwrap()),
+            (Metric::Cosine, vec!["r0c0".to_string(), "r0c1".into()])
+        );
         // 3e200 and 4e200 have squares beyond f64, but the norm 5e200.
-        let large = cube(&[3e200, 1.0, 4e200, 2.0], 1, 2).into_draft(&ReadOptions::default()).unwrap();
+        let large = cube(&[3e200, 1.0, 4e200, 2.0], 1, 2)
+            .into_draft(&ReadOptions::default())
+            .unwrap();
         let matrix = large.matrix.unwrap();
         assert!((matrix.get(0, 0) - 0.6).abs() < 1e-15 && (matrix.get(1, 0) - 0.8).abs() < 1e-15);
     }
@@ -308,9 +482,17 @@ mod tests {
         (cube.ignore, cube.good) = (Some(-1.0), Some(vec![true, false, true, true, true]));
         let draft = cube.into_draft(&ReadOptions::default()).unwrap();
         assert_eq!(draft.ids.unwrap(), ["r0c0", "r1c1"]);
-        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 3.0, 2.0, 4.0]));
-        let Show::Scene(scene) = draft.show else { panic!("{:?}", draft.show) };
-        assert_eq!((scene.pixels.as_slice(), scene.wavelengths.as_slice()), (&[0, 4][..], &[400.0, 403.0][..]));
+        assert_eq!(
+            draft.original.unwrap().values,
+            Buffer::F64(vec![1.0, 3.0, 2.0, 4.0])
+        );
+        let Show::Scene(scene) = draft.show else {
+            panic!("{:?}", draft.show)
+        };
+        assert_eq!(
+            (scene.pixels.as_slice(), scene.wavelengths.as_slice()),
+            (&[0, 4][..], &[400.0, 403.0][..])
+        );
         assert_eq!(draft.kept, Some((vec![0, 4], 6)));
         let notes = draft.notes.join("\n");
         for text in [
@@ -326,12 +508,24 @@ mod tests {
     #[test]
     fn pixels_without_length_in_the_bands_left_are_left_out() {
         // Band 0 is always 5; then pixel 0 is all zero, and without it band 1 is always 3.
-        let values = [[5.0, 0.0, 0.0, 0.0], [5.0, 3.0, 1.0, 2.0], [5.0, 3.0, 4.0, 1.0]];
-        let draft = cube(values.as_flattened(), 1, 3).into_draft(&ReadOptions::default()).unwrap();
+        let values = [
+            [5.0, 0.0, 0.0, 0.0],
+            [5.0, 3.0, 1.0, 2.0],
+            [5.0, 3.0, 4.0, 1.0],
+        ];
+        let draft = cube(values.as_flattened(), 1, 3)
+            .into_draft(&ReadOptions::default())
+            .unwrap();
         assert_eq!(draft.ids.unwrap(), ["r0c1", "r0c2"]);
-        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 2.0, 4.0, 1.0]));
+        assert_eq!(
+            draft.original.unwrap().values,
+            Buffer::F64(vec![1.0, 2.0, 4.0, 1.0])
+        );
         let notes = draft.notes.join("\n");
-        for text in ["left out 1 pixel without data", "2 bands (the same or missing in all pixels): 1, 2"] {
+        for text in [
+            "left out 1 pixel without data",
+            "2 bands (the same or missing in all pixels): 1, 2",
+        ] {
             assert!(notes.contains(text), "{notes}");
         }
     }
@@ -339,34 +533,73 @@ mod tests {
     #[test]
     fn the_no_data_value_may_be_nan() {
         let values = [1.0, 2.0, f64::NAN, 3.0, 3.0, 1.0];
-        let cube = Cube { ignore: Some(f64::NAN), ..cube(&values, 3, 1) };
+        let cube = Cube {
+            ignore: Some(f64::NAN),
+            ..cube(&values, 3, 1)
+        };
         let draft = cube.into_draft(&ReadOptions::default()).unwrap();
         assert_eq!(draft.ids.unwrap(), ["r0c0", "r2c0"]);
-        assert!(draft.notes.join("\n").contains("1 pixel with the no-data value in some bands: r1c0"));
+        assert!(
+            draft
+                .notes
+                .join("\n")
+                .contains("1 pixel with the no-data value in some bands: r1c0")
+        );
     }
 
     #[test]
     fn the_no_data_value_is_rounded_as_the_values_are() {
         // 0.1 is no f32: the file holds the nearest one.
         let values = Buffer::F32(vec![0.1, 0.1, 1.0, 2.0, 3.0, 5.0]);
-        let cube = Cube { values, ignore: Some(0.1), ..cube(&[0.0; 6], 3, 1) };
-        assert_eq!(cube.into_draft(&ReadOptions::default()).unwrap().ids.unwrap(), ["r1c0", "r2c0"]);
+        let cube = Cube {
+            values,
+            ignore: Some(0.1),
+            ..cube(&[0.0; 6], 3, 1)
+        };
+        assert_eq!(
+            cube.into_draft(&ReadOptions::default())
+                .unwrap()
+                .ids
+                .unwrap(),
+            ["r1c0", "r2c0"]
+        );
     }
 
     #[test]
     fn broken_pixels_are_refused_with_their_place_or_left_out() {
         let values = [1.0, 2.0, f64::INFINITY, 3.0, 3.0, 1.0];
-        let error = cube(&values, 3, 1).into_draft(&ReadOptions::default()).unwrap_err().at("x");
+        let error = cube(&values, 3, 1)
+            .into_draft(&ReadOptions::default())
+            .unwrap_err()
+            .at("x");
         assert!(
-            error.code() == "I1" && error.to_string().contains("1 row; first at pixel r1c0, band 1 (inf)"),
+            error.code() == "I1"
+                && error
+                    .to_string()
+                    .contains("1 row; first at pixel r1c0, band 1 (inf)"),
             "{error}"
         );
-        let drop = ReadOptions { drop_nonfinite: true, ..ReadOptions::default() };
+        let drop = ReadOptions {
+            drop_nonfinite: true,
+            ..ReadOptions::default()
+        };
         let draft = cube(&values, 3, 1).into_draft(&drop).unwrap();
         assert_eq!(draft.ids.unwrap(), ["r0c0", "r2c0"]);
-        assert!(draft.notes.join("\n").contains("1 pixel with non-finite values: r1c0"));
+        assert!(
+            draft
+                .notes
+                .join("\n")
+                .contains("1 pixel with non-finite values: r1c0")
+        );
         for values in [[0.0; 4], [2.0; 4], [f64::NAN; 4]] {
-            assert_eq!(cube(&values, 2, 2).into_draft(&drop).unwrap_err().at("x").code(), "I3");
+            assert_eq!(
+                cube(&values, 2, 2)
+                    .into_draft(&drop)
+                    .unwrap_err()
+                    .at("x")
+                    .code(),
+                "I3"
+            );
         }
     }
 }

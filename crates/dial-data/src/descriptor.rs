@@ -67,8 +67,12 @@ impl Descriptor {
     pub fn new() -> Descriptor {
         let angle = |b: usize| 2.0 * std::f64::consts::PI * b as f64 / DIRECTIONS as f64;
         Descriptor {
-            directions: (0..DIRECTIONS).map(|b| (libm::cos(angle(b)) as f32, libm::sin(angle(b)) as f32)).collect(),
-            edge_cells: (0..SIDE).map(|x| tents((x as f32 + 0.5) * CELLS as f32 / SIDE as f32 - 0.5, CELLS)).collect(),
+            directions: (0..DIRECTIONS)
+                .map(|b| (libm::cos(angle(b)) as f32, libm::sin(angle(b)) as f32))
+                .collect(),
+            edge_cells: (0..SIDE)
+                .map(|x| tents((x as f32 + 0.5) * CELLS as f32 / SIDE as f32 - 0.5, CELLS))
+                .collect(),
             light_cells: (0..SIDE)
                 .map(|x| tents((x as f32 + 0.5) * LIGHTS as f32 / SIDE as f32 - 0.5, LIGHTS))
                 .collect(),
@@ -79,16 +83,26 @@ impl Descriptor {
     pub fn of_colour(&self, bitmap: &Bitmap) -> Vec<f32> {
         let canvas: Vec<[f32; 3]> = resized(bitmap, SIDE, SIDE)
             .chunks_exact(3)
-            .map(|pixel| std::array::from_fn(|channel| pixel.get(channel).copied().unwrap_or(0.0) / 255.0))
+            .map(|pixel| {
+                std::array::from_fn(|channel| pixel.get(channel).copied().unwrap_or(0.0) / 255.0)
+            })
             .collect();
-        let light: Vec<f32> = canvas.iter().map(|[r, g, b]| 0.299 * r + 0.587 * g + 0.114 * b).collect();
+        let light: Vec<f32> = canvas
+            .iter()
+            .map(|[r, g, b]| 0.299 * r + 0.587 * g + 0.114 * b)
+            .collect();
         let mut out = self.of_light(&light);
         out.extend(colours(&canvas));
         out
     }
 
     /// [`GREY_VALUES`] numbers for a grey picture of values from 0 to 1. `row(y)` appends its row y.
-    pub fn of_grey(&self, row: impl Fn(usize, &mut Vec<f32>), width: usize, height: usize) -> Vec<f32> {
+    pub fn of_grey(
+        &self,
+        row: impl Fn(usize, &mut Vec<f32>),
+        width: usize,
+        height: usize,
+    ) -> Vec<f32> {
         self.of_light(&resized_rows(row, (width, height), (SIDE, SIDE), 1))
     }
 
@@ -102,7 +116,10 @@ impl Descriptor {
     fn edges(&self, light: &[f32]) -> Vec<f32> {
         let mut sums = vec![0f32; EDGE_VALUES];
         let at = |y: usize, x: usize| light[y * SIDE + x];
-        let (before, after) = (|i: usize| i.saturating_sub(1), |i: usize| (i + 1).min(SIDE - 1));
+        let (before, after) = (
+            |i: usize| i.saturating_sub(1),
+            |i: usize| (i + 1).min(SIDE - 1),
+        );
         for y in 0..SIDE {
             for x in 0..SIDE {
                 let gx = 0.5 * (at(y, after(x)) - at(y, before(x)));
@@ -118,11 +135,14 @@ impl Descriptor {
                     let eighth = fourth * fourth;
                     length * eighth * eighth
                 };
-                let energies: [f32; DIRECTIONS] = std::array::from_fn(|b| towards(&self.directions[b]));
+                let energies: [f32; DIRECTIONS] =
+                    std::array::from_fn(|b| towards(&self.directions[b]));
                 for (row, down) in self.edge_cells[y] {
                     for (column, across) in self.edge_cells[x] {
                         let cell = &mut sums[(row * CELLS + column) * DIRECTIONS..][..DIRECTIONS];
-                        cell.iter_mut().zip(energies).for_each(|(sum, energy)| *sum += down * across * energy);
+                        cell.iter_mut()
+                            .zip(energies)
+                            .for_each(|(sum, energy)| *sum += down * across * energy);
                     }
                 }
             }
@@ -144,7 +164,10 @@ impl Descriptor {
             }
         }
         // Divided by the root of their number, so that they count together as their root mean square.
-        sums.iter().zip(weights).map(|(sum, weight)| LIGHT_WEIGHT / LIGHTS as f32 * sum / weight).collect()
+        sums.iter()
+            .zip(weights)
+            .map(|(sum, weight)| LIGHT_WEIGHT / LIGHTS as f32 * sum / weight)
+            .collect()
     }
 }
 
@@ -154,19 +177,35 @@ fn tents(position: f32, count: usize) -> [(usize, f32); 2] {
     let floor = position.floor();
     let share = position - floor;
     let point = |at: f32, weight: f32| {
-        if at < 0.0 || at > (count - 1) as f32 { (0, 0.0) } else { (at as usize, weight) }
+        if at < 0.0 || at > (count - 1) as f32 {
+            (0, 0.0)
+        } else {
+            (at as usize, weight)
+        }
     };
     [point(floor, 1.0 - share), point(floor + 1.0, share)]
 }
 
 /// Cells over the lengths of their blocks, cut and averaged; all of length 1 together.
 fn normalised(cells: &[f32]) -> Vec<f32> {
-    let cell = |row: usize, column: usize| &cells[(row * CELLS + column) * DIRECTIONS..][..DIRECTIONS];
-    let square = |row: usize, column: usize| cell(row, column).iter().map(|value| value * value).sum::<f32>();
-    let squares: Vec<f32> = (0..CELLS * CELLS).map(|c| square(c / CELLS, c % CELLS)).collect();
+    let cell =
+        |row: usize, column: usize| &cells[(row * CELLS + column) * DIRECTIONS..][..DIRECTIONS];
+    let square = |row: usize, column: usize| {
+        cell(row, column)
+            .iter()
+            .map(|value| value * value)
+            .sum::<f32>()
+    };
+    let squares: Vec<f32> = (0..CELLS * CELLS)
+        .map(|c| square(c / CELLS, c % CELLS))
+        .collect();
     let block = |row: usize, column: usize| {
         let first = row * CELLS + column;
-        (squares[first] + squares[first + 1] + squares[first + CELLS] + squares[first + CELLS + 1] + FAINT * FAINT)
+        (squares[first]
+            + squares[first + 1]
+            + squares[first + CELLS]
+            + squares[first + CELLS + 1]
+            + FAINT * FAINT)
             .sqrt()
     };
     let mut out = Vec::with_capacity(cells.len());
@@ -174,11 +213,18 @@ fn normalised(cells: &[f32]) -> Vec<f32> {
         for column in 0..CELLS {
             let rows = row.saturating_sub(1)..=row.min(CELLS - 2);
             let lengths: Vec<f32> = rows
-                .flat_map(|row| (column.saturating_sub(1)..=column.min(CELLS - 2)).map(move |column| (row, column)))
+                .flat_map(|row| {
+                    (column.saturating_sub(1)..=column.min(CELLS - 2))
+                        .map(move |column| (row, column))
+                })
                 .map(|(row, column)| block(row, column))
                 .collect();
             let mean = |value: &f32| {
-                lengths.iter().map(|length| (value / length).min(CUT)).sum::<f32>() / lengths.len() as f32
+                lengths
+                    .iter()
+                    .map(|length| (value / length).min(CUT))
+                    .sum::<f32>()
+                    / lengths.len() as f32
             };
             out.extend(cell(row, column).iter().map(mean));
         }
@@ -199,7 +245,10 @@ fn colours(canvas: &[[f32; 3]]) -> Vec<f32> {
             }
         }
     }
-    shares.iter().map(|share| COLOUR_WEIGHT * (share / canvas.len() as f32).sqrt()).collect()
+    shares
+        .iter()
+        .map(|share| COLOUR_WEIGHT * (share / canvas.len() as f32).sqrt())
+        .collect()
 }
 
 #[cfg(test)]
@@ -207,8 +256,14 @@ mod tests {
     use super::*;
 
     fn bitmap(side: u32, pixel: impl Fn(u32, u32) -> [u8; 3]) -> Bitmap {
-        let rgb = (0..side * side).flat_map(|i| pixel(i % side, i / side)).collect();
-        Bitmap { width: side, height: side, rgb }
+        let rgb = (0..side * side)
+            .flat_map(|i| pixel(i % side, i / side))
+            .collect();
+        Bitmap {
+            width: side,
+            height: side,
+            rgb,
+        }
     }
 
     #[test]
@@ -216,11 +271,22 @@ mod tests {
         // Dark on the left, light on the right: all gradients point along direction 0. Its neighbours, at 30 degrees with
         // cos² = 3/4, get (3/4)⁸ = 6561/65536 of it, and the next, at 60 degrees, 1/65536.
         let picture = bitmap(32, |x, _| if x < 16 { [0; 3] } else { [255; 3] });
-        let canvas: Vec<f32> = picture.rgb.chunks(3).map(|pixel| f32::from(pixel[0]) / 255.0).collect();
+        let canvas: Vec<f32> = picture
+            .rgb
+            .chunks(3)
+            .map(|pixel| f32::from(pixel[0]) / 255.0)
+            .collect();
         let cells = Descriptor::new().edges(&canvas);
         let cell = &cells[(3 * CELLS + 3) * DIRECTIONS..][..DIRECTIONS];
-        assert!(cell[0] > 0.0 && cell[3..10].iter().all(|&value| value < 1e-6), "{cell:?}");
-        for (direction, share) in [(1, 6561.0 / 65536.0), (11, 6561.0 / 65536.0), (2, 1.0 / 65536.0)] {
+        assert!(
+            cell[0] > 0.0 && cell[3..10].iter().all(|&value| value < 1e-6),
+            "{cell:?}"
+        );
+        for (direction, share) in [
+            (1, 6561.0 / 65536.0),
+            (11, 6561.0 / 65536.0),
+            (2, 1.0 / 65536.0),
+        ] {
             assert!((cell[direction] / cell[0] - share).abs() < 1e-4, "{cell:?}");
         }
         // Far from the edge there is nothing.
@@ -245,13 +311,21 @@ mod tests {
         let colour = descriptor.of_colour(&picture);
         assert_eq!(colour.len(), COLOUR_VALUES);
         let row = |y: usize, out: &mut Vec<f32>| {
-            out.extend(picture.rgb[y * 15..(y + 1) * 15].iter().step_by(3).map(|&v| f32::from(v) / 255.0));
+            out.extend(
+                picture.rgb[y * 15..(y + 1) * 15]
+                    .iter()
+                    .step_by(3)
+                    .map(|&v| f32::from(v) / 255.0),
+            );
         };
         let grey = descriptor.of_grey(row, 5, 5);
         assert_eq!(grey.len(), GREY_VALUES);
         assert!(grey.iter().zip(&colour).all(|(a, b)| (a - b).abs() < 1e-4));
         // A blank picture has no edges, and no NaN.
         let blank = descriptor.of_colour(&bitmap(1, |_, _| [255; 3]));
-        assert!(blank.iter().all(|value| value.is_finite()) && blank[..EDGE_VALUES].iter().all(|&v| v == 0.0));
+        assert!(
+            blank.iter().all(|value| value.is_finite())
+                && blank[..EDGE_VALUES].iter().all(|&v| v == 0.0)
+        );
     }
 }

@@ -32,9 +32,17 @@ impl Dialect {
     /// As asked for or as the first line says (`sep=;`), the rest guessed, tabs where they are as likely as anything else.
     pub fn of(bytes: &[u8], tabs: bool, options: &ReadOptions) -> Dialect {
         let said = || first_line::said_delimiter(bytes).map(|(delimiter, _)| delimiter);
-        let delimiter = options.delimiter.or_else(said).unwrap_or_else(|| delimiter(bytes, tabs));
-        let decimal_comma = options.decimal_comma.unwrap_or_else(|| decimal_comma(bytes, delimiter));
-        Dialect { delimiter, decimal_comma }
+        let delimiter = options
+            .delimiter
+            .or_else(said)
+            .unwrap_or_else(|| delimiter(bytes, tabs));
+        let decimal_comma = options
+            .decimal_comma
+            .unwrap_or_else(|| decimal_comma(bytes, delimiter));
+        Dialect {
+            delimiter,
+            decimal_comma,
+        }
     }
 
     /// What was guessed, if it is not what everybody expects.
@@ -45,12 +53,21 @@ impl Dialect {
             _ => None,
         };
         let cells = cells.filter(|_| options.delimiter.is_none());
-        let commas = Some("decimal commas").filter(|_| self.decimal_comma && options.decimal_comma.is_none());
+        let commas = Some("decimal commas")
+            .filter(|_| self.decimal_comma && options.decimal_comma.is_none());
         let read: Vec<&str> = cells.into_iter().chain(commas).collect();
-        let flags: Vec<&str> = cells.map(|_| "--delimiter").into_iter().chain(commas.map(|_| "--decimal")).collect();
+        let flags: Vec<&str> = cells
+            .map(|_| "--delimiter")
+            .into_iter()
+            .chain(commas.map(|_| "--decimal"))
+            .collect();
         match read.as_slice() {
             [] => None,
-            _ => Some(format!("read with {}; {} can say otherwise", read.join(" and "), flags.join(" and "))),
+            _ => Some(format!(
+                "read with {}; {} can say otherwise",
+                read.join(" and "),
+                flags.join(" and ")
+            )),
         }
     }
 
@@ -65,19 +82,32 @@ impl Dialect {
 
     /// The same with the other mark for decimals.
     pub fn other(self) -> Dialect {
-        Dialect { decimal_comma: !self.decimal_comma, ..self }
+        Dialect {
+            decimal_comma: !self.decimal_comma,
+            ..self
+        }
     }
 
     /// The number in a cell with thousands marks, and how certain it is.
     pub fn grouped(self, cell: &str) -> Option<(f64, Certain)> {
-        let (decimal, mark) = if self.decimal_comma { (',', '.') } else { ('.', ',') };
-        let (whole, decimals) = cell.split_once(decimal).map_or((cell, None), |(whole, rest)| (whole, Some(rest)));
+        let (decimal, mark) = if self.decimal_comma {
+            (',', '.')
+        } else {
+            ('.', ',')
+        };
+        let (whole, decimals) = cell
+            .split_once(decimal)
+            .map_or((cell, None), |(whole, rest)| (whole, Some(rest)));
         let unsigned = whole.trim_start_matches(SIGNS);
         // One kind of mark in a number.
-        let mark = unsigned.chars().find(|&c| c == mark || BLANKS.contains(&c))?;
+        let mark = unsigned
+            .chars()
+            .find(|&c| c == mark || BLANKS.contains(&c))?;
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let mut groups = unsigned.split(mark);
-        let first = groups.next().filter(|first| (1..=3).contains(&first.len()) && !first.starts_with('0'))?;
+        let first = groups
+            .next()
+            .filter(|first| (1..=3).contains(&first.len()) && !first.starts_with('0'))?;
         let rest: Vec<&str> = groups.collect();
         let good = digits(first) && rest.iter().all(|group| group.len() == 3 && digits(group));
         if !good || decimals.is_some_and(|decimals| decimals.is_empty() || !digits(decimals)) {
@@ -113,21 +143,36 @@ const SIGNS: [char; 3] = ['-', '+', MINUS];
 
 /// The number in a text with a decimal point.
 fn number(text: &str) -> Option<f64> {
-    text.parse().ok().or_else(|| text.contains(MINUS).then(|| text.replace(MINUS, "-").parse().ok())?)
+    text.parse().ok().or_else(|| {
+        text.contains(MINUS)
+            .then(|| text.replace(MINUS, "-").parse().ok())?
+    })
 }
 
 /// A number with a decimal comma: a digit after one comma, and no point.
 fn with_comma(cell: &str) -> bool {
-    let digit = cell.split_once(',').is_some_and(|(_, after)| after.starts_with(|c: char| c.is_ascii_digit()));
-    let comma = Dialect { delimiter: b';', decimal_comma: true };
-    digit && (comma.number(cell).is_some() || cell.contains(BLANKS) && comma.grouped(cell).is_some())
+    let digit = cell
+        .split_once(',')
+        .is_some_and(|(_, after)| after.starts_with(|c: char| c.is_ascii_digit()));
+    let comma = Dialect {
+        delimiter: b';',
+        decimal_comma: true,
+    };
+    digit
+        && (comma.number(cell).is_some() || cell.contains(BLANKS) && comma.grouped(cell).is_some())
 }
 
 /// `1,234` and `12,345`, but not `0,123` or `1,23`.
 fn perhaps_thousands(cell: &str, mark: char) -> bool {
-    let Some((before, after)) = cell.trim_start_matches(SIGNS).split_once(mark) else { return false };
+    let Some((before, after)) = cell.trim_start_matches(SIGNS).split_once(mark) else {
+        return false;
+    };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    after.len() == 3 && digits(after) && (1..=3).contains(&before.len()) && digits(before) && !before.starts_with('0')
+    after.len() == 3
+        && digits(after)
+        && (1..=3).contains(&before.len())
+        && digits(before)
+        && !before.starts_with('0')
 }
 
 fn decimal_comma(bytes: &[u8], delimiter: u8) -> bool {
@@ -161,32 +206,45 @@ struct Fit {
 fn fit(bytes: &[u8], delimiter: u8) -> Option<Fit> {
     let mut records = Records::new(bytes, delimiter);
     let mut record = Record::default();
-    let (mut widths, mut total, mut cells, mut numbers, mut below) = (Vec::new(), 0usize, 0usize, 0usize, (0, 0));
+    let (mut widths, mut total, mut cells, mut numbers, mut below) =
+        (Vec::new(), 0usize, 0usize, 0usize, (0, 0));
     while total < PEEKED && records.next(&mut record) {
         total += 1;
         if record.fault.is_some() {
             continue;
         }
         widths.push(record.len());
-        let found = record.fields().filter(|cell| number(cell).is_some() || with_comma(cell)).count();
+        let found = record
+            .fields()
+            .filter(|cell| number(cell).is_some() || with_comma(cell))
+            .count();
         (cells, numbers) = (cells + record.len(), numbers + found);
         if total > 1 {
             below = (below.0 + record.len(), below.1 + found);
         }
     }
     widths.sort_unstable();
-    let runs = widths.chunk_by(|a, b| a == b).map(|run| (run.len(), run.first().copied().unwrap_or(0)));
+    let runs = widths
+        .chunk_by(|a, b| a == b)
+        .map(|run| (run.len(), run.first().copied().unwrap_or(0)));
     let (count, width) = runs.max()?;
     // Blanks are between words, too: they count only between numbers, below a first line that may be a header.
     let (all, found) = if total > 1 { below } else { (cells, numbers) };
     let between_numbers = delimiter != b' ' || 10 * found >= 9 * all;
-    let fit = Fit { alike: 1000 * count / total, numbers: 1000 * numbers / cells.max(1), cells: width };
+    let fit = Fit {
+        alike: 1000 * count / total,
+        numbers: 1000 * numbers / cells.max(1),
+        cells: width,
+    };
     Some(fit).filter(|fit| width > 1 && fit.alike > 500 && between_numbers)
 }
 
 /// What most likely stands between the cells.
 fn delimiter(bytes: &[u8], tabs: bool) -> u8 {
-    let fits = DELIMITERS.iter().rev().filter_map(|&delimiter| Some((fit(bytes, delimiter)?, delimiter)));
+    let fits = DELIMITERS
+        .iter()
+        .rev()
+        .filter_map(|&delimiter| Some((fit(bytes, delimiter)?, delimiter)));
     fits.max_by_key(|(fit, delimiter)| (*fit, tabs && *delimiter == b'\t'))
         .map_or_else(|| first_line::delimiter(bytes), |(_, delimiter)| delimiter)
 }
@@ -196,7 +254,9 @@ fn delimiter(bytes: &[u8], tabs: bool) -> u8 {
 pub(crate) fn is_table(bytes: &[u8]) -> bool {
     let delimiter = delimiter(bytes, false);
     match fit(bytes, delimiter) {
-        Some(fit) => fit.numbers >= 500 || (fit.alike == 1000 && matches!(delimiter, b'\t' | b';' | b'|')),
+        Some(fit) => {
+            fit.numbers >= 500 || (fit.alike == 1000 && matches!(delimiter, b'\t' | b';' | b'|'))
+        }
         // A single column is a table if it is numbers.
         None => {
             let mut records = Records::new(bytes, delimiter);
@@ -204,7 +264,8 @@ pub(crate) fn is_table(bytes: &[u8]) -> bool {
             let (mut all, mut numbers) = (0, 0);
             while all < PEEKED && records.next(&mut record) {
                 all += 1;
-                numbers += usize::from(record.fault.is_none() && record.field(0).parse::<f64>().is_ok());
+                numbers +=
+                    usize::from(record.fault.is_none() && record.field(0).parse::<f64>().is_ok());
             }
             2 * numbers >= all
         }
@@ -213,8 +274,8 @@ pub(crate) fn is_table(bytes: &[u8]) -> bool {
 
 /// What stands for the bytes 80 to 9F in Windows-1252 (five of them for nothing); the others are as in Latin-1.
 const WINDOWS: [char; 32] = [
-    '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘', '’', '“', '”', '•',
-    '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
+    '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘',
+    '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
 ];
 
 /// Text in UTF-8, from UTF-16 or Windows-1252; what was assumed is said. Bytes that are none of these stay.
@@ -225,9 +286,10 @@ pub(crate) fn decoded(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Option<String>), F
         Err(_) => from_windows(&text),
     };
     Ok(match windows {
-        Some(windows) => {
-            (Cow::Owned(windows.into_bytes()), Some("not valid UTF-8: read as Windows-1252 (Latin-1)".into()))
-        }
+        Some(windows) => (
+            Cow::Owned(windows.into_bytes()),
+            Some("not valid UTF-8: read as Windows-1252 (Latin-1)".into()),
+        ),
         None => (text, None),
     })
 }
@@ -239,7 +301,10 @@ fn from_windows(bytes: &[u8]) -> Option<String> {
     }
     let letter = |&byte: &u8| match byte {
         0..=8 | 14..=31 | 127 => None,
-        0x80..=0x9f => WINDOWS.get(usize::from(byte - 0x80)).copied().filter(|&letter| letter != '\0'),
+        0x80..=0x9f => WINDOWS
+            .get(usize::from(byte - 0x80))
+            .copied()
+            .filter(|&letter| letter != '\0'),
         _ => Some(char::from(byte)),
     };
     bytes.iter().map(letter).collect()
@@ -252,16 +317,25 @@ pub(crate) fn utf8(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
         [0xfe, 0xff, rest @ ..] => (rest, false),
         _ => return Ok(Cow::Borrowed(bytes)),
     };
-    let bad = |at: usize| Fault::format(format!("not valid UTF-16 (byte {at})"), "Save the file as UTF-8.");
+    let bad = |at: usize| {
+        Fault::format(
+            format!("not valid UTF-16 (byte {at})"),
+            "Save the file as UTF-8.",
+        )
+    };
     let (units, left) = rest.as_chunks::<2>();
     if !left.is_empty() {
         return Err(bad(bytes.len()));
     }
     let mut text = String::with_capacity(rest.len() / 2);
     let mut at = 2;
-    for unit in char::decode_utf16(
-        units.iter().map(|&unit| if little { u16::from_le_bytes(unit) } else { u16::from_be_bytes(unit) }),
-    ) {
+    for unit in char::decode_utf16(units.iter().map(|&unit| {
+        if little {
+            u16::from_le_bytes(unit)
+        } else {
+            u16::from_be_bytes(unit)
+        }
+    })) {
         let character = unit.map_err(|_| bad(at))?;
         at += 2 * character.len_utf16();
         text.push(character);
@@ -300,7 +374,10 @@ mod tests {
         }
         // Either cuts every line in two.
         let tabs = Dialect::of(b"a,b\tc\nd,e\tf\n", true, &ReadOptions::default());
-        assert_eq!((tabs.delimiter, guessed("a,b\tc\nd,e\tf\n").0), (b'\t', ','));
+        assert_eq!(
+            (tabs.delimiter, guessed("a,b\tc\nd,e\tf\n").0),
+            (b'\t', ',')
+        );
     }
 
     #[test]
@@ -321,8 +398,18 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(guessed(text).1, wanted, "{text:?}");
         }
-        let comma = Dialect { delimiter: b';', decimal_comma: true };
-        assert_eq!((comma.number("-1,5e1"), comma.number("7"), comma.number("1.5")), (Some(-15.0), Some(7.0), None));
+        let comma = Dialect {
+            delimiter: b';',
+            decimal_comma: true,
+        };
+        assert_eq!(
+            (
+                comma.number("-1,5e1"),
+                comma.number("7"),
+                comma.number("1.5")
+            ),
+            (Some(-15.0), Some(7.0), None)
+        );
         assert_eq!(
             comma.note(&ReadOptions::default()).unwrap(),
             "read with ; between cells and decimal commas; --delimiter and --decimal can say otherwise"
@@ -335,28 +422,58 @@ mod tests {
             ("1 000,5", Some((1000.5, Thousands))),
             ("12 345", Some((12345.0, AmongNumbers))),
             ("\u{2212}12\u{a0}345", Some((-12345.0, Thousands))),
-            ("1\u{202f}234\u{202f}567,25", Some((1_234_567.25, Thousands))),
+            (
+                "1\u{202f}234\u{202f}567,25",
+                Some((1_234_567.25, Thousands)),
+            ),
         ];
         for (cell, wanted) in grouped {
             assert_eq!(comma.grouped(cell), wanted, "{cell:?}");
         }
-        for cell in ["0.123", "1.23", "1234.567", "1.234,", "1.234 567", "030 123", "12 34", "7"] {
+        for cell in [
+            "0.123",
+            "1.23",
+            "1234.567",
+            "1.234,",
+            "1.234 567",
+            "030 123",
+            "12 34",
+            "7",
+        ] {
             assert_eq!(comma.grouped(cell), None, "{cell:?}");
         }
         assert_eq!(
-            (comma.number("\u{2212}1,5"), comma.other().number("\u{2212}2e\u{2212}1")),
+            (
+                comma.number("\u{2212}1,5"),
+                comma.other().number("\u{2212}2e\u{2212}1")
+            ),
             (Some(-1.5), Some(-0.2))
         );
-        let said = ReadOptions { delimiter: Some(b';'), ..ReadOptions::default() };
-        assert_eq!(comma.note(&said).unwrap(), "read with decimal commas; --decimal can say otherwise");
+        let said = ReadOptions {
+            delimiter: Some(b';'),
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            comma.note(&said).unwrap(),
+            "read with decimal commas; --decimal can say otherwise"
+        );
     }
 
     #[test]
     fn sentences_are_no_table() {
-        for text in ["1\n2\n", "1 2\n3 4\n", "ham\tGo, now\nspam\tWin\n", "a,b\n1,2\n3,4\n"] {
+        for text in [
+            "1\n2\n",
+            "1 2\n3 4\n",
+            "ham\tGo, now\nspam\tWin\n",
+            "a,b\n1,2\n3,4\n",
+        ] {
             assert!(is_table(text.as_bytes()), "{text:?}");
         }
-        for text in ["Call me Ishmael.\nSome years ago, never mind\n", "yes, no\nno, yes\n", "one\ntwo\n"] {
+        for text in [
+            "Call me Ishmael.\nSome years ago, never mind\n",
+            "yes, no\nno, yes\n",
+            "one\ntwo\n",
+        ] {
             assert!(!is_table(text.as_bytes()), "{text:?}");
         }
     }
@@ -374,8 +491,21 @@ mod tests {
     fn utf16_becomes_utf8() {
         // "é" is U+00E9; U+1D11E is the pair D834 DD1E.
         assert_eq!(utf8(b"\xff\xfe\xe9\0,\0").unwrap(), "é,".as_bytes());
-        assert_eq!(utf8(b"\xfe\xff\xd8\x34\xdd\x1e").unwrap(), "\u{1d11e}".as_bytes());
-        assert!(utf8(b"\xff\xfea").unwrap_err().to_string().starts_with("not valid UTF-16 (byte 3)."));
-        assert!(utf8(b"\xff\xfea\0\x34\xd8b\0").unwrap_err().to_string().starts_with("not valid UTF-16 (byte 4)."));
+        assert_eq!(
+            utf8(b"\xfe\xff\xd8\x34\xdd\x1e").unwrap(),
+            "\u{1d11e}".as_bytes()
+        );
+        assert!(
+            utf8(b"\xff\xfea")
+                .unwrap_err()
+                .to_string()
+                .starts_with("not valid UTF-16 (byte 3).")
+        );
+        assert!(
+            utf8(b"\xff\xfea\0\x34\xd8b\0")
+                .unwrap_err()
+                .to_string()
+                .starts_with("not valid UTF-16 (byte 4).")
+        );
     }
 }

@@ -37,7 +37,9 @@ struct Pair {
 
 /// The header and the data of a scene.
 pub(crate) fn files(place: &str) -> Option<Vec<PathBuf>> {
-    pair(place).ok().map(|(pair, _)| vec![pair.header.into(), pair.data.into()])
+    pair(place)
+        .ok()
+        .map(|(pair, _)| vec![pair.header.into(), pair.data.into()])
 }
 
 /// Class names of a map, row by row, and its height and width. A pixel without a class has an empty name.
@@ -61,11 +63,34 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         return Err(Fault::format("an ENVI classification, not a scene", next).at(place));
     }
     let (values, mut notes) = values(&pair, &header)?;
-    let Header { lines, samples, bands, wavelengths, unit, good, ignore, .. } = header;
-    notes.insert(0, format!("the scene is {} with the header {}", pair.data, pair.header));
+    let Header {
+        lines,
+        samples,
+        bands,
+        wavelengths,
+        unit,
+        good,
+        ignore,
+        ..
+    } = header;
+    notes.insert(
+        0,
+        format!("the scene is {} with the header {}", pair.data, pair.header),
+    );
     notes.extend(header.notes);
-    let cube = Cube { values, height: lines, width: samples, bands, wavelengths, unit, good, ignore };
-    let mut draft = cube.into_draft(options).map_err(|fault| fault.at(&pair.data))?;
+    let cube = Cube {
+        values,
+        height: lines,
+        width: samples,
+        bands,
+        wavelengths,
+        unit,
+        good,
+        ignore,
+    };
+    let mut draft = cube
+        .into_draft(options)
+        .map_err(|fault| fault.at(&pair.data))?;
     draft.notes.splice(0..0, notes);
     Ok(draft)
 }
@@ -74,13 +99,16 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
 pub(crate) fn labels(place: &str) -> Result<ClassNames> {
     let (pair, header) = pair(place)?;
     if header.bands != 1 {
-        return Err(Fault::Labels(format!("{} bands; a map of classes has one.", header.bands)).at(place));
+        return Err(
+            Fault::Labels(format!("{} bands; a map of classes has one.", header.bands)).at(place),
+        );
     }
     let (values, mut notes) = values(&pair, &header)?;
     let name = |(pixel, value): (usize, f64)| -> Result<String> {
         if value != value.trunc() || value.abs() > 1e15 {
             let (row, column) = (pixel / header.samples, pixel % header.samples);
-            let text = format!("the label of pixel r{row}c{column} is {value}, not a class number.");
+            let text =
+                format!("the label of pixel r{row}c{column} is {value}, not a class number.");
             return Err(Fault::Labels(text).at(&pair.data));
         }
         Ok(class_name(value as i64, &header))
@@ -89,18 +117,35 @@ pub(crate) fn labels(place: &str) -> Result<ClassNames> {
         Buffer::F32(values) => values.into_iter().map(f64::from).collect(),
         Buffer::F64(values) => values,
     };
-    let names = values.into_iter().enumerate().map(name).collect::<Result<Vec<String>>>()?;
-    if let Some(zero) = header.class_names.first().filter(|zero| header.classification && !unclassified(zero)) {
-        notes.push(format!("pixels of class 0 ({zero:?}) count as unlabelled, as ENVI has it"));
+    let names = values
+        .into_iter()
+        .enumerate()
+        .map(name)
+        .collect::<Result<Vec<String>>>()?;
+    if let Some(zero) = header
+        .class_names
+        .first()
+        .filter(|zero| header.classification && !unclassified(zero))
+    {
+        notes.push(format!(
+            "pixels of class 0 ({zero:?}) count as unlabelled, as ENVI has it"
+        ));
     }
     notes.extend(header.notes);
-    Ok(ClassNames { names, height: header.lines, width: header.samples, notes })
+    Ok(ClassNames {
+        names,
+        height: header.lines,
+        width: header.samples,
+        notes,
+    })
 }
 
 /// The lines of the header of a pool that place it on the earth, to be written beside maps of it; none if the pool has no
 /// ENVI header.
 pub fn georeference(pool: &str) -> Vec<String> {
-    header_of(pool).map(|header| header.places).unwrap_or_default()
+    header_of(pool)
+        .map(|header| header.places)
+        .unwrap_or_default()
 }
 
 /// A class with its number and colour in a file.
@@ -118,10 +163,23 @@ pub struct NumberedClass {
 /// classes the header names. `None` if the file is not of that kind, or does not tell a number from 1 for each.
 pub fn class_numbers(labels: &str, names: &[String]) -> Option<Vec<NumberedClass>> {
     let header = header_of(labels).filter(|header| header.bands == 1)?;
-    let listed = if header.classification { header.class_names.as_slice() } else { &[] };
-    let named =
-        |name: &str| listed.iter().skip(1).position(|other| other.trim().nfc().eq(name.chars())).map(|at| at + 1);
-    let number = |name: &String| named(name).or_else(|| name.parse().ok()).filter(|at| (1..=HIGHEST).contains(at));
+    let listed = if header.classification {
+        header.class_names.as_slice()
+    } else {
+        &[]
+    };
+    let named = |name: &str| {
+        listed
+            .iter()
+            .skip(1)
+            .position(|other| other.trim().nfc().eq(name.chars()))
+            .map(|at| at + 1)
+    };
+    let number = |name: &String| {
+        named(name)
+            .or_else(|| name.parse().ok())
+            .filter(|at| (1..=HIGHEST).contains(at))
+    };
     let numbers: Vec<usize> = names.iter().map(number).collect::<Option<_>>()?;
     let used: BTreeSet<usize> = numbers.iter().copied().collect();
     if used.len() < numbers.len() {
@@ -132,9 +190,18 @@ pub fn class_numbers(labels: &str, names: &[String]) -> Option<Vec<NumberedClass
         number: at as u16,
         colour: header.colours.get(at).copied(),
     };
-    let others = (0..=HIGHEST).zip(listed).skip(1).filter(|(at, _)| !used.contains(at));
-    let own = names.iter().zip(&numbers).map(|(name, &at)| class(name, at));
-    Some(own.chain(others.map(|(at, name)| class(name, at))).collect())
+    let others = (0..=HIGHEST)
+        .zip(listed)
+        .skip(1)
+        .filter(|(at, _)| !used.contains(at));
+    let own = names
+        .iter()
+        .zip(&numbers)
+        .map(|(name, &at)| class(name, at));
+    Some(
+        own.chain(others.map(|(at, name)| class(name, at)))
+            .collect(),
+    )
 }
 
 /// What the header of a pool or of labels says, if it has one.
@@ -147,7 +214,9 @@ fn class_name(value: i64, header: &Header) -> String {
     if !header.classification {
         return value.to_string();
     }
-    let named = usize::try_from(value).ok().and_then(|value| header.class_names.get(value));
+    let named = usize::try_from(value)
+        .ok()
+        .and_then(|value| header.class_names.get(value));
     match named {
         _ if value == 0 => String::new(),
         Some(name) if !name.is_empty() => name.clone(),
@@ -158,7 +227,16 @@ fn class_name(value: i64, header: &Header) -> String {
 fn unclassified(name: &str) -> bool {
     let name = name.to_lowercase();
     name.is_empty()
-        || ["unclassified", "unlabel", "background", "no data", "nodata", "masked"].iter().any(|w| name.contains(w))
+        || [
+            "unclassified",
+            "unlabel",
+            "background",
+            "no data",
+            "nodata",
+            "masked",
+        ]
+        .iter()
+        .any(|w| name.contains(w))
 }
 
 fn ends_in_hdr(place: &str) -> bool {
@@ -176,16 +254,24 @@ fn starts_right(path: &str) -> bool {
     let mut first = Vec::new();
     let plain = Path::new(path).is_file();
     plain
-        && File::open(path).and_then(|file| file.take(envi::BEGINNING).read_to_end(&mut first)).is_ok()
+        && File::open(path)
+            .and_then(|file| file.take(envi::BEGINNING).read_to_end(&mut first))
+            .is_ok()
         && envi::begins(&first)
 }
 
 /// The header of a data file.
 fn header_beside(data: &str) -> Option<String> {
-    let usual = ending(data).filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let usual = ending(data).filter(|(_, ending)| {
+        ENDINGS
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    });
     let names = [Some(data), usual.map(|(stem, _)| stem)];
-    let paths =
-        names.into_iter().flatten().flat_map(|name| ["hdr", "HDR", "Hdr"].map(|ending| format!("{name}.{ending}")));
+    let paths = names
+        .into_iter()
+        .flatten()
+        .flat_map(|name| ["hdr", "HDR", "Hdr"].map(|ending| format!("{name}.{ending}")));
     paths.into_iter().find(|path| starts_right(path))
 }
 
@@ -195,7 +281,10 @@ fn is_header(place: &str) -> bool {
 
 /// The header, whichever file is named.
 fn header_path(place: &str) -> String {
-    Some(place).filter(|place| !is_header(place)).and_then(header_beside).unwrap_or_else(|| place.to_string())
+    Some(place)
+        .filter(|place| !is_header(place))
+        .and_then(header_beside)
+        .unwrap_or_else(|| place.to_string())
 }
 
 /// Both files, and what the header says.
@@ -225,23 +314,47 @@ fn read_header(path: &str) -> Result<Vec<u8>> {
 
 /// The data of a header: of several files that could be, the only one that is large enough.
 fn data_beside(header: &str, said: &Header) -> std::result::Result<String, Fault> {
-    let stem = ending(header).filter(|_| ends_in_hdr(header)).map_or(header, |(stem, _)| stem);
-    let endings = ENDINGS.iter().flat_map(|ending| spellings(ending).map(|ending| format!(".{ending}")));
-    let names = std::iter::once(String::new()).chain(endings).map(|ending| format!("{stem}{ending}"));
-    let length = |path: &String| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
-    let found: Vec<(String, u64)> =
-        names.filter(|name| name != header).filter_map(|name| length(&name).map(|length| (name, length))).collect();
+    let stem = ending(header)
+        .filter(|_| ends_in_hdr(header))
+        .map_or(header, |(stem, _)| stem);
+    let endings = ENDINGS
+        .iter()
+        .flat_map(|ending| spellings(ending).map(|ending| format!(".{ending}")));
+    let names = std::iter::once(String::new())
+        .chain(endings)
+        .map(|ending| format!("{stem}{ending}"));
+    let length = |path: &String| {
+        std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file)
+            .map(|m| m.len())
+    };
+    let found: Vec<(String, u64)> = names
+        .filter(|name| name != header)
+        .filter_map(|name| length(&name).map(|length| (name, length)))
+        .collect();
     let needed = needed(said)?;
-    let enough: Vec<&(String, u64)> = found.iter().filter(|(_, length)| *length >= needed).collect();
+    let enough: Vec<&(String, u64)> = found
+        .iter()
+        .filter(|(_, length)| *length >= needed)
+        .collect();
     match (found.as_slice(), enough.as_slice()) {
         ([], _) => {
-            let next = format!("Put them beside the header, as {stem} or {stem}.img, or name the data file.");
-            Err(Fault::format("the data of this ENVI header are not there", next))
+            let next = format!(
+                "Put them beside the header, as {stem} or {stem}.img, or name the data file."
+            );
+            Err(Fault::format(
+                "the data of this ENVI header are not there",
+                next,
+            ))
         }
         ([(only, _)], _) | (_, [(only, _)]) => Ok(only.clone()),
         _ => {
             let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-            Err(Fault::Setting(format!("several files could be the data: {}. Name the data file.", names.join(", "))))
+            Err(Fault::Setting(format!(
+                "several files could be the data: {}. Name the data file.",
+                names.join(", ")
+            )))
         }
     }
 }
@@ -249,16 +362,30 @@ fn data_beside(header: &str, said: &Header) -> std::result::Result<String, Fault
 /// An ending in small letters, in capitals, and with one capital.
 fn spellings(ending: &str) -> [String; 3] {
     let (first, rest) = ending.split_at(1);
-    [ending.to_string(), ending.to_uppercase(), format!("{}{rest}", first.to_uppercase())]
+    [
+        ending.to_string(),
+        ending.to_uppercase(),
+        format!("{}{rest}", first.to_uppercase()),
+    ]
 }
 
 /// The bytes that header and values take.
 fn needed(header: &Header) -> std::result::Result<u64, Fault> {
     let shape = [header.lines, header.samples, header.bands];
     let sizes = shape.into_iter().chain([header.number.size()]);
-    let bytes = sizes.map(|size| size as u64).try_fold(1u64, u64::checked_mul).ok_or_else(|| too_large(&shape))?;
-    let all = bytes.checked_add(header.offset).filter(|&all| usize::try_from(all).is_ok());
-    all.ok_or_else(|| Fault::Size(format!("the ENVI header says header offset = {}, beyond any file", header.offset)))
+    let bytes = sizes
+        .map(|size| size as u64)
+        .try_fold(1u64, u64::checked_mul)
+        .ok_or_else(|| too_large(&shape))?;
+    let all = bytes
+        .checked_add(header.offset)
+        .filter(|&all| usize::try_from(all).is_ok());
+    all.ok_or_else(|| {
+        Fault::Size(format!(
+            "the ENVI header says header offset = {}, beyond any file",
+            header.offset
+        ))
+    })
 }
 
 /// The values with the bands of each pixel together, and what is worth saying.
@@ -279,11 +406,15 @@ fn values(pair: &Pair, header: &Header) -> Result<(Buffer, Vec<String>)> {
     }
     let bytes = read_file(&pair.data)?;
     let short = || Fault::Size("the file became shorter while it was read".into()).at(&pair.data);
-    let values = bytes.get(header.offset as usize..needed as usize).ok_or_else(short)?;
+    let values = bytes
+        .get(header.offset as usize..needed as usize)
+        .ok_or_else(short)?;
     let mut notes = Vec::new();
     if held > needed {
         let rest = size_in_words(held - needed);
-        notes.push(format!("{rest} after the last value were passed over: check the sizes in the header"));
+        notes.push(format!(
+            "{rest} after the last value were passed over: check the sizes in the header"
+        ));
     }
     Ok((decode(values, header), notes))
 }
@@ -291,15 +422,31 @@ fn values(pair: &Pair, header: &Header) -> Result<(Buffer, Vec<String>)> {
 /// Integers of 32 bits and more become f32 where that is exact.
 fn decode(bytes: &[u8], header: &Header) -> Buffer {
     match header.number {
-        Number::I8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| f32::from(i8::from_le_bytes(b)))),
-        Number::U8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| f32::from(u8::from_le_bytes(b)))),
-        Number::I16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| f32::from(i16::from_le_bytes(b)))),
-        Number::U16 | Number::F16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| f32::from(u16::from_le_bytes(b)))),
+        Number::I8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| {
+            f32::from(i8::from_le_bytes(b))
+        })),
+        Number::U8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| {
+            f32::from(u8::from_le_bytes(b))
+        })),
+        Number::I16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| {
+            f32::from(i16::from_le_bytes(b))
+        })),
+        Number::U16 | Number::F16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| {
+            f32::from(u16::from_le_bytes(b))
+        })),
         Number::F32 => Buffer::F32(gather(bytes, header, f32::from_le_bytes)),
-        Number::I32 => narrowed(gather(bytes, header, |b: [u8; 4]| f64::from(i32::from_le_bytes(b)))),
-        Number::U32 => narrowed(gather(bytes, header, |b: [u8; 4]| f64::from(u32::from_le_bytes(b)))),
-        Number::I64 => narrowed(gather(bytes, header, |b: [u8; 8]| i64::from_le_bytes(b) as f64)),
-        Number::U64 => narrowed(gather(bytes, header, |b: [u8; 8]| u64::from_le_bytes(b) as f64)),
+        Number::I32 => narrowed(gather(bytes, header, |b: [u8; 4]| {
+            f64::from(i32::from_le_bytes(b))
+        })),
+        Number::U32 => narrowed(gather(bytes, header, |b: [u8; 4]| {
+            f64::from(u32::from_le_bytes(b))
+        })),
+        Number::I64 => narrowed(gather(bytes, header, |b: [u8; 8]| {
+            i64::from_le_bytes(b) as f64
+        })),
+        Number::U64 => narrowed(gather(bytes, header, |b: [u8; 8]| {
+            u64::from_le_bytes(b) as f64
+        })),
         Number::F64 => Buffer::F64(gather(bytes, header, f64::from_le_bytes)),
     }
 }
@@ -313,7 +460,11 @@ fn narrowed(values: Vec<f64>) -> Buffer {
 }
 
 /// All values by line, sample and band; where in the file each lies follows from the interleave.
-fn gather<const N: usize, T: Clone + Default>(bytes: &[u8], header: &Header, number: impl Fn([u8; N]) -> T) -> Vec<T> {
+fn gather<const N: usize, T: Clone + Default>(
+    bytes: &[u8],
+    header: &Header,
+    number: impl Fn([u8; N]) -> T,
+) -> Vec<T> {
     let (values, _) = bytes.as_chunks::<N>();
     let (lines, samples, bands) = (header.lines, header.samples, header.bands);
     // The steps in the file to the next line, sample and band.
@@ -328,9 +479,14 @@ fn gather<const N: usize, T: Clone + Default>(bytes: &[u8], header: &Header, num
         for (block, pixels) in pixels.chunks_mut(BLOCK * bands.max(1)).enumerate() {
             for b in 0..bands {
                 let first = l * line + block * BLOCK * sample + b * band;
-                let from = values.get(first..).unwrap_or_default().iter().step_by(sample);
+                let from = values
+                    .get(first..)
+                    .unwrap_or_default()
+                    .iter()
+                    .step_by(sample);
                 let to = pixels.iter_mut().skip(b).step_by(bands);
-                to.zip(from).for_each(|(to, &chunk)| *to = number(swapped(chunk, header.big)));
+                to.zip(from)
+                    .for_each(|(to, &chunk)| *to = number(swapped(chunk, header.big)));
             }
         }
     }

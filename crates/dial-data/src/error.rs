@@ -149,7 +149,9 @@ pub enum Fault {
     #[error("{0} Nothing was imported. Change that setting.")]
     Setting(String),
     /// A file of ours whose bytes have changed.
-    #[error("{0} is damaged: its checksum is not right. Nothing was changed. Make the file again, or copy it again.")]
+    #[error(
+        "{0} is damaged: its checksum is not right. Nothing was changed. Make the file again, or copy it again."
+    )]
     Damaged(String),
     /// A file of ours from a later time.
     #[error(
@@ -172,7 +174,9 @@ pub enum Fault {
     #[error(transparent)]
     Core(#[from] dial::Error),
     /// A disk without room.
-    #[error("no space left on the device ({0}). The file was not written. Free some space and try again.")]
+    #[error(
+        "no space left on the device ({0}). The file was not written. Free some space and try again."
+    )]
     Full(String),
     /// More than the memory there is.
     #[error(
@@ -188,22 +192,35 @@ pub enum Fault {
 impl Fault {
     /// The fault at a place.
     pub fn at(self, place: impl Into<String>) -> Error {
-        Error { place: place.into(), fault: self }
+        Error {
+            place: place.into(),
+            fault: self,
+        }
     }
 
     pub(crate) fn format(what: impl Into<String>, next: impl Into<String>) -> Fault {
-        Fault::Format { what: what.into(), next: next.into() }
+        Fault::Format {
+            what: what.into(),
+            next: next.into(),
+        }
     }
 
     /// A file that ends early or contradicts itself.
     pub(crate) fn damaged(what: impl Into<String>) -> Fault {
-        Fault::format(what, "The file is damaged or incomplete: copy or save it again.")
+        Fault::format(
+            what,
+            "The file is damaged or incomplete: copy or save it again.",
+        )
     }
 
     pub(crate) fn io(error: &io::Error, doing: &str) -> Fault {
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::Full(error.to_string()),
-            io::ErrorKind::OutOfMemory => Fault::Memory(format!("{doing}: it is larger than the memory there is")),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Fault::Full(error.to_string())
+            }
+            io::ErrorKind::OutOfMemory => {
+                Fault::Memory(format!("{doing}: it is larger than the memory there is"))
+            }
             _ => Fault::Io(format!("{doing}: {error}")),
         }
     }
@@ -214,13 +231,20 @@ impl Fault {
             Fault::Size(_) => "I2",
             Fault::Shape(_) | Fault::Unjoined { by_id: false, .. } => "I3",
             Fault::Kind(_) => "I4",
-            Fault::Format { .. } | Fault::Missing | Fault::Texts { .. } | Fault::Pictures { too_large: false, .. } => {
-                "I5"
-            }
+            Fault::Format { .. }
+            | Fault::Missing
+            | Fault::Texts { .. }
+            | Fault::Pictures {
+                too_large: false, ..
+            } => "I5",
             Fault::Rows { .. } | Fault::Words { .. } => "I6",
             Fault::Ids(_) | Fault::Unjoined { by_id: true, .. } => "I7",
             Fault::Labels(_) => "I12",
-            Fault::Bomb(_) | Fault::TooLarge(_) | Fault::Pictures { too_large: true, .. } => "I14",
+            Fault::Bomb(_)
+            | Fault::TooLarge(_)
+            | Fault::Pictures {
+                too_large: true, ..
+            } => "I14",
             Fault::Setting(_) => "U1",
             Fault::Core(error) => error.code(),
             Fault::Full(_) => "S3",
@@ -244,7 +268,9 @@ impl Error {
         match &self.fault {
             Fault::Setting(_) => ErrorKind::Usage,
             Fault::Core(error) => error.kind(),
-            Fault::Full(_) | Fault::Io(_) | Fault::Damaged(_) | Fault::Newer { .. } => ErrorKind::Storage,
+            Fault::Full(_) | Fault::Io(_) | Fault::Damaged(_) | Fault::Newer { .. } => {
+                ErrorKind::Storage
+            }
             Fault::OtherFeatures(_) => ErrorKind::Conflict,
             Fault::Memory(_) => ErrorKind::Resource,
             _ => ErrorKind::Input,
@@ -290,7 +316,12 @@ pub(crate) fn size_in_words(bytes: u64) -> String {
 
 /// The first [`LISTED`] texts, then how many more there are.
 pub(crate) fn first_few(texts: &[String], total: usize, separator: &str) -> String {
-    let mut joined = texts.iter().take(LISTED).cloned().collect::<Vec<_>>().join(separator);
+    let mut joined = texts
+        .iter()
+        .take(LISTED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(separator);
     let left = total.saturating_sub(texts.len().min(LISTED));
     if left > 0 {
         joined.push_str(&format!("{separator}and {left} more"));
@@ -311,8 +342,16 @@ pub(crate) fn listed_rows(
         (first, last) => one(&format!("lines {first} to {last}"), why),
     };
     let texts: Vec<String> = bad.iter().take(LISTED).map(text).collect();
-    let listed: usize = bad.iter().take(LISTED).map(|(first, last, _)| 1 + last.saturating_sub(*first)).sum();
-    first_few(&texts, texts.len() + total.saturating_sub(listed), separator)
+    let listed: usize = bad
+        .iter()
+        .take(LISTED)
+        .map(|(first, last, _)| 1 + last.saturating_sub(*first))
+        .sum();
+    first_few(
+        &texts,
+        texts.len() + total.saturating_sub(listed),
+        separator,
+    )
 }
 
 fn bad_rows(bad: &[(usize, usize, String)], total: usize) -> String {
@@ -324,15 +363,43 @@ fn bad_rows(bad: &[(usize, usize, String)], total: usize) -> String {
     )
 }
 
-fn words(name: &str, count: usize, total: usize, first: &str, line: usize, others: &[String]) -> String {
-    let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-    let typed = if plain(name) { name.to_string() } else { format!("{name:?}") };
-    let quoted: Vec<String> = others.iter().take(LISTED).map(|other| format!("{other:?}")).collect();
+fn words(
+    name: &str,
+    count: usize,
+    total: usize,
+    first: &str,
+    line: usize,
+    others: &[String],
+) -> String {
+    let plain = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.".contains(c))
+    };
+    let typed = if plain(name) {
+        name.to_string()
+    } else {
+        format!("{name:?}")
+    };
+    let quoted: Vec<String> = others
+        .iter()
+        .take(LISTED)
+        .map(|other| format!("{other:?}"))
+        .collect();
     let more = match others {
         [] => String::new(),
-        _ => format!(" So {} {}.", plural(others.len(), "is", "are"), first_few(&quoted, others.len(), ", ")),
+        _ => format!(
+            " So {} {}.",
+            plural(others.len(), "is", "are"),
+            first_few(&quoted, others.len(), ", ")
+        ),
     };
-    let place = if line == 0 { String::new() } else { format!(", line {line}") };
+    let place = if line == 0 {
+        String::new()
+    } else {
+        format!(", line {line}")
+    };
     format!(
         "column {name:?} is text in {count} of {total} {} (first: {first:?}{place}).{more} No column can be a feature. \
          Nothing was imported. Use --text-column {typed} if these are texts to label, or give features with --features.",
@@ -356,12 +423,27 @@ mod tests {
 
     #[test]
     fn twenty_rows_are_listed_then_counted() {
-        let bad: Vec<_> = (1..=20).map(|line| (line, line, "short".to_string())).collect();
+        let bad: Vec<_> = (1..=20)
+            .map(|line| (line, line, "short".to_string()))
+            .collect();
         let text = Fault::Rows { bad, total: 33 }.at("a.csv").to_string();
-        assert!(text.starts_with("a.csv: 33 bad rows: line 1: short; line 2: short"), "{text}");
-        assert!(text.contains("line 20: short; and 13 more. Nothing was imported."), "{text}");
-        let text = Fault::Rows { bad: vec![(2, 61, "long".into())], total: 60 }.to_string();
-        assert!(text.starts_with("60 bad rows: lines 2 to 61: long. Nothing"), "{text}");
+        assert!(
+            text.starts_with("a.csv: 33 bad rows: line 1: short; line 2: short"),
+            "{text}"
+        );
+        assert!(
+            text.contains("line 20: short; and 13 more. Nothing was imported."),
+            "{text}"
+        );
+        let text = Fault::Rows {
+            bad: vec![(2, 61, "long".into())],
+            total: 60,
+        }
+        .to_string();
+        assert!(
+            text.starts_with("60 bad rows: lines 2 to 61: long. Nothing"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -17,35 +17,80 @@ use crate::read_columns::read_columns;
 use crate::show::Show;
 
 /// Names of columns that only count.
-const COUNTERS: [&str; 9] = ["index", "idx", "row", "rownames", "row_id", "unnamed: 0", "level_0", "no", "nr"];
+const COUNTERS: [&str; 9] = [
+    "index",
+    "idx",
+    "row",
+    "rownames",
+    "row_id",
+    "unnamed: 0",
+    "level_0",
+    "no",
+    "nr",
+];
 
 /// Gives a draft the features of another file.
 pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> Result<()> {
     let place = path.display().to_string();
     let own = own_options(path, options);
     let mut given = read(&place, &own)?;
-    let found = unrelated(draft, &given).then(|| holds_ids(draft, &given)).flatten();
+    let found = unrelated(draft, &given)
+        .then(|| holds_ids(draft, &given))
+        .flatten();
     let counter = counter(&given);
     if let Some(name) = &found {
-        given = read(&place, &ReadOptions { id_column: Some(name.clone()), ..own.clone() })?;
-        given.notes.push(format!("the column {name} holds the ids of the pool"));
+        given = read(
+            &place,
+            &ReadOptions {
+                id_column: Some(name.clone()),
+                ..own.clone()
+            },
+        )?;
+        given
+            .notes
+            .push(format!("the column {name} holds the ids of the pool"));
     } else if let Some(name) = counter {
-        let drop_columns = own.drop_columns.iter().cloned().chain([name.clone()]).collect();
-        given = read(&place, &ReadOptions { drop_columns, ..own.clone() })?;
-        given.notes.push(format!("the column {name} only counts the rows: it is no feature"));
+        let drop_columns = own
+            .drop_columns
+            .iter()
+            .cloned()
+            .chain([name.clone()])
+            .collect();
+        given = read(
+            &place,
+            &ReadOptions {
+                drop_columns,
+                ..own.clone()
+            },
+        )?;
+        given.notes.push(format!(
+            "the column {name} only counts the rows: it is no feature"
+        ));
     }
     let Some(matrix) = given.matrix.take() else {
         let next = "Give a file of numbers: npy, npz, csv, Parquet or MATLAB.";
         return Err(Fault::format("holds no features", next).at(place));
     };
-    let (rows, joined) = join(draft, &given, matrix.n, options.skip_bad).map_err(|fault| fault.at(&place))?;
-    let matrix = if rows.iter().copied().eq(0..matrix.n) { matrix } else { matrix.select_rows(&rows) };
+    let (rows, joined) =
+        join(draft, &given, matrix.n, options.skip_bad).map_err(|fault| fault.at(&place))?;
+    let matrix = if rows.iter().copied().eq(0..matrix.n) {
+        matrix
+    } else {
+        matrix.select_rows(&rows)
+    };
     if draft.show.by_numbers() && draft.original.is_none() {
         draft.original = draft.matrix.take();
     }
     let columns = plural(matrix.dim, "column", "columns");
-    draft.notes.push(format!("features are the {} {columns} of {place}, joined by {joined}", matrix.dim));
-    draft.notes.extend(said(&given, joined).into_iter().map(|note| format!("{place}: {note}")));
+    draft.notes.push(format!(
+        "features are the {} {columns} of {place}, joined by {joined}",
+        matrix.dim
+    ));
+    draft.notes.extend(
+        said(&given, joined)
+            .into_iter()
+            .map(|note| format!("{place}: {note}")),
+    );
     draft.named_arrays |= given.named_arrays;
     draft.matrix = Some(matrix);
     (draft.metric, draft.standardize, draft.categories) = (given.metric, false, given.categories);
@@ -64,16 +109,35 @@ pub(crate) fn names(path: &Path) -> Vec<String> {
     };
     // Names are asked for before rows can go wrong. Arrays have names, too, but are no columns.
     let _ = read_columns(path, &choose);
-    let archive = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
-    if archive { Vec::new() } else { names.into_inner() }
+    let archive = path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
+    if archive {
+        Vec::new()
+    } else {
+        names.into_inner()
+    }
 }
 
 /// What is left to a pool that was refused for what was typed about the file of features.
 pub(crate) fn left_for_pool(options: &ReadOptions, refused: &Error) -> Option<ReadOptions> {
-    let path = options.features_file.as_ref().filter(|_| matches!(refused.fault, Fault::Setting(_)))?;
+    let path = options
+        .features_file
+        .as_ref()
+        .filter(|_| matches!(refused.fault, Fault::Setting(_)))?;
     let names = names(path);
-    let drop_columns = options.drop_columns.iter().filter(|name| !names.contains(name)).cloned().collect();
-    let less = ReadOptions { drop_columns, delimiter: None, decimal_comma: None, ..options.clone() };
+    let drop_columns = options
+        .drop_columns
+        .iter()
+        .filter(|name| !names.contains(name))
+        .cloned()
+        .collect();
+    let less = ReadOptions {
+        drop_columns,
+        delimiter: None,
+        decimal_comma: None,
+        ..options.clone()
+    };
     (!names.is_empty() && less != *options).then_some(less)
 }
 
@@ -82,8 +146,16 @@ fn own_options(path: &Path, options: &ReadOptions) -> ReadOptions {
     let wanted = options.id_column.is_some() || !options.drop_columns.is_empty();
     let names = if wanted { names(path) } else { Vec::new() };
     ReadOptions {
-        id_column: options.id_column.clone().filter(|name| names.contains(name)),
-        drop_columns: options.drop_columns.iter().filter(|name| names.contains(name)).cloned().collect(),
+        id_column: options
+            .id_column
+            .clone()
+            .filter(|name| names.contains(name)),
+        drop_columns: options
+            .drop_columns
+            .iter()
+            .filter(|name| names.contains(name))
+            .cloned()
+            .collect(),
         variable: options.variable.clone(),
         delimiter: options.delimiter,
         decimal_comma: options.decimal_comma,
@@ -102,29 +174,49 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if first.is_ok() || options.delimiter.is_none() && options.decimal_comma.is_none() {
         return first;
     }
-    let guessed = ReadOptions { delimiter: None, decimal_comma: None, ..options.clone() };
-    let Ok(mut draft) = open::features(place, &guessed) else { return first };
+    let guessed = ReadOptions {
+        delimiter: None,
+        decimal_comma: None,
+        ..options.clone()
+    };
+    let Ok(mut draft) = open::features(place, &guessed) else {
+        return first;
+    };
     if draft.lines.is_some() {
-        draft.notes.push("--delimiter and --decimal do not fit this file, and were guessed".into());
+        draft
+            .notes
+            .push("--delimiter and --decimal do not fit this file, and were guessed".into());
     }
     Ok(draft)
 }
 
 /// The ids of a file, unless they are the numbers that rows got because others were left out.
 fn own_ids(draft: &Draft) -> Option<&Vec<String>> {
-    let numbers = |kept: &[usize], ids: &[String]| kept.iter().map(usize::to_string).eq(ids.iter().cloned());
-    let made = |ids: &&Vec<String>| draft.kept.as_ref().is_some_and(|(kept, _)| numbers(kept, ids));
+    let numbers =
+        |kept: &[usize], ids: &[String]| kept.iter().map(usize::to_string).eq(ids.iter().cloned());
+    let made = |ids: &&Vec<String>| {
+        draft
+            .kept
+            .as_ref()
+            .is_some_and(|(kept, _)| numbers(kept, ids))
+    };
     draft.ids.as_ref().filter(|ids| !made(ids))
 }
 
 /// Whether ids only count the rows, from 0 or from 1.
 fn count_rows(ids: &[String]) -> bool {
-    [0, 1].iter().any(|&first| ids.iter().zip(first..).all(|(id, number): (&String, usize)| *id == number.to_string()))
+    [0, 1].iter().any(|&first| {
+        ids.iter()
+            .zip(first..)
+            .all(|(id, number): (&String, usize)| *id == number.to_string())
+    })
 }
 
 /// Whether the pool has ids, and the file none of them.
 fn unrelated(draft: &Draft, given: &Draft) -> bool {
-    let Some(ids) = own_ids(draft) else { return false };
+    let Some(ids) = own_ids(draft) else {
+        return false;
+    };
     let known: HashSet<&String> = ids.iter().collect();
     own_ids(given).is_none_or(|others| !others.iter().any(|id| known.contains(id)))
 }
@@ -133,12 +225,30 @@ fn unrelated(draft: &Draft, given: &Draft) -> bool {
 fn holds_ids(draft: &Draft, given: &Draft) -> Option<String> {
     let ids = draft.ids.as_ref()?;
     let holds = |cells: HashSet<String>| ids.iter().all(|id| cells.contains(id));
-    let words = given.beside.iter().flat_map(|table| table.names.iter().enumerate().map(move |name| (table, name)));
+    let words = given.beside.iter().flat_map(|table| {
+        table
+            .names
+            .iter()
+            .enumerate()
+            .map(move |name| (table, name))
+    });
     let mut words = words.filter(|(table, (at, _))| {
-        holds(table.cells.iter().skip(*at).step_by(table.names.len()).map(|cell| cell.trim().to_string()).collect())
+        holds(
+            table
+                .cells
+                .iter()
+                .skip(*at)
+                .step_by(table.names.len())
+                .map(|cell| cell.trim().to_string())
+                .collect(),
+        )
     });
     words.next().map(|(_, (_, name))| name.clone()).or_else(|| {
-        let matrix = given.original.as_ref().or(given.matrix.as_ref()).filter(|matrix| matrix.n == ids.len())?;
+        let matrix = given
+            .original
+            .as_ref()
+            .or(given.matrix.as_ref())
+            .filter(|matrix| matrix.n == ids.len())?;
         let known: HashSet<&String> = ids.iter().collect();
         let is_ids = |column: usize| {
             let mut seen = HashSet::new();
@@ -147,7 +257,9 @@ fn holds_ids(draft: &Draft, given: &Draft) -> Option<String> {
                 .all(|id| known.contains(&id) && seen.insert(id))
         };
         let mut columns = number_names(given).iter().zip(0..matrix.dim);
-        columns.find(|(_, at)| is_ids(*at)).map(|(name, _)| name.clone())
+        columns
+            .find(|(_, at)| is_ids(*at))
+            .map(|(name, _)| name.clone())
     })
 }
 
@@ -161,10 +273,21 @@ fn number_names(given: &Draft) -> &[String] {
 /// A column of numbers that counts the rows and is named so.
 fn counter(given: &Draft) -> Option<String> {
     let matrix = given.original.as_ref().or(given.matrix.as_ref())?;
-    let counts = |column: usize, first: usize| (0..matrix.n).all(|row| matrix.get(row, column) == (row + first) as f64);
-    let named = |name: &String| COUNTERS.iter().any(|known| name.eq_ignore_ascii_case(known));
-    let mut columns = number_names(given).iter().zip(0..matrix.dim).filter(|(name, _)| named(name) && matrix.dim > 1);
-    columns.find(|(_, at)| counts(*at, 0) || counts(*at, 1)).map(|(name, _)| name.clone())
+    let counts = |column: usize, first: usize| {
+        (0..matrix.n).all(|row| matrix.get(row, column) == (row + first) as f64)
+    };
+    let named = |name: &String| {
+        COUNTERS
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+    };
+    let mut columns = number_names(given)
+        .iter()
+        .zip(0..matrix.dim)
+        .filter(|(name, _)| named(name) && matrix.dim > 1);
+    columns
+        .find(|(_, at)| counts(*at, 0) || counts(*at, 1))
+        .map(|(name, _)| name.clone())
 }
 
 /// What is to be said of the file.
@@ -182,15 +305,26 @@ fn join(
     skip_bad: bool,
 ) -> std::result::Result<(Vec<usize>, &'static str), Fault> {
     match (own_ids(draft), own_ids(given)) {
-        (Some(ids), Some(others)) if !unrelated(draft, given) => {
-            Ok((by_id(ids.clone(), others, skip_bad || given.kept.is_some(), draft)?, "id"))
-        }
+        (Some(ids), Some(others)) if !unrelated(draft, given) => Ok((
+            by_id(ids.clone(), others, skip_bad || given.kept.is_some(), draft)?,
+            "id",
+        )),
         (Some(ids), Some(others)) if !count_rows(ids) && !count_rows(others) => {
-            let first = |list: &[String]| list.first().map_or_else(String::new, |id| format!("{id:?}"));
+            let first = |list: &[String]| {
+                list.first()
+                    .map_or_else(String::new, |id| format!("{id:?}"))
+            };
             let (theirs, ours) = (first(others), first(ids));
-            let what = format!("no id of this file is in the pool: the first is {theirs}, that of the pool {ours}");
-            let next = "Rename the ids, or remove their column if the rows are in the order of the pool.";
-            Err(Fault::Unjoined { by_id: true, what, next })
+            let what = format!(
+                "no id of this file is in the pool: the first is {theirs}, that of the pool {ours}"
+            );
+            let next =
+                "Rename the ids, or remove their column if the rows are in the order of the pool.";
+            Err(Fault::Unjoined {
+                by_id: true,
+                what,
+                next,
+            })
         }
         _ => Ok((by_row(draft, given, rows)?, "row")),
     }
@@ -198,16 +332,26 @@ fn join(
 
 /// One row per item; rows of items that were left out are left out here too, and items whose row was.
 fn by_row(draft: &mut Draft, given: &Draft, rows: usize) -> std::result::Result<Vec<usize>, Fault> {
-    let here = given.kept.clone().unwrap_or_else(|| ((0..rows).collect(), rows));
+    let here = given
+        .kept
+        .clone()
+        .unwrap_or_else(|| ((0..rows).collect(), rows));
     let place: HashMap<usize, usize> = here.0.iter().copied().zip(0..).collect();
     let wanted: Vec<usize> = match &draft.kept {
         Some((kept, total)) if here.1 == *total => kept.clone(),
         _ if here.1 == draft.n => (0..draft.n).collect(),
         _ => {
             let (rows, n) = (here.1, draft.n);
-            let what = format!("{rows} {} of features for {n} items", plural(rows, "row", "rows"));
+            let what = format!(
+                "{rows} {} of features for {n} items",
+                plural(rows, "row", "rows")
+            );
             let next = "Make features for exactly these items, in their order, or give both files an id in each row.";
-            return Err(Fault::Unjoined { by_id: false, what, next });
+            return Err(Fault::Unjoined {
+                by_id: false,
+                what,
+                next,
+            });
         }
     };
     let found: Vec<Option<usize>> = wanted.iter().map(|row| place.get(row).copied()).collect();
@@ -221,31 +365,59 @@ fn by_id(
     draft: &mut Draft,
 ) -> std::result::Result<Vec<usize>, Fault> {
     let rows: HashMap<&str, usize> = others.iter().map(String::as_str).zip(0..).collect();
-    let found: Vec<Option<usize>> = ids.iter().map(|id| rows.get(id.as_str()).copied()).collect();
-    let missing: Vec<&String> = ids.iter().zip(&found).filter(|(_, row)| row.is_none()).map(|(id, _)| id).collect();
+    let found: Vec<Option<usize>> = ids
+        .iter()
+        .map(|id| rows.get(id.as_str()).copied())
+        .collect();
+    let missing: Vec<&String> = ids
+        .iter()
+        .zip(&found)
+        .filter(|(_, row)| row.is_none())
+        .map(|(id, _)| id)
+        .collect();
     if !missing.is_empty() && !may_lack {
-        let quoted: Vec<String> = missing.iter().take(LISTED).map(|id| format!("{id:?}")).collect();
+        let quoted: Vec<String> = missing
+            .iter()
+            .take(LISTED)
+            .map(|id| format!("{id:?}"))
+            .collect();
         let (count, list) = (missing.len(), first_few(&quoted, missing.len(), ", "));
-        let what = format!("no features for {count} {}: {list}", plural(count, "item", "items"));
-        let next = "Make features for every item, or pass --skip-bad to leave out the items without.";
-        return Err(Fault::Unjoined { by_id: true, what, next });
+        let what = format!(
+            "no features for {count} {}: {list}",
+            plural(count, "item", "items")
+        );
+        let next =
+            "Make features for every item, or pass --skip-bad to leave out the items without.";
+        return Err(Fault::Unjoined {
+            by_id: true,
+            what,
+            next,
+        });
     }
     let spare = others.len() - found.iter().flatten().count();
     if spare > 0 {
-        draft.notes.push(format!("{spare} {} of features belong to no item", plural(spare, "row", "rows")));
+        draft.notes.push(format!(
+            "{spare} {} of features belong to no item",
+            plural(spare, "row", "rows")
+        ));
     }
     without(draft, &found)
 }
 
 /// Leaves out the items without a row, and gives the rows of the others.
 fn without(draft: &mut Draft, found: &[Option<usize>]) -> std::result::Result<Vec<usize>, Fault> {
-    let keep: Vec<usize> = (0..found.len()).filter(|&item| found[item].is_some()).collect();
+    let keep: Vec<usize> = (0..found.len())
+        .filter(|&item| found[item].is_some())
+        .collect();
     let lost = found.len() - keep.len();
     if keep.is_empty() {
         return Err(Fault::Shape("no rows: no item has features".into()));
     }
     if lost > 0 {
-        draft.notes.push(format!("left out {lost} {} without features", plural(lost, "item", "items")));
+        draft.notes.push(format!(
+            "left out {lost} {} without features",
+            plural(lost, "item", "items")
+        ));
         draft.select_rows(&keep);
     }
     Ok(found.iter().flatten().copied().collect())
@@ -273,16 +445,31 @@ mod tests {
         attach(&mut draft, &csv, &none).unwrap();
         let matrix = draft.matrix.as_ref().unwrap();
         assert_eq!((matrix.get(0, 1), matrix.get(1, 0)), (2.0, 3.0));
-        assert!(draft.notes[0].starts_with("1 row of features belong"), "{:?}", draft.notes);
-        assert!(draft.notes[1].ends_with("f.csv, joined by id"), "{:?}", draft.notes);
+        assert!(
+            draft.notes[0].starts_with("1 row of features belong"),
+            "{:?}",
+            draft.notes
+        );
+        assert!(
+            draft.notes[1].ends_with("f.csv, joined by id"),
+            "{:?}",
+            draft.notes
+        );
         let mut draft = texts();
         attach(&mut draft, &npy, &none).unwrap();
         assert_eq!(draft.matrix.unwrap().get(1, 0), 6.0);
-        assert!(draft.notes[0].ends_with("f.npy, joined by row"), "{:?}", draft.notes);
+        assert!(
+            draft.notes[0].ends_with("f.npy, joined by row"),
+            "{:?}",
+            draft.notes
+        );
         std::fs::write(&csv, "id,u\nb,3\n").unwrap();
         let error = attach(&mut texts(), &csv, &none).unwrap_err();
         assert_eq!(error.code(), "I7");
-        assert!(error.to_string().contains("no features for 1 item: \"a\"."), "{error}");
+        assert!(
+            error.to_string().contains("no features for 1 item: \"a\"."),
+            "{error}"
+        );
         for index in ["id,u\n0,3\n1,4\n", "id,u\n1,3\n2,4\n", ",u\n0,3\n1,4\n"] {
             std::fs::write(&csv, index).unwrap();
             let mut draft = texts();
@@ -303,7 +490,10 @@ mod tests {
         attach(&mut draft, &path, options)?;
         let matrix = draft.matrix.unwrap();
         Ok((
-            (0..matrix.n).flat_map(|r| (0..matrix.dim).map(move |c| (r, c))).map(|(r, c)| matrix.get(r, c)).collect(),
+            (0..matrix.n)
+                .flat_map(|r| (0..matrix.dim).map(move |c| (r, c)))
+                .map(|(r, c)| matrix.get(r, c))
+                .collect(),
             draft.notes.join("\n"),
         ))
     }
@@ -313,37 +503,84 @@ mod tests {
         let none = ReadOptions::default();
         let error = joined("id,u\nx,3\ny,4\n", &none).unwrap_err();
         assert_eq!(error.code(), "I7");
-        assert!(error.to_string().contains("that of the pool \"a\". Nothing was imported. Rename the ids"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("that of the pool \"a\". Nothing was imported. Rename the ids"),
+            "{error}"
+        );
         let (values, notes) = joined("doc_id,u\nb,4\na,3\n", &none).unwrap();
         assert_eq!(values, [3.0, 4.0]);
-        assert!(notes.contains("joined by id") && notes.contains("f.csv: the column doc_id holds the ids"), "{notes}");
+        assert!(
+            notes.contains("joined by id")
+                && notes.contains("f.csv: the column doc_id holds the ids"),
+            "{notes}"
+        );
         let (values, notes) = joined("index,u\n0,3\n1,4\n", &none).unwrap();
         assert_eq!(values, [3.0, 4.0]);
-        assert!(notes.contains("f.csv: the column index only counts the rows: it is no feature"), "{notes}");
+        assert!(
+            notes.contains("f.csv: the column index only counts the rows: it is no feature"),
+            "{notes}"
+        );
     }
 
     #[test]
     fn what_was_typed_holds_for_the_file_too() {
-        let drop = ReadOptions { drop_columns: vec!["v".into(), "elsewhere".into()], ..ReadOptions::default() };
-        assert_eq!(joined("id,u,v\na,3,5\nb,4,6\n", &drop).unwrap().0, [3.0, 4.0]);
-        let bar = ReadOptions { delimiter: Some(b';'), decimal_comma: Some(true), ..ReadOptions::default() };
-        assert_eq!(joined("id;u;v\na;1,500;1\nb;2,500;2\n", &bar).unwrap().0, [1.5, 1.0, 2.5, 2.0]);
+        let drop = ReadOptions {
+            drop_columns: vec!["v".into(), "elsewhere".into()],
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            joined("id,u,v\na,3,5\nb,4,6\n", &drop).unwrap().0,
+            [3.0, 4.0]
+        );
+        let bar = ReadOptions {
+            delimiter: Some(b';'),
+            decimal_comma: Some(true),
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            joined("id;u;v\na;1,500;1\nb;2,500;2\n", &bar).unwrap().0,
+            [1.5, 1.0, 2.5, 2.0]
+        );
         let (values, notes) = joined("id,u\na,3.5\nb,4.5\n", &bar).unwrap();
         assert_eq!(values, [3.5, 4.5]);
-        assert!(notes.contains("f.csv: --delimiter and --decimal do not fit this file"), "{notes}");
+        assert!(
+            notes.contains("f.csv: --delimiter and --decimal do not fit this file"),
+            "{notes}"
+        );
         let lacking = joined("id,u\na,3\nc,5\n", &ReadOptions::default()).unwrap_err();
-        let said =
-            "no features for 1 item: \"b\". Nothing was imported. Make features for every item, or pass --skip-bad";
-        assert!(lacking.code() == "I7" && lacking.to_string().contains(said), "{lacking}");
-        let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let said = "no features for 1 item: \"b\". Nothing was imported. Make features for every item, or pass --skip-bad";
+        assert!(
+            lacking.code() == "I7" && lacking.to_string().contains(said),
+            "{lacking}"
+        );
+        let skip = ReadOptions {
+            skip_bad: true,
+            ..ReadOptions::default()
+        };
         assert_eq!(joined("id,u\na,3\nc,5\n", &skip).unwrap().0, [3.0]);
         assert_eq!(joined("id,u\na,3\nb\n", &skip).unwrap().0, [3.0]);
         let (values, notes) = joined("u,v\n3,4\n5\n", &skip).unwrap();
         assert_eq!(values, [3.0, 4.0]);
-        assert!(notes.contains("left out 1 item without features"), "{notes}");
-        assert!(notes.contains("f.csv: left out 1 bad row: line 3 (1 cell, expected 2)"), "{notes}");
+        assert!(
+            notes.contains("left out 1 item without features"),
+            "{notes}"
+        );
+        assert!(
+            notes.contains("f.csv: left out 1 bad row: line 3 (1 cell, expected 2)"),
+            "{notes}"
+        );
         let (_, notes) = joined("id,u,label\na,3,x\nb,4,y\n", &ReadOptions::default()).unwrap();
-        assert!(notes.contains("f.csv: the labels in the column label are not used"), "{notes}");
-        assert_eq!(joined("id,u,y\na,3,0.5\nb,4,1.5\n", &ReadOptions::default()).unwrap().0, [3.0, 4.0]);
+        assert!(
+            notes.contains("f.csv: the labels in the column label are not used"),
+            "{notes}"
+        );
+        assert_eq!(
+            joined("id,u,y\na,3,0.5\nb,4,1.5\n", &ReadOptions::default())
+                .unwrap()
+                .0,
+            [3.0, 4.0]
+        );
     }
 }

@@ -35,18 +35,25 @@ impl Fingerprint {
     /// The fingerprint of n rows of `dim` values, wherever they lie.
     pub fn of_rows(values: Values<'_>, n: usize, dim: usize) -> Fingerprint {
         let hashes = match values {
-            Values::F32(values) => {
-                values.par_chunks(BLOCK / 4).map(|block| of_values(block, f32::to_le_bytes)).collect()
-            }
-            Values::F64(values) => {
-                values.par_chunks(BLOCK / 8).map(|block| of_values(block, f64::to_le_bytes)).collect()
-            }
+            Values::F32(values) => values
+                .par_chunks(BLOCK / 4)
+                .map(|block| of_values(block, f32::to_le_bytes))
+                .collect(),
+            Values::F64(values) => values
+                .par_chunks(BLOCK / 8)
+                .map(|block| of_values(block, f64::to_le_bytes))
+                .collect(),
         };
         Fingerprint::of_blocks(matches!(values, Values::F64(_)), n, dim, hashes)
     }
 
     /// From the hashes of the blocks, in order.
-    pub(crate) fn of_blocks(wide: bool, n: usize, dim: usize, hashes: Vec<[u8; 32]>) -> Fingerprint {
+    pub(crate) fn of_blocks(
+        wide: bool,
+        n: usize,
+        dim: usize,
+        hashes: Vec<[u8; 32]>,
+    ) -> Fingerprint {
         let mut all = Sha256::new();
         all.update(if wide { b"f64" } else { b"f32" });
         all.update((n as u64).to_le_bytes());
@@ -62,7 +69,10 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-fn of_values<T: bytemuck::NoUninit, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> [u8; 32] {
+fn of_values<T: bytemuck::NoUninit, const N: usize>(
+    values: &[T],
+    bytes: impl Fn(T) -> [u8; N],
+) -> [u8; 32] {
     if cfg!(target_endian = "little") {
         return Sha256::digest(bytemuck::cast_slice::<T, u8>(values)).into();
     }
@@ -77,12 +87,20 @@ mod tests {
 
     #[test]
     fn values_shape_and_precision_all_count() {
-        let make = |values: Vec<f32>, dim: usize| Matrix { n: values.len() / dim, dim, values: Buffer::F32(values) };
+        let make = |values: Vec<f32>, dim: usize| Matrix {
+            n: values.len() / dim,
+            dim,
+            values: Buffer::F32(values),
+        };
         let base = Fingerprint::of(&make(vec![1.0, 2.0, 3.0, 4.0], 2));
         assert_eq!(base, Fingerprint::of(&make(vec![1.0, 2.0, 3.0, 4.0], 2)));
         assert_ne!(base, Fingerprint::of(&make(vec![1.0, 2.0, 3.0, 5.0], 2)));
         assert_ne!(base, Fingerprint::of(&make(vec![1.0, 2.0, 3.0, 4.0], 1)));
-        let wide = Matrix { values: Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]), n: 2, dim: 2 };
+        let wide = Matrix {
+            values: Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]),
+            n: 2,
+            dim: 2,
+        };
         assert_ne!(base, Fingerprint::of(&wide));
         // More than one block: a change in the last one is seen.
         let mut long = vec![0.5f32; BLOCK / 4 + 3];

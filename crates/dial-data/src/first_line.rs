@@ -19,9 +19,14 @@ pub(crate) fn said_delimiter(bytes: &[u8]) -> Option<(u8, usize)> {
 /// The delimiter, judged by the first line alone: the commonest of `,` `;` TAB outside quotes; else blanks between numbers.
 pub(crate) fn delimiter(bytes: &[u8]) -> u8 {
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let bytes = bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .trim_ascii_start();
     let mut lines = bytes.split(|&byte| byte == b'\n' || byte == b'\r');
-    let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
+    let line = lines
+        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
+        .unwrap_or_default();
     let mut inside = false;
     for &byte in line {
         inside ^= byte == b'"';
@@ -29,9 +34,16 @@ pub(crate) fn delimiter(bytes: &[u8]) -> u8 {
             *count += usize::from(!inside && byte == *delimiter);
         }
     }
-    let most = counts.iter().rev().max_by_key(|(_, count)| *count).copied().unwrap_or((b',', 0));
+    let most = counts
+        .iter()
+        .rev()
+        .max_by_key(|(_, count)| *count)
+        .copied()
+        .unwrap_or((b',', 0));
     let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
-    let number = |word: &&[u8]| std::str::from_utf8(word).is_ok_and(|word| word.trim().parse::<f64>().is_ok());
+    let number = |word: &&[u8]| {
+        std::str::from_utf8(word).is_ok_and(|word| word.trim().parse::<f64>().is_ok())
+    };
     match most {
         (_, 0) if words.len() > 1 && words.iter().all(number) => b' ',
         (_, 0) => b',',
@@ -45,12 +57,18 @@ mod tests {
 
     #[test]
     fn the_commonest_delimiter_outside_quotes() {
-        for (text, wanted) in
-            [("a;b;c,d\n", b';'), ("# a;b;c\n\"x;y;z\",1\n", b','), ("1 2.5\n", b' '), ("so it\n", b',')]
-        {
+        for (text, wanted) in [
+            ("a;b;c,d\n", b';'),
+            ("# a;b;c\n\"x;y;z\",1\n", b','),
+            ("1 2.5\n", b' '),
+            ("so it\n", b','),
+        ] {
             assert_eq!(delimiter(text.as_bytes()), wanted, "{text:?}");
         }
         assert_eq!(said_delimiter(b"\xef\xbb\xbfsep=;\r\na"), Some((b';', 7)));
-        assert_eq!((said_delimiter(b"sep=x\n"), said_delimiter(b"sep=;a\n")), (None, None));
+        assert_eq!(
+            (said_delimiter(b"sep=x\n"), said_delimiter(b"sep=;a\n")),
+            (None, None)
+        );
     }
 }

@@ -40,9 +40,21 @@ struct Found {
 pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let mut found = Found::default();
     walk(Path::new(place), "", 0, &mut found).map_err(|fault| fault.at(place))?;
-    let Found { mut files, mut unnamed, mut links } = found;
-    [&mut files, &mut unnamed, &mut links].into_iter().for_each(|paths| paths.sort_unstable());
-    let of = |endings: &[&str]| files.iter().filter(|file| ends(file, endings)).cloned().collect::<Vec<String>>();
+    let Found {
+        mut files,
+        mut unnamed,
+        mut links,
+    } = found;
+    [&mut files, &mut unnamed, &mut links]
+        .into_iter()
+        .for_each(|paths| paths.sort_unstable());
+    let of = |endings: &[&str]| {
+        files
+            .iter()
+            .filter(|file| ends(file, endings))
+            .cloned()
+            .collect::<Vec<String>>()
+    };
     let (pictures, texts) = (of(&PICTURES), of(&TEXTS));
     let others = pictures.len() + texts.len();
     let kind = match options.kind {
@@ -68,7 +80,10 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         Kind::Scene => return Err(Fault::Setting("a folder is not a scene.".into()).at(place)),
     };
     if chosen.is_empty() {
-        let passed = [passed_over(&files, &[]), not_followed(&links)].into_iter().flatten().collect::<Vec<_>>();
+        let passed = [passed_over(&files, &[]), not_followed(&links)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
         return Err(without(kind, others, &passed.join("; ")).at(place));
     }
     let mut draft = match kind {
@@ -80,9 +95,14 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         _ => images_of(place, chosen),
     };
     if let (true, Some(files)) = (options.folder_labels, &draft.ids) {
-        let names: Vec<&str> = files.iter().map(|file| file.split_once('/').map_or("", |(first, _)| first)).collect();
+        let names: Vec<&str> = files
+            .iter()
+            .map(|file| file.split_once('/').map_or("", |(first, _)| first))
+            .collect();
         draft.truth = Some(Truth::from_given(&names)?);
-        draft.notes.push("labels are the names of the sub-folders".into());
+        draft
+            .notes
+            .push("labels are the names of the sub-folders".into());
     }
     draft.notes.extend(passed_over(&files, endings));
     draft.notes.extend(without_names(&unnamed));
@@ -93,21 +113,39 @@ pub(crate) fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
 /// The fault of a folder without what is wanted; `others` are files of the other kind that we read.
 fn without(kind: Kind, others: usize, passed: &str) -> Fault {
     let (found, word) = match kind {
-        Kind::Texts => ("a folder without texts (.txt)", plural(others, "picture", "pictures")),
-        _ => ("a folder without pictures (.png, .jpg or .jpeg)", plural(others, "text", "texts")),
+        Kind::Texts => (
+            "a folder without texts (.txt)",
+            plural(others, "picture", "pictures"),
+        ),
+        _ => (
+            "a folder without pictures (.png, .jpg or .jpeg)",
+            plural(others, "text", "texts"),
+        ),
     };
     match others {
         0 => {
             let next = "Give a folder of .png, .jpg or .jpeg pictures, or of .txt texts.";
-            let found = if passed.is_empty() { String::new() } else { format!(" ({passed})") };
+            let found = if passed.is_empty() {
+                String::new()
+            } else {
+                format!(" ({passed})")
+            };
             Fault::format(format!("a folder without pictures or texts{found}"), next)
         }
-        _ => Fault::Setting(format!("{found}, but with {others} {word}: leave --as out.")),
+        _ => Fault::Setting(format!(
+            "{found}, but with {others} {word}: leave --as out."
+        )),
     }
 }
 
 fn images_of(place: &str, files: Vec<String>) -> Draft {
-    let mut draft = Draft::shown(files.len(), Show::Images(Images { folder: place.into(), files: files.clone() }));
+    let mut draft = Draft::shown(
+        files.len(),
+        Show::Images(Images {
+            folder: place.into(),
+            files: files.clone(),
+        }),
+    );
     draft.ids = Some(files);
     draft
 }
@@ -117,38 +155,80 @@ fn passed_over(files: &[String], endings: &[&str]) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for file in files.iter().filter(|file| !ends(file, endings)) {
         let name = file.rsplit('/').next().unwrap_or_default();
-        let ending = name.rsplit_once('.').map(|(_, ending)| format!(".{}", ending.to_lowercase()));
-        *counts.entry(ending.unwrap_or_else(|| "without an ending".into())).or_default() += 1;
+        let ending = name
+            .rsplit_once('.')
+            .map(|(_, ending)| format!(".{}", ending.to_lowercase()));
+        *counts
+            .entry(ending.unwrap_or_else(|| "without an ending".into()))
+            .or_default() += 1;
     }
     let total: usize = counts.values().sum();
-    let words: Vec<String> = counts.iter().map(|(ending, count)| format!("{count} {ending}")).collect();
+    let words: Vec<String> = counts
+        .iter()
+        .map(|(ending, count)| format!("{count} {ending}"))
+        .collect();
     let list = first_few(&words, words.len(), ", ");
-    (total > 0).then(|| format!("passed over {total} other {}: {list}", plural(total, "file", "files")))
+    (total > 0).then(|| {
+        format!(
+            "passed over {total} other {}: {list}",
+            plural(total, "file", "files")
+        )
+    })
 }
 
 /// A note on what could not be given an id.
 fn without_names(names: &[String]) -> Option<String> {
-    let (total, quoted) = (names.len(), names.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>());
-    let words = plural(total, "file or folder whose name is", "files or folders whose names are");
-    (total > 0).then(|| format!("passed over {total} {words} not UTF-8: {}", first_few(&quoted, total, ", ")))
+    let (total, quoted) = (
+        names.len(),
+        names
+            .iter()
+            .take(LISTED)
+            .map(|name| format!("{name:?}"))
+            .collect::<Vec<_>>(),
+    );
+    let words = plural(
+        total,
+        "file or folder whose name is",
+        "files or folders whose names are",
+    );
+    (total > 0).then(|| {
+        format!(
+            "passed over {total} {words} not UTF-8: {}",
+            first_few(&quoted, total, ", ")
+        )
+    })
 }
 
 /// A note on links that are not followed.
 fn not_followed(links: &[String]) -> Option<String> {
     let (total, words) = (links.len(), plural(links.len(), "link", "links"));
     let list = first_few(links, total, ", ");
-    (total > 0).then(|| format!("passed over {total} {words} to folders or to nothing: {list}; give the real folder"))
+    (total > 0).then(|| {
+        format!(
+            "passed over {total} {words} to folders or to nothing: {list}; give the real folder"
+        )
+    })
 }
 
 fn ends(file: &str, endings: &[&str]) -> bool {
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-    endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
+    endings
+        .iter()
+        .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> std::result::Result<(), Fault> {
-    let failed = |error: std::io::Error| Fault::io(&error, &format!("cannot read the folder {prefix:?}"));
+fn walk(
+    folder: &Path,
+    prefix: &str,
+    depth: usize,
+    found: &mut Found,
+) -> std::result::Result<(), Fault> {
+    let failed =
+        |error: std::io::Error| Fault::io(&error, &format!("cannot read the folder {prefix:?}"));
     if depth > DEEPEST {
-        return Err(Fault::Setting(format!("sub-folders lie deeper than {DEEPEST} levels at {prefix:?}.")));
+        return Err(Fault::Setting(format!(
+            "sub-folders lie deeper than {DEEPEST} levels at {prefix:?}."
+        )));
     }
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -157,7 +237,9 @@ fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> std::re
             continue;
         }
         let Some(name) = name.to_str() else {
-            found.unnamed.push(format!("{prefix}{}", name.to_string_lossy()));
+            found
+                .unnamed
+                .push(format!("{prefix}{}", name.to_string_lossy()));
             continue;
         };
         let path = format!("{prefix}{name}");
@@ -194,10 +276,16 @@ fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Dr
         return Err(Fault::Texts { bad, total, all }.at(place));
     }
     let mut draft = Draft::shown(texts.len(), Show::Texts(texts));
-    draft.ids = Some(kept.iter().filter_map(|&number| files.get(number).cloned()).collect());
+    draft.ids = Some(
+        kept.iter()
+            .filter_map(|&number| files.get(number).cloned())
+            .collect(),
+    );
     if total > 0 {
         let (word, list) = (plural(total, "text", "texts"), first_few(&bad, total, "; "));
-        draft.notes.push(format!("left out {total} {word} that cannot be read: {list}"));
+        draft.notes.push(format!(
+            "left out {total} {word} that cannot be read: {list}"
+        ));
         draft.kept = Some((kept, all));
     }
     Ok(draft)
@@ -236,16 +324,33 @@ mod tests {
         write("a/.hidden.txt", "never");
         write("readme.md", "never");
         let place = folder.path().display().to_string();
-        let options = ReadOptions { folder_labels: true, ..ReadOptions::default() };
+        let options = ReadOptions {
+            folder_labels: true,
+            ..ReadOptions::default()
+        };
         let draft = read(&place, &options).unwrap();
         assert_eq!(draft.ids.unwrap(), ["a/one.TXT", "b/two.txt"]);
         assert_eq!(draft.show, Show::Texts(vec!["one".into(), "two".into()]));
         assert_eq!(draft.truth.unwrap().classes, ["a", "b"]);
-        assert_eq!(draft.notes, ["labels are the names of the sub-folders", "passed over 1 other file: 1 .md"]);
-        let images = ReadOptions { kind: Some(Kind::Images), ..ReadOptions::default() };
+        assert_eq!(
+            draft.notes,
+            [
+                "labels are the names of the sub-folders",
+                "passed over 1 other file: 1 .md"
+            ]
+        );
+        let images = ReadOptions {
+            kind: Some(Kind::Images),
+            ..ReadOptions::default()
+        };
         let error = read(&place, &images).unwrap_err();
         assert_eq!(error.code(), "U1");
-        assert!(error.to_string().contains("without pictures (.png, .jpg or .jpeg), but with 2 texts"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("without pictures (.png, .jpg or .jpeg), but with 2 texts"),
+            "{error}"
+        );
         write("a/p.png", "");
         assert_eq!(read(&place, &options).unwrap_err().code(), "U1");
         assert_eq!(read(&place, &images).unwrap().ids.unwrap(), ["a/p.png"]);
@@ -254,13 +359,17 @@ mod tests {
         assert_eq!(read(&place, &ReadOptions::default()).unwrap().n, 20);
         (0..300).for_each(|number| write(&format!("b/{number}.png"), ""));
         let draft = read(&place, &ReadOptions::default()).unwrap();
-        assert_eq!((draft.n, draft.notes[0].as_str()), (301, "passed over 21 other files: 1 .md, 20 .txt"));
+        assert_eq!(
+            (draft.n, draft.notes[0].as_str()),
+            (301, "passed over 21 other files: 1 .md, 20 .txt")
+        );
     }
 
     #[test]
     fn bad_texts_are_listed_together_or_left_out() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+        let write =
+            |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
         write("a.txt", b"\xe9t\xe9");
         write("b.txt", b"one\0");
         // "hé" in UTF-16.
@@ -273,17 +382,31 @@ mod tests {
         let error = read(&place, &ReadOptions::default()).unwrap_err();
         let text = error.to_string();
         assert_eq!(error.code(), "I5");
-        for words in
-            ["3 of 4 texts cannot be read: a.txt: not valid UTF-8", "; b.txt: a NUL byte; d.txt: not valid UTF-16"]
-        {
+        for words in [
+            "3 of 4 texts cannot be read: a.txt: not valid UTF-8",
+            "; b.txt: a NUL byte; d.txt: not valid UTF-16",
+        ] {
             assert!(text.contains(words), "{text}");
         }
-        let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let skip = ReadOptions {
+            skip_bad: true,
+            ..ReadOptions::default()
+        };
         let draft = read(&place, &skip).unwrap();
-        assert_eq!((draft.show, draft.ids.unwrap()), (Show::Texts(vec!["hé".into()]), vec!["c.txt".to_string()]));
+        assert_eq!(
+            (draft.show, draft.ids.unwrap()),
+            (Show::Texts(vec!["hé".into()]), vec!["c.txt".to_string()])
+        );
         assert_eq!(draft.kept, Some((vec![2], 4)));
-        assert!(draft.notes[0].starts_with("left out 3 texts that cannot be read: a.txt: "), "{:?}", draft.notes);
-        assert_eq!(draft.notes[1], "passed over 3 other files: 2 .md, 1 without an ending");
+        assert!(
+            draft.notes[0].starts_with("left out 3 texts that cannot be read: a.txt: "),
+            "{:?}",
+            draft.notes
+        );
+        assert_eq!(
+            draft.notes[1],
+            "passed over 3 other files: 2 .md, 1 without an ending"
+        );
         std::fs::remove_file(folder.path().join("c.txt")).unwrap();
         assert_eq!(read(&place, &skip).unwrap_err().code(), "I5");
     }
@@ -292,10 +415,21 @@ mod tests {
     fn long_texts_are_not_even_read() {
         let folder = tempfile::tempdir().unwrap();
         // 50 GiB without a byte on disk.
-        std::fs::File::create(folder.path().join("a.txt")).unwrap().set_len(50 << 30).unwrap();
+        std::fs::File::create(folder.path().join("a.txt"))
+            .unwrap()
+            .set_len(50 << 30)
+            .unwrap();
         std::fs::write(folder.path().join("b.txt"), "one").unwrap();
-        let error = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap_err().to_string();
-        assert!(error.contains("1 of 2 texts cannot be read: a.txt: longer than 16 MiB"), "{error}");
+        let error = read(
+            &folder.path().display().to_string(),
+            &ReadOptions::default(),
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            error.contains("1 of 2 texts cannot be read: a.txt: longer than 16 MiB"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -304,9 +438,17 @@ mod tests {
         for file in ["a.tif", "b.TIF", "c.webp"] {
             std::fs::write(folder.path().join(file), "").unwrap();
         }
-        let error = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap_err();
-        let said = "a folder without pictures or texts (passed over 3 other files: 2 .tif, 1 .webp).";
-        assert!(error.code() == "I5" && error.to_string().contains(said), "{error}");
+        let error = read(
+            &folder.path().display().to_string(),
+            &ReadOptions::default(),
+        )
+        .unwrap_err();
+        let said =
+            "a folder without pictures or texts (passed over 3 other files: 2 .tif, 1 .webp).";
+        assert!(
+            error.code() == "I5" && error.to_string().contains(said),
+            "{error}"
+        );
     }
 
     #[cfg(unix)]
@@ -315,8 +457,15 @@ mod tests {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(folder.path().join("a.txt"), "a").unwrap();
         std::os::unix::fs::symlink(other.path(), folder.path().join("more")).unwrap();
-        let draft = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap();
-        assert_eq!(draft.notes, ["passed over 1 link to folders or to nothing: more; give the real folder"]);
+        let draft = read(
+            &folder.path().display().to_string(),
+            &ReadOptions::default(),
+        )
+        .unwrap();
+        assert_eq!(
+            draft.notes,
+            ["passed over 1 link to folders or to nothing: more; give the real folder"]
+        );
     }
 
     #[cfg(target_os = "linux")]
@@ -325,8 +474,19 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.txt"), "a").unwrap();
-        std::fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"\xe9.txt")), "b").unwrap();
-        let draft = read(&folder.path().display().to_string(), &ReadOptions::default()).unwrap();
-        assert_eq!(draft.notes, ["passed over 1 file or folder whose name is not UTF-8: \"\u{fffd}.txt\""]);
+        std::fs::write(
+            folder.path().join(std::ffi::OsStr::from_bytes(b"\xe9.txt")),
+            "b",
+        )
+        .unwrap();
+        let draft = read(
+            &folder.path().display().to_string(),
+            &ReadOptions::default(),
+        )
+        .unwrap();
+        assert_eq!(
+            draft.notes,
+            ["passed over 1 file or folder whose name is not UTF-8: \"\u{fffd}.txt\""]
+        );
     }
 }

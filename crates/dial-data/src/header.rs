@@ -18,8 +18,20 @@ const PEEKED: usize = 100;
 /// A row that counts has at least so many cells: `0,1` is an item and its label.
 const COUNTED: usize = 3;
 /// Names that are usual above words.
-const ABOVE_WORDS: [&str; 12] =
-    ["category", "kind", "type", "topic", "sentiment", "group", "name", "title", "species", "genre", "author", "date"];
+const ABOVE_WORDS: [&str; 12] = [
+    "category",
+    "kind",
+    "type",
+    "topic",
+    "sentiment",
+    "group",
+    "name",
+    "title",
+    "species",
+    "genre",
+    "author",
+    "date",
+];
 
 /// What the first row is, and what is to be said of it.
 pub(crate) fn look(
@@ -32,13 +44,23 @@ pub(crate) fn look(
     while below.len() < PEEKED && records.next(&mut record) {
         below.push(record.clone());
     }
-    let rows = Rows { first: first.fields().collect(), below, dialect };
+    let rows = Rows {
+        first: first.fields().collect(),
+        below,
+        dialect,
+    };
     match () {
-        _ if rows.counts() => {
-            (true, Some("the first row counts 0, 1, 2: it is taken for the names of the columns".into()))
+        _ if rows.counts() => (
+            true,
+            Some("the first row counts 0, 1, 2: it is taken for the names of the columns".into()),
+        ),
+        _ if rows.first.iter().any(|name| roles::is_asked(name, options)) || rows.is_header() => {
+            (true, None)
         }
-        _ if rows.first.iter().any(|name| roles::is_asked(name, options)) || rows.is_header() => (true, None),
-        _ => (false, Some("no header was seen; columns are named 0, 1, ...".into())),
+        _ => (
+            false,
+            Some("no header was seen; columns are named 0, 1, ...".into()),
+        ),
     }
 }
 
@@ -50,7 +72,11 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     fn counts(&self) -> bool {
-        let counted = self.first.iter().enumerate().all(|(at, cell)| *cell == at.to_string());
+        let counted = self
+            .first
+            .iter()
+            .enumerate()
+            .all(|(at, cell)| *cell == at.to_string());
         counted && self.first.len() >= COUNTED && !self.below.is_empty()
     }
 
@@ -72,7 +98,11 @@ impl Rows<'_> {
     /// Whether a cell is like no other of its row and none of those below it.
     fn stands_alone(&self, at: usize) -> bool {
         let cell = self.first[at];
-        let same = self.first.iter().filter(|other| other.eq_ignore_ascii_case(cell)).count();
+        let same = self
+            .first
+            .iter()
+            .filter(|other| other.eq_ignore_ascii_case(cell))
+            .count();
         same == 1 && self.below.iter().all(|row| row.field(at) != cell)
     }
 
@@ -81,7 +111,12 @@ impl Rows<'_> {
         // Nothing is a name only above an index, beside other names.
         let named = match at {
             0 if cell.is_empty() => {
-                let mut others = self.first.iter().filter(|other| !other.is_empty()).zip(0usize..).peekable();
+                let mut others = self
+                    .first
+                    .iter()
+                    .filter(|other| !other.is_empty())
+                    .zip(0usize..)
+                    .peekable();
                 others.peek().is_some()
                     && others.all(|(other, count)| {
                         !self.is_number(other) && !is_missing(other) || *other == count.to_string()
@@ -98,7 +133,11 @@ impl Rows<'_> {
             return false;
         }
         // A single line of words is a header without rows.
-        let usual = |at: usize| ABOVE_WORDS.iter().any(|name| self.first[at].eq_ignore_ascii_case(name));
+        let usual = |at: usize| {
+            ABOVE_WORDS
+                .iter()
+                .any(|name| self.first[at].eq_ignore_ascii_case(name))
+        };
         self.below.is_empty()
             || columns().all(|at| self.stands_alone(at))
                 && columns().any(|at| usual(at) || self.above_texts(at) || self.above_pictures(at))
@@ -106,7 +145,11 @@ impl Rows<'_> {
 
     /// Whether the cells below are paths of pictures, and the first is none.
     fn above_pictures(&self, at: usize) -> bool {
-        let below: Vec<String> = self.below.iter().map(|row| row.field(at).to_string()).collect();
+        let below: Vec<String> = self
+            .below
+            .iter()
+            .map(|row| row.field(at).to_string())
+            .collect();
         !looks::is_picture_path(self.first[at]) && looks::mostly_pictures(&below)
     }
 
@@ -124,7 +167,10 @@ mod tests {
     use super::*;
 
     fn header(text: &str) -> bool {
-        let dialect = Dialect { delimiter: b',', decimal_comma: false };
+        let dialect = Dialect {
+            delimiter: b',',
+            decimal_comma: false,
+        };
         let mut records = Records::new(text.as_bytes(), b',');
         let mut first = Record::default();
         assert!(records.next(&mut first));

@@ -36,7 +36,10 @@ pub(crate) fn normal(id: &str) -> String {
 }
 
 /// The ids in normal form and remarks on look-alikes, or the first fault.
-pub(crate) fn checked(ids: Vec<String>, place: impl Fn(usize) -> Place) -> Result<(Vec<String>, Vec<String>), Fault> {
+pub(crate) fn checked(
+    ids: Vec<String>,
+    place: impl Fn(usize) -> Place,
+) -> Result<(Vec<String>, Vec<String>), Fault> {
     let ids: Vec<String> = ids.iter().map(|id| normal(id)).collect();
     let mut seen = HashMap::with_capacity(ids.len());
     for (row, id) in ids.iter().enumerate() {
@@ -71,7 +74,10 @@ fn look_alikes(ids: &[String]) -> Vec<String> {
     }
     match total {
         0 => Vec::new(),
-        _ => vec![format!("different ids look alike: {}", first_few(&pairs, total, ", "))],
+        _ => vec![format!(
+            "different ids look alike: {}",
+            first_few(&pairs, total, ", ")
+        )],
     }
 }
 
@@ -80,14 +86,25 @@ mod tests {
     use super::*;
 
     fn check(ids: &[&str]) -> Result<(Vec<String>, Vec<String>), Fault> {
-        checked(ids.iter().map(|id| id.to_string()).collect(), |row| Place::Line(row + 2))
+        checked(ids.iter().map(|id| id.to_string()).collect(), |row| {
+            Place::Line(row + 2)
+        })
     }
 
     #[test]
     fn doubles_and_gaps_are_named() {
-        assert_eq!(check(&["a17", "b", "a17"]), Err(Fault::Ids("id \"a17\" appears on lines 2 and 4.".into())));
-        assert!(matches!(check(&["caf\u{e9}", "cafe\u{301}"]), Err(Fault::Ids(_))));
-        assert_eq!(check(&["a", " "]), Err(Fault::Ids("line 3 has no id.".into())));
+        assert_eq!(
+            check(&["a17", "b", "a17"]),
+            Err(Fault::Ids("id \"a17\" appears on lines 2 and 4.".into()))
+        );
+        assert!(matches!(
+            check(&["caf\u{e9}", "cafe\u{301}"]),
+            Err(Fault::Ids(_))
+        ));
+        assert_eq!(
+            check(&["a", " "]),
+            Err(Fault::Ids("line 3 has no id.".into()))
+        );
     }
 
     #[test]

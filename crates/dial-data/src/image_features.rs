@@ -43,7 +43,11 @@ pub(crate) fn describe(
         })
         .collect::<std::result::Result<_, dial::Error>>()?;
     control.finish();
-    let mut matrix = Matrix { n: all, values: Buffer::F32(values), dim: COLOUR_VALUES };
+    let mut matrix = Matrix {
+        n: all,
+        values: Buffer::F32(values),
+        dim: COLOUR_VALUES,
+    };
     let mut notes = Vec::new();
     let kept = readable(names, errors, options, &mut notes)?;
     if let Some(kept) = &kept {
@@ -51,7 +55,11 @@ pub(crate) fn describe(
     }
     let matrix = components::principal(&matrix, COMPONENTS, control)?;
     notes.push(note(matrix.dim, "edges, light and colours"));
-    Ok(Described { matrix, notes, kept })
+    Ok(Described {
+        matrix,
+        notes,
+        kept,
+    })
 }
 
 /// The pictures without an error, if there are others that may be left out.
@@ -61,21 +69,38 @@ fn readable(
     options: &ReadOptions,
     notes: &mut Vec<String>,
 ) -> std::result::Result<Option<Vec<usize>>, Fault> {
-    let kept: Vec<usize> = (0..errors.len()).filter(|&item| errors[item].is_none()).collect();
+    let kept: Vec<usize> = (0..errors.len())
+        .filter(|&item| errors[item].is_none())
+        .collect();
     let all = errors.len();
     let total = all - kept.len();
     if total == 0 {
         return Ok(None);
     }
-    let wrong = || names.iter().zip(&errors).filter_map(|(name, error)| Some((name, error.as_ref()?)));
+    let wrong = || {
+        names
+            .iter()
+            .zip(&errors)
+            .filter_map(|(name, error)| Some((name, error.as_ref()?)))
+    };
     let line = |(name, error): (&String, &Error)| format!("{name}: {}", pictures::reason(error));
     let bad: Vec<String> = wrong().take(LISTED).map(line).collect();
     if !options.skip_bad || kept.is_empty() {
         let too_large = wrong().all(|(_, error)| matches!(error.fault, Fault::TooLarge(_)));
-        return Err(Fault::Pictures { bad, total, all, too_large });
+        return Err(Fault::Pictures {
+            bad,
+            total,
+            all,
+            too_large,
+        });
     }
-    let (pictures, list) = (plural(total, "picture", "pictures"), first_few(&bad, total, "; "));
-    notes.push(format!("left out {total} {pictures} that cannot be read: {list}"));
+    let (pictures, list) = (
+        plural(total, "picture", "pictures"),
+        first_few(&bad, total, "; "),
+    );
+    notes.push(format!(
+        "left out {total} {pictures} that cannot be read: {list}"
+    ));
     Ok(Some(kept))
 }
 
@@ -85,24 +110,46 @@ pub(crate) fn describe_rows(
     picture: Picture,
     control: &Control,
 ) -> std::result::Result<Described, Fault> {
-    let Picture { height, width, lowest, highest } = picture;
+    let Picture {
+        height,
+        width,
+        lowest,
+        highest,
+    } = picture;
     let descriptor = Descriptor::new();
-    let range = if highest > lowest { highest - lowest } else { 1.0 };
+    let range = if highest > lowest {
+        highest - lowest
+    } else {
+        1.0
+    };
     control.start("describing pictures", pixels.n);
     let mut values = vec![0f32; pixels.n * GREY_VALUES];
-    values.par_chunks_mut(GREY_VALUES).enumerate().try_for_each(|(item, out)| {
-        let row = |y: usize, out: &mut Vec<f32>| {
-            let columns = y * width..(y + 1) * width;
-            out.extend(columns.map(|column| ((pixels.get(item, column) - lowest) / range) as f32));
-        };
-        out.copy_from_slice(&descriptor.of_grey(row, width, height));
-        control.advance(1)
-    })?;
+    values
+        .par_chunks_mut(GREY_VALUES)
+        .enumerate()
+        .try_for_each(|(item, out)| {
+            let row = |y: usize, out: &mut Vec<f32>| {
+                let columns = y * width..(y + 1) * width;
+                out.extend(
+                    columns.map(|column| ((pixels.get(item, column) - lowest) / range) as f32),
+                );
+            };
+            out.copy_from_slice(&descriptor.of_grey(row, width, height));
+            control.advance(1)
+        })?;
     control.finish();
-    let matrix = Matrix { n: pixels.n, values: Buffer::F32(values), dim: GREY_VALUES };
+    let matrix = Matrix {
+        n: pixels.n,
+        values: Buffer::F32(values),
+        dim: GREY_VALUES,
+    };
     let matrix = components::principal(&matrix, COMPONENTS, control)?;
     let notes = vec![note(matrix.dim, "edges and light")];
-    Ok(Described { matrix, notes, kept: None })
+    Ok(Described {
+        matrix,
+        notes,
+        kept: None,
+    })
 }
 
 fn note(dim: usize, what: &str) -> String {

@@ -18,7 +18,13 @@ pub(crate) fn plausible(packed: usize, declared: u64) -> Result<(), Fault> {
 /// The same for any packing that yields at most `most` bytes for one.
 pub(crate) fn within(packed: usize, declared: u64, most: u64) -> Result<(), Fault> {
     let packed = packed as u64;
-    let words = || format!("{} packed claim to unpack to {}", size_in_words(packed), size_in_words(declared));
+    let words = || {
+        format!(
+            "{} packed claim to unpack to {}",
+            size_in_words(packed),
+            size_in_words(declared)
+        )
+    };
     if declared > packed.saturating_mul(most).saturating_add(1024) {
         return Err(Fault::Size(words()));
     }
@@ -51,8 +57,15 @@ pub(crate) fn exactly(unpacker: impl Read, packed: usize, declared: u64) -> Resu
     plausible(packed, declared)?;
     let (out, ended) = first(unpacker, declared)?;
     if !ended || out.len() as u64 != declared {
-        let found = if ended { size_in_words(out.len() as u64) } else { "more".into() };
-        return Err(Fault::Size(format!("header says {} but unpacking gives {found}", size_in_words(declared))));
+        let found = if ended {
+            size_in_words(out.len() as u64)
+        } else {
+            "more".into()
+        };
+        return Err(Fault::Size(format!(
+            "header says {} but unpacking gives {found}",
+            size_in_words(declared)
+        )));
     }
     Ok(out)
 }
@@ -64,8 +77,12 @@ mod tests {
     #[test]
     fn sizes_are_counted() {
         assert_eq!(exactly(&b"abc"[..], 3, 3).unwrap(), b"abc");
-        assert!(matches!(exactly(&b"abc"[..], 3, 2), Err(Fault::Size(text)) if text.contains("gives more")));
-        assert!(matches!(exactly(&b"abc"[..], 3, 4), Err(Fault::Size(text)) if text.contains("gives 3 bytes")));
+        assert!(
+            matches!(exactly(&b"abc"[..], 3, 2), Err(Fault::Size(text)) if text.contains("gives more"))
+        );
+        assert!(
+            matches!(exactly(&b"abc"[..], 3, 4), Err(Fault::Size(text)) if text.contains("gives 3 bytes"))
+        );
         assert!(matches!(plausible(10, 1 << 30), Err(Fault::Size(_))));
         assert!(matches!(plausible(1 << 20, 1 << 30), Err(Fault::Bomb(_))));
         assert!(plausible(8 << 20, 1 << 30).is_ok());

@@ -64,9 +64,14 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
 
 /// Whether a file begins with a JSON object on a line of its own.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let bytes = bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .trim_ascii_start();
     let line = texts::lines(bytes).next().map_or(bytes, |(_, line)| line);
-    line.starts_with(b"{") && line.len() <= LONGEST && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+    line.starts_with(b"{")
+        && line.len() <= LONGEST
+        && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
 /// The sheet of a file, and what its columns are for.
@@ -76,7 +81,10 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
     let items = items(bytes)?;
     let (names, seen, rows) = look(&items);
     if rows.saturating_mul(names.len()) > (2 * bytes.len()).saturating_add(SPARE_CELLS) {
-        let text = format!("{rows} rows with {} different keys: too few cells for a table", names.len());
+        let text = format!(
+            "{rows} rows with {} different keys: too few cells for a table",
+            names.len()
+        );
         return Err(Fault::format(text, "Write the same keys in every row."));
     }
     if rows == 1 && seen.iter().any(|seen| seen.nested > 0) {
@@ -87,15 +95,30 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
         false => Roles::new(&names, true, options)?,
     };
     let guess = options.kind != Some(Kind::Table);
-    let texts =
-        roles.text.is_some() || guess && (0..names.len()).any(|at| !roles.as_written(at) && seen[at].texts(&names[at]));
+    let texts = roles.text.is_some()
+        || guess && (0..names.len()).any(|at| !roles.as_written(at) && seen[at].texts(&names[at]));
     let doubtful = |at: usize| texts && !roles.as_written(at) && seen[at].doubtful(&roles);
-    let columns: Vec<Filling> =
-        (0..names.len()).map(|at| seen[at].filling(roles.as_written(at) || doubtful(at))).collect();
-    let mixed = |at: usize| seen[at].numbers > 0 && matches!(columns[at], Filling::Words(_)) && !roles.as_written(at);
-    let said = |at: usize| reading::mixed_note(&names[at], seen[at].words, seen[at].words + seen[at].numbers);
-    let lists = (0..names.len()).filter(|&at| doubtful(at)).map(|at| shown_by::doubtful_note(&names[at]));
-    let notes = (0..names.len()).filter(|&at| mixed(at)).map(said).chain(lists).collect();
+    let columns: Vec<Filling> = (0..names.len())
+        .map(|at| seen[at].filling(roles.as_written(at) || doubtful(at)))
+        .collect();
+    let mixed = |at: usize| {
+        seen[at].numbers > 0 && matches!(columns[at], Filling::Words(_)) && !roles.as_written(at)
+    };
+    let said = |at: usize| {
+        reading::mixed_note(
+            &names[at],
+            seen[at].words,
+            seen[at].words + seen[at].numbers,
+        )
+    };
+    let lists = (0..names.len())
+        .filter(|&at| doubtful(at))
+        .map(|at| shown_by::doubtful_note(&names[at]));
+    let notes = (0..names.len())
+        .filter(|&at| mixed(at))
+        .map(said)
+        .chain(lists)
+        .collect();
     let (mut sheet, bad) = fill(&items, names, columns);
     sheet.notes = notes;
     let bad = bad.refused(options.skip_bad)?;
@@ -108,15 +131,17 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
 
 /// The fault of a file that is one object.
 fn single(what: &str) -> Fault {
-    let next =
-        "Write one object per line, or an array of objects: from pandas, to_json(orient=\"records\", lines=True).";
+    let next = "Write one object per line, or an array of objects: from pandas, to_json(orient=\"records\", lines=True).";
     Fault::format(what, next)
 }
 
 /// Whether a text is one object on several lines.
 fn is_spread(bytes: &[u8]) -> bool {
     let whole = |text: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
-    let first = texts::lines(bytes.trim_ascii_start()).next().map_or(bytes, |(_, line)| line).trim_ascii();
+    let first = texts::lines(bytes.trim_ascii_start())
+        .next()
+        .map_or(bytes, |(_, line)| line)
+        .trim_ascii();
     first == b"{" || first.starts_with(b"{") && !whole(first) && whole(bytes)
 }
 
@@ -127,7 +152,9 @@ pub(crate) fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault
         return Err(single("a single object on several lines"));
     }
     if !start.starts_with(b"[") {
-        return Ok(texts::lines(bytes).filter(|(_, line)| !line.trim_ascii().is_empty()).collect());
+        return Ok(texts::lines(bytes)
+            .filter(|(_, line)| !line.trim_ascii().is_empty())
+            .collect());
     }
     let items: Vec<&'a RawValue> = serde_json::from_slice(bytes).map_err(|error| {
         let text = format!("not an array of objects: {error}");
@@ -137,7 +164,12 @@ pub(crate) fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault
     let placed = |item: &'a RawValue| {
         let text = item.get().as_bytes();
         let start = (text.as_ptr() as usize).saturating_sub(bytes.as_ptr() as usize);
-        line += bytes.get(at..start).unwrap_or_default().iter().filter(|&&byte| byte == b'\n').count();
+        line += bytes
+            .get(at..start)
+            .unwrap_or_default()
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
         at = start;
         (line, text)
     };
@@ -152,7 +184,11 @@ pub(crate) fn row(text: &[u8]) -> Result<Row, String> {
     let row: Row = serde_json::from_slice(text).map_err(|error| {
         let (full, column) = (error.to_string(), error.column());
         let what = full.split(" at line ").next().unwrap_or_default();
-        let hint = if text.windows(3).any(|part| part == b"NaN") { "; for NaN write null" } else { "" };
+        let hint = if text.windows(3).any(|part| part == b"NaN") {
+            "; for NaN write null"
+        } else {
+            ""
+        };
         format!("not a JSON object ({what}, column {column}{hint})")
     })?;
     match row.0.iter().all(|(_, value)| depth(value) <= DEEPEST) {
@@ -190,13 +226,20 @@ fn look(items: &[(usize, &[u8])]) -> (Vec<String>, Vec<Seen>, usize) {
     (names, seen, rows)
 }
 
-fn fill(items: &[(usize, &[u8])], names: Vec<String>, mut columns: Vec<Filling>) -> (Sheet, BadRows) {
+fn fill(
+    items: &[(usize, &[u8])],
+    names: Vec<String>,
+    mut columns: Vec<Filling>,
+) -> (Sheet, BadRows) {
     let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     let (mut lines, mut kept, mut bad) = (Vec::new(), Vec::new(), BadRows::default());
     for (number, (line, text)) in items.iter().enumerate() {
         match row(text).and_then(|row| cells(row, text, &places, &names, &columns)) {
             Ok(cells) => {
-                columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
+                columns
+                    .iter_mut()
+                    .zip(cells)
+                    .for_each(|(column, cell)| column.push(cell));
                 lines.push(*line);
                 kept.push(number);
             }
@@ -205,7 +248,17 @@ fn fill(items: &[(usize, &[u8])], names: Vec<String>, mut columns: Vec<Filling>)
     }
     let columns = columns.into_iter().map(Filling::finished).collect();
     let (rows, kept) = (lines.len(), Some((kept, items.len())));
-    (Sheet { names, columns, rows, lines: Some(lines), kept, notes: Vec::new() }, bad)
+    (
+        Sheet {
+            names,
+            columns,
+            rows,
+            lines: Some(lines),
+            kept,
+            notes: Vec::new(),
+        },
+        bad,
+    )
 }
 
 /// One cell for each column, in their order.
@@ -218,7 +271,10 @@ fn cells(
 ) -> Result<Vec<Cell>, String> {
     let mut values: Vec<&Value> = vec![&Value::Null; columns.len()];
     for (key, value) in &row.0 {
-        if let Some(slot) = places.get(key.as_str()).and_then(|&place| values.get_mut(place)) {
+        if let Some(slot) = places
+            .get(key.as_str())
+            .and_then(|&place| values.get_mut(place))
+        {
             *slot = value;
         }
     }
@@ -239,7 +295,10 @@ fn digits(object: &[u8], key: &str) -> Option<String> {
     let pairs: Pairs<&RawValue> = serde_json::from_slice(object).ok()?;
     let (_, value) = pairs.0.into_iter().rev().find(|(name, _)| name == key)?;
     let digits = value.get().trim_start_matches('-');
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.get().to_string())
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| value.get().to_string())
 }
 
 #[cfg(test)]
@@ -254,15 +313,26 @@ mod tests {
 
     #[test]
     fn objects_by_line_or_in_an_array() {
-        let lines =
-            "{\"b\":1,\"a\":true}\n\n{\"a\":null,\"b\":2.5,\"more\":{\"x\":1}}\r\n{\"b\":3,\"b\":4,\"a\":false}";
-        let array = format!("[{}]", lines.replace("\r", "").replace("\n\n", ",\n\n").replace("}\n{", "},\n{"));
+        let lines = "{\"b\":1,\"a\":true}\n\n{\"a\":null,\"b\":2.5,\"more\":{\"x\":1}}\r\n{\"b\":3,\"b\":4,\"a\":false}";
+        let array = format!(
+            "[{}]",
+            lines
+                .replace("\r", "")
+                .replace("\n\n", ",\n\n")
+                .replace("}\n{", "},\n{")
+        );
         for text in [lines, &array] {
             let draft = read(text).unwrap();
             assert_eq!(draft.show, Show::Numbers(vec!["b".into(), "a".into()]));
             // a is 1, missing (the mean of 1 and 0), 0; the last b of a row counts.
-            assert_eq!(draft.matrix.as_ref().unwrap().values, Buffer::F64(vec![1.0, 1.0, 2.5, 0.5, 4.0, 0.0]));
-            assert_eq!(draft.notes[0], "left out the column more: it holds nested values (lists or objects)");
+            assert_eq!(
+                draft.matrix.as_ref().unwrap().values,
+                Buffer::F64(vec![1.0, 1.0, 2.5, 0.5, 4.0, 0.0])
+            );
+            assert_eq!(
+                draft.notes[0],
+                "left out the column more: it holds nested values (lists or objects)"
+            );
             assert!(draft.kept.is_none() && draft.lines.unwrap().0.starts_with(&[1, 3]));
         }
     }
@@ -272,12 +342,21 @@ mod tests {
         let text = "{\"id\":18446744073709551615,\"v\":[1,2.5],\"label\":null,\"t\":\"x\"}\n\
                     {\"id\":7,\"v\":[3,4],\"label\":true,\"t\":\"y\"}\n";
         let draft = read(text).unwrap();
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.5, 3.0, 4.0]));
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F64(vec![1.0, 2.5, 3.0, 4.0])
+        );
         assert_eq!(draft.ids.unwrap(), ["18446744073709551615", "7"]);
         assert_eq!(draft.truth.unwrap().labels, [None, Some(0)]);
         assert_eq!(draft.beside.unwrap().cells, ["x", "y"]);
-        let said = ["labels are the column label", "features are the column v (2 numbers in each row)"];
-        assert_eq!(draft.notes, [said[0], said[1], "shown beside, no features: t"]);
+        let said = [
+            "labels are the column label",
+            "features are the column v (2 numbers in each row)",
+        ];
+        assert_eq!(
+            draft.notes,
+            [said[0], said[1], "shown beside, no features: t"]
+        );
         let draft = read("{\"text\":\"so\",\"n\":1}\n{\"text\":\"it goes\"}\n").unwrap();
         assert_eq!(draft.show, Show::Texts(vec!["so".into(), "it goes".into()]));
         assert_eq!(draft.beside.unwrap().cells, ["1", ""]);
@@ -288,7 +367,11 @@ mod tests {
         // Beyond 64 bits; of a key written twice the last counts; what is no whole number is written as we write it.
         let text = "{\"id\":123456789012345678901234567890,\"a\":1}\n\
                     {\"id\":7,\"id\":-123456789012345678901234567891,\"a\":2}\n{\"id\":1.50,\"a\":2}\n";
-        let ids = ["123456789012345678901234567890", "-123456789012345678901234567891", "1.5"];
+        let ids = [
+            "123456789012345678901234567890",
+            "-123456789012345678901234567891",
+            "1.5",
+        ];
         assert_eq!(read(text).unwrap().ids.unwrap(), ids);
     }
 
@@ -296,38 +379,79 @@ mod tests {
     fn bad_rows_by_line() {
         let text = "{\"a\":1}\n{\"a\":NaN}\n7\n{\"a\":\"x\"}\n{\"a\":2}\n{\"a\":3}\n";
         let error = read(text).unwrap_err().to_string();
-        for said in
-            ["3 bad rows: line 2: not a JSON object (", "for NaN write null", "line 4: a is not a number (\"x\")"]
-        {
+        for said in [
+            "3 bad rows: line 2: not a JSON object (",
+            "for NaN write null",
+            "line 4: a is not a number (\"x\")",
+        ] {
             assert!(error.contains(said), "{said}: {error}");
         }
-        let skip = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let skip = ReadOptions {
+            skip_bad: true,
+            ..ReadOptions::default()
+        };
         let draft = super::read(text.as_bytes(), "a.jsonl", &skip).unwrap();
         assert_eq!(draft.ids.unwrap(), ["0", "4", "5"]);
         assert_eq!(draft.kept.unwrap(), (vec![0, 4, 5], 6));
         // Many words among numbers are no mistakes.
-        let mixed: String =
-            (0..20).map(|i| format!("{{\"x\":{i}.5,\"a\":{}}}\n", if i < 5 { "\"A 1\"" } else { "7" })).collect();
+        let mixed: String = (0..20)
+            .map(|i| {
+                format!(
+                    "{{\"x\":{i}.5,\"a\":{}}}\n",
+                    if i < 5 { "\"A 1\"" } else { "7" }
+                )
+            })
+            .collect();
         let draft = read(&mixed).unwrap();
-        assert_eq!(draft.notes[0], "the column a holds words in 5 of 20 cells: all of it is taken for words");
-        let lists = read("{\"v\":[1,2]}\n{\"v\":[1,2]}\n{\"v\":[1]}\n{}\n").unwrap_err().to_string();
-        assert!(lists.contains("line 3: v is a list of 1, expected 2; line 4: v is not a list of numbers"), "{lists}");
+        assert_eq!(
+            draft.notes[0],
+            "the column a holds words in 5 of 20 cells: all of it is taken for words"
+        );
+        let lists = read("{\"v\":[1,2]}\n{\"v\":[1,2]}\n{\"v\":[1]}\n{}\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            lists.contains(
+                "line 3: v is a list of 1, expected 2; line 4: v is not a list of numbers"
+            ),
+            "{lists}"
+        );
     }
 
     #[test]
     fn what_is_too_deep_or_too_sparse() {
-        let nested = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+        let nested =
+            |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
         let deep = format!("{{\"a\":1}}\n{}\n{}\n", nested(65), nested(100_000));
         let error = read(&deep).unwrap_err().to_string();
         assert!(
-            error.contains("line 2: nested deeper than 64 levels; line 3: not a JSON object (recursion"),
+            error.contains(
+                "line 2: nested deeper than 64 levels; line 3: not a JSON object (recursion"
+            ),
             "{error}"
         );
         let sparse: String = (0..3000).map(|i| format!("{{\"k{i}\":1}}\n")).collect();
-        assert!(read(&sparse).unwrap_err().to_string().starts_with("3000 rows with 3000 different keys"));
-        assert!(read("{\"a\":{\"0\":1}}").unwrap_err().to_string().contains("orient=\"records\""));
-        assert!(read("[{\"a\":1},").unwrap_err().to_string().starts_with("not an array of objects: EOF"));
+        assert!(
+            read(&sparse)
+                .unwrap_err()
+                .to_string()
+                .starts_with("3000 rows with 3000 different keys")
+        );
+        assert!(
+            read("{\"a\":{\"0\":1}}")
+                .unwrap_err()
+                .to_string()
+                .contains("orient=\"records\"")
+        );
+        assert!(
+            read("[{\"a\":1},")
+                .unwrap_err()
+                .to_string()
+                .starts_with("not an array of objects: EOF")
+        );
         assert_eq!(read("[]").unwrap_err(), Fault::Shape("no rows".into()));
-        assert!(begins(b"\xef\xbb\xbf {\"a\":1}\n") && !begins(b"{\n\"a\":1}\n") && !begins(b"a,b\n"));
+        assert!(
+            begins(b"\xef\xbb\xbf {\"a\":1}\n") && !begins(b"{\n\"a\":1}\n") && !begins(b"a,b\n")
+        );
     }
 }

@@ -51,12 +51,17 @@ impl Seen {
     pub fn doubtful(&self, roles: &Roles) -> bool {
         let all: usize = self.lists.values().sum();
         let (width, most) = self.width();
-        all > self.numbers + self.words + self.nested && shown_by::doubtful(roles, width, all - most, all)
+        all > self.numbers + self.words + self.nested
+            && shown_by::doubtful(roles, width, all - most, all)
     }
 
     /// The length of most lists, and how many have it.
     fn width(&self) -> (usize, usize) {
-        self.lists.iter().map(|(&width, &count)| (width, count)).max_by_key(|&(_, count)| count).unwrap_or((0, 0))
+        self.lists
+            .iter()
+            .map(|(&width, &count)| (width, count))
+            .max_by_key(|&(_, count)| count)
+            .unwrap_or((0, 0))
     }
 
     pub fn filling(&self, as_written: bool) -> Filling {
@@ -96,11 +101,18 @@ impl Filling {
             (Filling::Words(_), Value::String(text)) => Cell::Word(text.trim().to_string()),
             (Filling::Words(_), other) => Cell::Word(other.to_string()),
             (Filling::Numbers(_), Value::Null) => Cell::Number(None),
-            (Filling::Numbers(_), Value::Bool(truth)) => Cell::Number(Some(f64::from(u8::from(*truth)))),
+            (Filling::Numbers(_), Value::Bool(truth)) => {
+                Cell::Number(Some(f64::from(u8::from(*truth))))
+            }
             (Filling::Numbers(_), Value::Number(number)) => Cell::Number(number.as_f64()),
-            (Filling::Numbers(_), Value::String(text)) if is_missing(text.trim()) => Cell::Number(None),
+            (Filling::Numbers(_), Value::String(text)) if is_missing(text.trim()) => {
+                Cell::Number(None)
+            }
             (Filling::Numbers(_), other) => {
-                return Err(format!("is not a number ({})", shortened(&other.to_string())));
+                return Err(format!(
+                    "is not a number ({})",
+                    shortened(&other.to_string())
+                ));
             }
             (Filling::Lists(width, _), Value::Array(values)) if values.len() == *width => {
                 let numbers: Option<Vec<f64>> = values.iter().map(Value::as_f64).collect();
@@ -126,7 +138,10 @@ impl Filling {
         match self {
             Filling::Numbers(numbers) => Column::Numbers(numbers),
             Filling::Words(words) => Column::Words(words),
-            Filling::Lists(width, values) => Column::Lists { width, values: Buffer::F64(values) },
+            Filling::Lists(width, values) => Column::Lists {
+                width,
+                values: Buffer::F64(values),
+            },
             Filling::Nested => Column::Other("nested values (lists or objects)".into()),
         }
     }

@@ -42,7 +42,10 @@ impl RowLabels {
             [height, width] if height > 1 && width > 1 => Some((height, width)),
             _ => None,
         };
-        Ok(RowLabels { names: array.into_labels()?, sides })
+        Ok(RowLabels {
+            names: array.into_labels()?,
+            sides,
+        })
     }
 }
 
@@ -85,13 +88,25 @@ impl Choice {
             (None, Some(label), _) => (None, label),
             (Some(id), None, 2) => (Some(id), 1 - id.min(1)),
             (None, None, 2) => (Some(0), 1),
-            _ => return Err(Fault::Labels(format!("{} columns and none named label.", names.len()))),
+            _ => {
+                return Err(Fault::Labels(format!(
+                    "{} columns and none named label.",
+                    names.len()
+                )));
+            }
         };
         let name = |at: usize| names.get(at).map_or("", String::as_str);
         let note = match id {
             _ if names.len() == 1 => None,
-            Some(id) => Some(format!("labels are the column {}, joined by id (the column {})", name(label), name(id))),
-            None => Some(format!("labels are the column {}, joined by row", name(label))),
+            Some(id) => Some(format!(
+                "labels are the column {}, joined by id (the column {})",
+                name(label),
+                name(id)
+            )),
+            None => Some(format!(
+                "labels are the column {}, joined by row",
+                name(label)
+            )),
         };
         Ok(Choice { id, label, note })
     }
@@ -102,13 +117,31 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     let place = path.display().to_string();
     let here = |fault: Fault| fault.at(place.as_str());
     if envi_data::is_envi(&place) {
-        let ClassNames { names, height, width, notes } = envi_data::labels(&place)?;
+        let ClassNames {
+            names,
+            height,
+            width,
+            notes,
+        } = envi_data::labels(&place)?;
         draft.notes.extend(notes);
-        return give(draft, RowLabels { names, sides: Some((height, width)) }).map_err(here);
+        return give(
+            draft,
+            RowLabels {
+                names,
+                sides: Some((height, width)),
+            },
+        )
+        .map_err(here);
     }
-    let Read { labels, joined, said } = read(&place, options)?;
+    let Read {
+        labels,
+        joined,
+        said,
+    } = read(&place, options)?;
     draft.notes.extend(joined);
-    draft.notes.extend(said.into_iter().map(|note| format!("{place}: {note}")));
+    draft
+        .notes
+        .extend(said.into_iter().map(|note| format!("{place}: {note}")));
     match labels {
         Labels::Rows(labels) => give(draft, labels).map_err(here),
         Labels::ById(rows) => {
@@ -124,13 +157,21 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
     if let (Show::Scene(Scene { height, width, .. }), Some(sides)) = (&draft.show, labels.sides)
         && sides != (*height, *width)
     {
-        let turned = if sides == (*width, *height) { " Turn one of them (transpose)." } else { "" };
-        let text =
-            format!("a map of {} x {} labels for a scene of {height} x {width} pixels.{turned}", sides.0, sides.1);
+        let turned = if sides == (*width, *height) {
+            " Turn one of them (transpose)."
+        } else {
+            ""
+        };
+        let text = format!(
+            "a map of {} x {} labels for a scene of {height} x {width} pixels.{turned}",
+            sides.0, sides.1
+        );
         return Err(Fault::Labels(text));
     }
     let scene = match (&draft.show, labels.names.len()) {
-        (Show::Picture(picture), count) if count != draft.n && Some(count) == draft.n.checked_mul(picture.height) => {
+        (Show::Picture(picture), count)
+            if count != draft.n && Some(count) == draft.n.checked_mul(picture.height) =>
+        {
             " They fit the pixels of a scene of height x width x bands: --as scene reads it so."
         }
         _ => "",
@@ -146,8 +187,13 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
 fn read(place: &str, options: &ReadOptions) -> Result<Read> {
     let bytes = read_file(place)?;
     let here = |fault: Fault| -> Error { fault.at(place) };
-    let by_row = |labels: RowLabels| Read { labels: Labels::Rows(labels), joined: None, said: Vec::new() };
-    let array = |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(by_row);
+    let by_row = |labels: RowLabels| Read {
+        labels: Labels::Rows(labels),
+        joined: None,
+        said: Vec::new(),
+    };
+    let array =
+        |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(by_row);
     match sniff::format(place, &bytes).map_err(here)? {
         Format::Npy => array(npy::read(&bytes)).map_err(here),
         Format::Idx => array(idx::read(&bytes)).map_err(here),
@@ -157,9 +203,16 @@ fn read(place: &str, options: &ReadOptions) -> Result<Read> {
         Format::Table => from_table(&bytes, place, options).map_err(here),
         #[cfg(feature = "parquet")]
         format @ (Format::Parquet | Format::Arrow) => {
-            let container = if format == Format::Parquet { Container::Parquet } else { Container::Arrow };
+            let container = if format == Format::Parquet {
+                Container::Parquet
+            } else {
+                Container::Arrow
+            };
             let bytes = Bytes::from(bytes);
-            from_sheet(options, |options| columnar::sheet(bytes.clone(), container, options)).map_err(here)
+            from_sheet(options, |options| {
+                columnar::sheet(bytes.clone(), container, options)
+            })
+            .map_err(here)
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => Err(here(sniff::without_parquet())),
@@ -169,8 +222,14 @@ fn read(place: &str, options: &ReadOptions) -> Result<Read> {
 
 fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
     let arrays = npz::arrays(bytes, place)?;
-    let names = options.label_column.as_deref().into_iter().chain(["labels", "y"]);
-    let named = names.into_iter().find_map(|name| arrays.iter().find(|array| array.name == name));
+    let names = options
+        .label_column
+        .as_deref()
+        .into_iter()
+        .chain(["labels", "y"]);
+    let named = names
+        .into_iter()
+        .find_map(|name| arrays.iter().find(|array| array.name == name));
     let chosen = match (named, arrays.as_slice()) {
         (Some(array), _) | (None, [array]) => array,
         _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
@@ -179,22 +238,49 @@ fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabel
     RowLabels::of(chosen.read(place)?).map_err(here)
 }
 
-fn from_table(bytes: &[u8], place: &str, options: &ReadOptions) -> std::result::Result<Read, Fault> {
+fn from_table(
+    bytes: &[u8],
+    place: &str,
+    options: &ReadOptions,
+) -> std::result::Result<Read, Fault> {
     let (bytes, said) = &dialect::decoded(bytes)?;
     let columns = with_own(options, |options| table::columns(bytes, place, options))?;
     let Choice { id, label, note } = Choice::new(&columns.names, &columns.roles)?;
     let (mut rows, bad) = label_rows(&columns, bytes, id, label);
     let bad = bad.refused(options.skip_bad)?;
-    let cells = rows.iter_mut().map(|row| std::mem::take(&mut row.label)).collect();
-    let cells = truth::class_names(cells, |row| rows.get(row).map_or_else(String::new, |row| row.place.in_words()))?;
-    rows.iter_mut().zip(cells).for_each(|(row, cell)| row.label = cell);
+    let cells = rows
+        .iter_mut()
+        .map(|row| std::mem::take(&mut row.label))
+        .collect();
+    let cells = truth::class_names(cells, |row| {
+        rows.get(row)
+            .map_or_else(String::new, |row| row.place.in_words())
+    })?;
+    rows.iter_mut()
+        .zip(cells)
+        .for_each(|(row, cell)| row.label = cell);
     let labels = match id {
         Some(_) => Labels::ById(rows),
-        None => Labels::Rows(RowLabels { names: rows.into_iter().map(|row| row.label).collect(), sides: None }),
+        None => Labels::Rows(RowLabels {
+            names: rows.into_iter().map(|row| row.label).collect(),
+            sides: None,
+        }),
     };
-    let header = columns.notes.into_iter().filter(|note| columns.names.len() > 1 || !note.contains("no header"));
-    let said = said.clone().into_iter().chain(header).chain(bad.note()).collect();
-    Ok(Read { labels, joined: note, said })
+    let header = columns
+        .notes
+        .into_iter()
+        .filter(|note| columns.names.len() > 1 || !note.contains("no header"));
+    let said = said
+        .clone()
+        .into_iter()
+        .chain(header)
+        .chain(bad.note())
+        .collect();
+    Ok(Read {
+        labels,
+        joined: note,
+        said,
+    })
 }
 
 /// Reads with the names given for the pool's columns, as far as there are such columns here.
@@ -226,7 +312,9 @@ fn from_sheet(
     let (mut sheet, roles) = with_own(options, read)?;
     let Choice { id, label, note } = Choice::new(&sheet.names, &roles)?;
     let mut words = |at: usize| match sheet.columns.get_mut(at) {
-        Some(column) => std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows),
+        Some(column) => {
+            std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows)
+        }
         None => Vec::new(),
     };
     let (labels, ids) = (words(label), id.map(words));
@@ -236,25 +324,49 @@ fn from_sheet(
     };
     let labels = truth::class_names(labels, |row| place(row).in_words())?;
     let Some(ids) = ids else {
-        let labels = Labels::Rows(RowLabels { names: in_file(labels, &sheet), sides: None });
-        return Ok(Read { labels, joined: note, said: sheet.notes });
+        let labels = Labels::Rows(RowLabels {
+            names: in_file(labels, &sheet),
+            sides: None,
+        });
+        return Ok(Read {
+            labels,
+            joined: note,
+            said: sheet.notes,
+        });
     };
     let rows = ids.iter().zip(labels).enumerate();
-    let rows = rows.map(|(row, (id, label))| Named { id: ids::normal(id), label, place: place(row) });
-    Ok(Read { labels: Labels::ById(rows.collect()), joined: note, said: sheet.notes })
+    let rows = rows.map(|(row, (id, label))| Named {
+        id: ids::normal(id),
+        label,
+        place: place(row),
+    });
+    Ok(Read {
+        labels: Labels::ById(rows.collect()),
+        joined: note,
+        said: sheet.notes,
+    })
 }
 
 /// One label for each row of the file; those that were left out have none.
 fn in_file(labels: Vec<String>, sheet: &Sheet) -> Vec<String> {
-    let Some((kept, total)) = &sheet.kept else { return labels };
+    let Some((kept, total)) = &sheet.kept else {
+        return labels;
+    };
     let mut all = vec![String::new(); *total];
     for (&row, label) in kept.iter().zip(labels) {
-        all.get_mut(row).into_iter().for_each(|slot| slot.clone_from(&label));
+        all.get_mut(row)
+            .into_iter()
+            .for_each(|slot| slot.clone_from(&label));
     }
     all
 }
 
-fn label_rows(columns: &Columns, bytes: &[u8], id: Option<usize>, label: usize) -> (Vec<Named>, BadRows) {
+fn label_rows(
+    columns: &Columns,
+    bytes: &[u8],
+    id: Option<usize>,
+    label: usize,
+) -> (Vec<Named>, BadRows) {
     let mut records = columns.records(bytes);
     let mut record = Record::default();
     let (mut rows, mut bad) = (Vec::new(), BadRows::default());
@@ -264,12 +376,22 @@ fn label_rows(columns: &Columns, bytes: &[u8], id: Option<usize>, label: usize) 
                 bad.push(|| (record.line, fault));
                 // Where rows are counted, a bad one counts as a row without a label.
                 let place = ids::Place::Line(record.line);
-                rows.extend(id.is_none().then(|| Named { id: String::new(), label: String::new(), place }));
+                rows.extend(id.is_none().then(|| Named {
+                    id: String::new(),
+                    label: String::new(),
+                    place,
+                }));
             }
             None => {
-                let id = id.map(|column| ids::normal(record.field(column))).unwrap_or_default();
+                let id = id
+                    .map(|column| ids::normal(record.field(column)))
+                    .unwrap_or_default();
                 let place = ids::Place::Line(record.line);
-                rows.push(Named { id, label: record.field(label).to_string(), place });
+                rows.push(Named {
+                    id,
+                    label: record.field(label).to_string(),
+                    place,
+                });
             }
         }
     }
@@ -284,13 +406,22 @@ fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>,
             Ok(kept.iter().filter_map(|&r| names.get(r).cloned()).collect())
         }
         _ if names.len() == n => Ok(names),
-        _ => Err(Fault::Labels(format!("{} {} for {n} rows.", names.len(), plural(names.len(), "label", "labels")))),
+        _ => Err(Fault::Labels(format!(
+            "{} {} for {n} rows.",
+            names.len(),
+            plural(names.len(), "label", "labels")
+        ))),
     }
 }
 
-fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::result::Result<Vec<String>, Fault> {
+fn by_id(
+    draft: &mut Draft,
+    rows: &[Named],
+    options: &ReadOptions,
+) -> std::result::Result<Vec<String>, Fault> {
     let own = draft.id_list();
-    let mut index: HashMap<&str, Option<(&str, ids::Place)>> = own.iter().map(|id| (id.as_str(), None)).collect();
+    let mut index: HashMap<&str, Option<(&str, ids::Place)>> =
+        own.iter().map(|id| (id.as_str(), None)).collect();
     let (mut unknown, mut double, mut again) = (Vec::new(), Vec::new(), 0);
     for Named { id, label, place } in rows {
         let here = || place.in_words();
@@ -299,7 +430,11 @@ fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::resul
             Some(slot @ None) => *slot = Some((label, *place)),
             Some(Some((first, _))) if *first == label => again += 1,
             Some(Some((first, at))) => {
-                double.push(format!("{id:?} is {first:?} ({}) and {label:?} ({})", at.in_words(), here()));
+                double.push(format!(
+                    "{id:?} is {first:?} ({}) and {label:?} ({})",
+                    at.in_words(),
+                    here()
+                ));
             }
         }
     }
@@ -310,17 +445,32 @@ fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> std::resul
     if !unknown.is_empty() {
         let words = first_few(&unknown, unknown.len(), ", ");
         let count = unknown.len();
-        let text = format!("{count} {} not in the pool: {words}", plural(count, "id is", "ids are"));
+        let text = format!(
+            "{count} {} not in the pool: {words}",
+            plural(count, "id is", "ids are")
+        );
         if !options.skip_unknown {
-            return Err(Fault::Labels(format!("{text} (--on-unknown skip leaves them out).")));
+            return Err(Fault::Labels(format!(
+                "{text} (--on-unknown skip leaves them out)."
+            )));
         }
-        draft.notes.push(format!("{text}; their labels were left out"));
+        draft
+            .notes
+            .push(format!("{text}; their labels were left out"));
     }
     if again > 0 {
         let rows = plural(again, "row repeats", "rows repeat");
-        draft.notes.push(format!("{again} {rows} the label of an id that has the same one already"));
+        draft.notes.push(format!(
+            "{again} {rows} the label of an id that has the same one already"
+        ));
     }
-    let label = |id: &String| index.get(id.as_str()).copied().flatten().map(|(label, _)| label.to_string());
+    let label = |id: &String| {
+        index
+            .get(id.as_str())
+            .copied()
+            .flatten()
+            .map(|(label, _)| label.to_string())
+    };
     let names: Vec<String> = own.iter().map(|id| label(id).unwrap_or_default()).collect();
     Ok(names)
 }

@@ -18,8 +18,13 @@ pub(crate) enum Literal {
 impl Literal {
     /// The value under a key, if this is a dictionary that has it.
     pub fn get(&self, key: &str) -> Option<&Literal> {
-        let Literal::Dictionary(pairs) = self else { return None };
-        pairs.iter().find(|(name, _)| matches!(name, Literal::Text(text) if text == key)).map(|(_, value)| value)
+        let Literal::Dictionary(pairs) = self else {
+            return None;
+        };
+        pairs
+            .iter()
+            .find(|(name, _)| matches!(name, Literal::Text(text) if text == key))
+            .map(|(_, value)| value)
     }
 }
 
@@ -55,7 +60,11 @@ impl Parser<'_> {
         if depth > DEPTH {
             return None;
         }
-        for (word, value) in [("True", Literal::Bool(true)), ("False", Literal::Bool(false)), ("None", Literal::None)] {
+        for (word, value) in [
+            ("True", Literal::Bool(true)),
+            ("False", Literal::Bool(false)),
+            ("None", Literal::None),
+        ] {
             if self.eat(word) {
                 return Some(value);
             }
@@ -76,7 +85,10 @@ impl Parser<'_> {
     }
 
     fn integer(&mut self) -> Option<Literal> {
-        let end = self.rest.find(|c: char| !c.is_ascii_digit() && c != '-' && c != '+').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_digit() && c != '-' && c != '+')
+            .unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at_checked(end)?;
         let number = digits.trim_start_matches(['-', '+']);
         if number.is_empty() || number.contains(['-', '+']) || digits.len() > number.len() + 1 {
@@ -121,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_header_of_numpy() {
-        let header = parse("{'descr': '<f4', 'fortran_order': False, 'shape': (3L, -4), }   \n").unwrap();
+        let header =
+            parse("{'descr': '<f4', 'fortran_order': False, 'shape': (3L, -4), }   \n").unwrap();
         assert_eq!(header.get("descr"), Some(&Literal::Text("<f4".into())));
         assert_eq!(header.get("fortran_order"), Some(&Literal::Bool(false)));
         let sizes = vec![Literal::Integer(Some(3)), Literal::Integer(Some(-4))];
@@ -134,9 +147,22 @@ mod tests {
     #[test]
     fn what_is_not_a_literal_is_refused() {
         let deep = format!("{}{}", "(".repeat(5000), ")".repeat(5000));
-        for text in
-            ["", "{", "{'a'}", "(1", "1 2", "--1", "+-1", "-", "f()", "'a", "'\\x00'", "{1:2 3:4}", "(1 2)", &deep]
-        {
+        for text in [
+            "",
+            "{",
+            "{'a'}",
+            "(1",
+            "1 2",
+            "--1",
+            "+-1",
+            "-",
+            "f()",
+            "'a",
+            "'\\x00'",
+            "{1:2 3:4}",
+            "(1 2)",
+            &deep,
+        ] {
             assert_eq!(parse(text), None, "{text:.20}");
         }
     }

@@ -66,23 +66,33 @@ impl Variable<'_> {
 
     /// The array in C order.
     pub fn read(&self) -> Result<Array, Fault> {
-        let class = self.class.map_err(|what| Fault::Kind(format!("{what} instead of numbers in {}", self.name)))?;
+        let class = self
+            .class
+            .map_err(|what| Fault::Kind(format!("{what} instead of numbers in {}", self.name)))?;
         self.values(class)
     }
 
     /// The rows of an n x m array of text, without the blanks that make them equally long.
     pub fn text_rows(&self) -> Result<Vec<String>, Fault> {
         let none = || Fault::Kind(format!("something else than text in {}", self.name));
-        let &[rows, width] = self.shape.as_slice() else { return Err(none()) };
+        let &[rows, width] = self.shape.as_slice() else {
+            return Err(none());
+        };
         if self.class != Err(TEXT) || rows == 0 || width == 0 {
             return Err(none());
         }
         let codes: Vec<u16> = match self.values(Number::U16)?.data {
-            ArrayData::I64(codes) => codes.iter().filter_map(|&code| u16::try_from(code).ok()).collect(),
+            ArrayData::I64(codes) => codes
+                .iter()
+                .filter_map(|&code| u16::try_from(code).ok())
+                .collect(),
             ArrayData::U8(codes) => codes.into_iter().map(u16::from).collect(),
             _ => return Err(none()),
         };
-        Ok(codes.chunks(width).map(|row| String::from_utf16_lossy(row).trim().to_string()).collect())
+        Ok(codes
+            .chunks(width)
+            .map(|row| String::from_utf16_lossy(row).trim().to_string())
+            .collect())
     }
 
     fn values(&self, class: Number) -> Result<Array, Fault> {
@@ -91,7 +101,11 @@ impl Variable<'_> {
         }
         let tag = inflate::beginning(ZlibDecoder::new(self.data), 8);
         let size = Bytes::new(&tag, 4, self.big).u32().unwrap_or(0);
-        let whole = inflate::exactly(ZlibDecoder::new(self.data), self.data.len(), u64::from(size) + 8)?;
+        let whole = inflate::exactly(
+            ZlibDecoder::new(self.data),
+            self.data.len(),
+            u64::from(size) + 8,
+        )?;
         values(whole.get(8..).unwrap_or_default(), self.big, class)
     }
 }
@@ -103,13 +117,24 @@ fn element<'a>(from: &mut Bytes<'a>) -> Result<(u32, &'a [u8]), Fault> {
     if first >> 16 != 0 {
         let size = (first >> 16) as usize;
         let room = from.take(4).ok_or_else(cut)?;
-        return Ok((first & 0xFFFF, room.get(..size).ok_or_else(|| Fault::damaged("a short element is too long"))?));
+        return Ok((
+            first & 0xFFFF,
+            room.get(..size)
+                .ok_or_else(|| Fault::damaged("a short element is too long"))?,
+        ));
     }
     let size = from.u32().ok_or_else(cut)? as usize;
     let held = from.left();
-    let words =
-        || format!("an element says {} but the file holds {}", size_in_words(size as u64), size_in_words(held as u64));
-    from.take(size).map(|data| (first, data)).ok_or_else(|| Fault::Size(words()))
+    let words = || {
+        format!(
+            "an element says {} but the file holds {}",
+            size_in_words(size as u64),
+            size_in_words(held as u64)
+        )
+    };
+    from.take(size)
+        .map(|data| (first, data))
+        .ok_or_else(|| Fault::Size(words()))
 }
 
 /// Moves to the next multiple of 8 bytes; the end of the file may come first.
@@ -123,12 +148,19 @@ fn pad(from: &mut Bytes<'_>, start: usize) {
 
 /// The array in an element; an element packed but not an array gives none.
 fn variable(data: &[u8], packed: bool, big: bool) -> Result<Option<Variable<'_>>, Fault> {
-    let unpacked = if packed { inflate::beginning(ZlibDecoder::new(data), HEAD) } else { Vec::new() };
+    let unpacked = if packed {
+        inflate::beginning(ZlibDecoder::new(data), HEAD)
+    } else {
+        Vec::new()
+    };
     let mut head = data;
     let mut whole = data.len();
     if packed {
         let mut from = Bytes::new(&unpacked, 0, big);
-        let (kind, size) = from.u32().zip(from.u32()).ok_or_else(|| Fault::damaged("a packed element is broken"))?;
+        let (kind, size) = from
+            .u32()
+            .zip(from.u32())
+            .ok_or_else(|| Fault::damaged("a packed element is broken"))?;
         if kind != MATRIX {
             return Ok(None);
         }
@@ -137,7 +169,14 @@ fn variable(data: &[u8], packed: bool, big: bool) -> Result<Option<Variable<'_>>
         whole = size as usize;
     }
     let header = header(&mut Bytes::new(head, 0, big), whole)?;
-    Ok(header.map(|(name, shape, class)| Variable { name, shape, class, data, packed, big }))
+    Ok(header.map(|(name, shape, class)| Variable {
+        name,
+        shape,
+        class,
+        data,
+        packed,
+        big,
+    }))
 }
 
 type Header = (String, Vec<usize>, Result<Number, &'static str>);
@@ -148,7 +187,9 @@ fn header(from: &mut Bytes<'_>, whole: usize) -> Result<Option<Header>, Fault> {
     }
     let (_, flags) = element(from)?;
     pad(from, 0);
-    let flags = Bytes::new(flags, 0, from.big()).u32().ok_or_else(|| Fault::damaged("an array has no flags"))?;
+    let flags = Bytes::new(flags, 0, from.big())
+        .u32()
+        .ok_or_else(|| Fault::damaged("an array has no flags"))?;
     let (_, sizes) = element(from)?;
     pad(from, 0);
     let shape = shape(sizes, from.big())?;
@@ -158,15 +199,23 @@ fn header(from: &mut Bytes<'_>, whole: usize) -> Result<Option<Header>, Fault> {
         (6..=15, true) => Err("complex numbers"),
         (code, _) => class(code),
     };
-    Ok(Some((String::from_utf8_lossy(name).into_owned(), shape, class)))
+    Ok(Some((
+        String::from_utf8_lossy(name).into_owned(),
+        shape,
+        class,
+    )))
 }
 
 fn shape(bytes: &[u8], big: bool) -> Result<Vec<usize>, Fault> {
-    let ArrayData::I64(sizes) = Number::I32.decode(bytes, big) else { return Ok(Vec::new()) };
+    let ArrayData::I64(sizes) = Number::I32.decode(bytes, big) else {
+        return Ok(Vec::new());
+    };
     if sizes.len() > 32 {
         return Err(Fault::Shape(format!("{} dimensions", sizes.len())));
     }
-    let length = |&size: &i64| usize::try_from(size).map_err(|_| Fault::Shape(format!("negative dimension {size}")));
+    let length = |&size: &i64| {
+        usize::try_from(size).map_err(|_| Fault::Shape(format!("negative dimension {size}")))
+    };
     sizes.iter().map(length).collect()
 }
 
@@ -213,28 +262,48 @@ fn stored(kind: u32) -> Option<Number> {
 /// The values of an array, after its header, in C order and in the array's own type.
 fn values(matrix: &[u8], big: bool, class: Number) -> Result<Array, Fault> {
     let mut from = Bytes::new(matrix, 0, big);
-    let Some((_, shape, _)) = header(&mut from, 0)? else { return Err(Fault::Shape("no rows".into())) };
+    let Some((_, shape, _)) = header(&mut from, 0)? else {
+        return Err(Fault::Shape("no rows".into()));
+    };
     let count = count(&shape).ok_or_else(|| too_large(&shape))?;
     if count == 0 {
-        return Ok(Array { shape, data: ArrayData::U8(Vec::new()) });
+        return Ok(Array {
+            shape,
+            data: ArrayData::U8(Vec::new()),
+        });
     }
     let (kind, data) = element(&mut from)?;
-    let number = stored(kind).ok_or_else(|| Fault::damaged(format!("values of the unknown MATLAB type {kind}")))?;
+    let number = stored(kind)
+        .ok_or_else(|| Fault::damaged(format!("values of the unknown MATLAB type {kind}")))?;
     if count.checked_mul(number.size()) != Some(data.len()) {
         let held = size_in_words(data.len() as u64);
         let shape = shape_in_words(&shape);
-        return Err(Fault::Size(format!("header says {shape} {} but the array holds {held}", number.name())));
+        return Err(Fault::Size(format!(
+            "header says {shape} {} but the array holds {held}",
+            number.name()
+        )));
     }
-    Ok(Array::from_fortran(shape, as_class(number.decode(data, big), class)))
+    Ok(Array::from_fortran(
+        shape,
+        as_class(number.decode(data, big), class),
+    ))
 }
 
 /// Values in the array's own type, however narrow they are stored.
 fn as_class(data: ArrayData, class: Number) -> ArrayData {
     match (data, class) {
-        (ArrayData::U8(values), Number::F64) => ArrayData::F64(values.into_iter().map(f64::from).collect()),
-        (ArrayData::I64(values), Number::F64) => ArrayData::F64(values.into_iter().map(|value| value as f64).collect()),
-        (ArrayData::U8(values), Number::F32) => ArrayData::F32(values.into_iter().map(f32::from).collect()),
-        (ArrayData::I64(values), Number::F32) => ArrayData::F32(values.into_iter().map(|value| value as f32).collect()),
+        (ArrayData::U8(values), Number::F64) => {
+            ArrayData::F64(values.into_iter().map(f64::from).collect())
+        }
+        (ArrayData::I64(values), Number::F64) => {
+            ArrayData::F64(values.into_iter().map(|value| value as f64).collect())
+        }
+        (ArrayData::U8(values), Number::F32) => {
+            ArrayData::F32(values.into_iter().map(f32::from).collect())
+        }
+        (ArrayData::I64(values), Number::F32) => {
+            ArrayData::F32(values.into_iter().map(|value| value as f32).collect())
+        }
         (ArrayData::U8(values), class) if class != Number::U8 => {
             ArrayData::I64(values.into_iter().map(i64::from).collect())
         }

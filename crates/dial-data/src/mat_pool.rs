@@ -18,21 +18,30 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     let here = |fault: Fault| fault.at(place);
     let variables = mat::variables(bytes).map_err(here)?;
     let chosen = features(&variables, options).map_err(here)?;
-    let mut draft = draft(chosen, options).map_err(|fault| fault.at(format!("{place}: array {}", chosen.name)))?;
+    let mut draft = draft(chosen, options)
+        .map_err(|fault| fault.at(format!("{place}: array {}", chosen.name)))?;
     if let Some(variable) = truth(&variables, chosen, options).map_err(here)? {
         let inside = |fault: Fault| fault.at(format!("{place}: array {}", variable.name));
         let names = variable.read().and_then(RowLabels::of).map_err(inside)?;
         labels::give(&mut draft, names).map_err(inside)?;
-        draft.notes.push(format!("labels are the array {}", variable.name));
+        draft
+            .notes
+            .push(format!("labels are the array {}", variable.name));
     }
     let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
-    let id = ["ids", "id"].iter().find_map(|name| variables.iter().find(|variable| variable.name == *name));
+    let id = ["ids", "id"]
+        .iter()
+        .find_map(|name| variables.iter().find(|variable| variable.name == *name));
     let id = id.filter(|id| id.name != chosen.name && draft.ids.is_none());
     draft.ids = draft.ids.or(id.and_then(|id| ids(id, rows)));
     let used = |v: &Variable<'_>| v.name == chosen.name || id.is_some_and(|id| id.name == v.name);
     let free = |v: &&Variable<'_>| !used(v) && v.class.is_ok() && count(&v.shape) == Some(rows);
     draft.named_arrays = true;
-    draft.could_be_labels = variables.iter().filter(free).map(|variable| variable.name.clone()).collect();
+    draft.could_be_labels = variables
+        .iter()
+        .filter(free)
+        .map(|variable| variable.name.clone())
+        .collect();
     Ok(draft)
 }
 
@@ -51,7 +60,9 @@ fn ids(variable: &Variable<'_>, n: usize) -> Option<Vec<String>> {
         Ok(_) => match variable.read().ok()?.data {
             ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
             ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
-            ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => ids.iter().map(f64::to_string).collect(),
+            ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => {
+                ids.iter().map(f64::to_string).collect()
+            }
             _ => return None,
         },
     };
@@ -64,8 +75,14 @@ fn features<'v, 'a>(
     options: &ReadOptions,
 ) -> std::result::Result<&'v Variable<'a>, Fault> {
     let wanted = options.label_column.as_deref();
-    let (asked, usual) = (options.variable.as_deref(), variables.iter().any(|variable| variable.name == "X"));
-    let cubes: Vec<_> = variables.iter().filter(|v| v.class.is_ok() && v.shape.len() == 3).collect();
+    let (asked, usual) = (
+        options.variable.as_deref(),
+        variables.iter().any(|variable| variable.name == "X"),
+    );
+    let cubes: Vec<_> = variables
+        .iter()
+        .filter(|v| v.class.is_ok() && v.shape.len() == 3)
+        .collect();
     match cubes.as_slice() {
         [cube] if asked.is_none() && !usual && wanted != Some(&cube.name) => Ok(cube),
         _ => choose(variables, (asked, "--variable"), &|variable| {
@@ -88,11 +105,17 @@ fn truth<'v, 'a>(
     }
     if let Some(name) = options.label_column.as_deref() {
         return match name == chosen.name {
-            true => Err(Fault::Setting(format!("features and labels cannot be the same array, {name:?}."))),
+            true => Err(Fault::Setting(format!(
+                "features and labels cannot be the same array, {name:?}."
+            ))),
             false => choose(variables, (Some(name), "--label-column"), &|_| true).map(Some),
         };
     }
-    let others = || variables.iter().filter(|v| v.class.is_ok() && v.name != chosen.name);
+    let others = || {
+        variables
+            .iter()
+            .filter(|v| v.class.is_ok() && v.name != chosen.name)
+    };
     let named = others().find(|v| LABELS.contains(&v.name.as_str()));
     let map = || {
         let sides = chosen.shape.get(..2).filter(|_| chosen.shape.len() == 3)?;
@@ -104,12 +127,20 @@ fn truth<'v, 'a>(
 /// The labels in a file of their own, in C order.
 pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result<RowLabels, Fault> {
     let variables = mat::variables(bytes)?;
-    let asked = variables.iter().find(|v| options.label_column.as_ref() == Some(&v.name));
-    let usual = || variables.iter().find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok());
+    let asked = variables
+        .iter()
+        .find(|v| options.label_column.as_ref() == Some(&v.name));
+    let usual = || {
+        variables
+            .iter()
+            .find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok())
+    };
     let named = asked.or_else(usual);
     let chosen = match named {
         Some(variable) => variable,
-        None => choose(&variables, (None, "--label-column"), &|variable| variable.shape.len() == 2)?,
+        None => choose(&variables, (None, "--label-column"), &|variable| {
+            variable.shape.len() == 2
+        })?,
     };
     RowLabels::of(chosen.read()?)
 }
@@ -122,22 +153,40 @@ fn choose<'v, 'a>(
 ) -> std::result::Result<&'v Variable<'a>, Fault> {
     let all = match variables {
         [] => "nothing".to_string(),
-        _ => variables.iter().map(Variable::in_words).collect::<Vec<_>>().join(", "),
+        _ => variables
+            .iter()
+            .map(Variable::in_words)
+            .collect::<Vec<_>>()
+            .join(", "),
     };
     let named = |name: &str| variables.iter().find(|variable| variable.name == name);
     if let Some(name) = name {
-        return named(name).ok_or_else(|| Fault::Setting(format!("there is no variable {name:?}; found {all}.")));
+        return named(name)
+            .ok_or_else(|| Fault::Setting(format!("there is no variable {name:?}; found {all}.")));
     }
     // One that cannot be read says why when it is read; another one must not stand in for it.
     if let Some(variable) = named("X") {
         return Ok(variable);
     }
-    let numeric: Vec<_> = variables.iter().filter(|variable| variable.class.is_ok()).collect();
-    let candidates: Vec<_> = numeric.iter().copied().filter(|variable| possible(variable)).collect();
+    let numeric: Vec<_> = variables
+        .iter()
+        .filter(|variable| variable.class.is_ok())
+        .collect();
+    let candidates: Vec<_> = numeric
+        .iter()
+        .copied()
+        .filter(|variable| possible(variable))
+        .collect();
     match (candidates.as_slice(), numeric.as_slice()) {
         ([only], _) => Ok(only),
         ([], [only]) if numeric.len() == variables.len() => Ok(only),
-        ([], _) => Err(Fault::format(format!("no numeric matrix; found {all}"), "Save the features as a full matrix.")),
-        _ => Err(Fault::format(format!("several arrays are possible: {all}"), format!("Choose one with {option}."))),
+        ([], _) => Err(Fault::format(
+            format!("no numeric matrix; found {all}"),
+            "Save the features as a full matrix.",
+        )),
+        _ => Err(Fault::format(
+            format!("several arrays are possible: {all}"),
+            format!("Choose one with {option}."),
+        )),
     }
 }

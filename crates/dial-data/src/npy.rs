@@ -59,12 +59,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Array, Fault> {
     let data = bytes.get(header.offset..).unwrap_or_default();
     let data = match header.kind {
         Kind::Number(number) => number.decode(data, header.big),
-        Kind::Unicode(length) => ArrayData::Text(texts(data, length * 4, |text| unicode(text, header.big))?),
+        Kind::Unicode(length) => {
+            ArrayData::Text(texts(data, length * 4, |text| unicode(text, header.big))?)
+        }
         Kind::Ascii(length) => ArrayData::Text(texts(data, length, ascii)?),
     };
     Ok(match header.fortran {
         true => Array::from_fortran(header.shape, data),
-        false => Array { shape: header.shape, data },
+        false => Array {
+            shape: header.shape,
+            data,
+        },
     })
 }
 
@@ -75,14 +80,23 @@ pub(crate) fn header(bytes: &[u8], total: u64) -> Result<Header, Fault> {
         return Err(sniff::not_a("a NumPy file", bytes));
     }
     let text = header_text(&mut from)?;
-    let fields = literal::parse(text).ok_or_else(|| Fault::damaged("the NumPy header cannot be read"))?;
-    let field = |key: &str| fields.get(key).ok_or_else(|| Fault::damaged(format!("the NumPy header lacks '{key}'")));
+    let fields =
+        literal::parse(text).ok_or_else(|| Fault::damaged("the NumPy header cannot be read"))?;
+    let field = |key: &str| {
+        fields
+            .get(key)
+            .ok_or_else(|| Fault::damaged(format!("the NumPy header lacks '{key}'")))
+    };
     let (kind, big) = kind(field("descr")?)?;
     let Literal::Bool(fortran) = *field("fortran_order")? else {
-        return Err(Fault::damaged("the NumPy header does not say whether the order is Fortran's"));
+        return Err(Fault::damaged(
+            "the NumPy header does not say whether the order is Fortran's",
+        ));
     };
     let shape = shape(field("shape")?)?;
-    let length = count(&shape).zip(kind.size()).and_then(|(count, size)| count.checked_mul(size));
+    let length = count(&shape)
+        .zip(kind.size())
+        .and_then(|(count, size)| count.checked_mul(size));
     let length = length.ok_or_else(|| too_large(&shape))?;
     let held = total.saturating_sub(from.at() as u64);
     if length as u64 != held {
@@ -94,7 +108,13 @@ pub(crate) fn header(bytes: &[u8], total: u64) -> Result<Header, Fault> {
             size_in_words(held)
         )));
     }
-    Ok(Header { kind, shape, big, fortran, offset: from.at() })
+    Ok(Header {
+        kind,
+        shape,
+        big,
+        fortran,
+        offset: from.at(),
+    })
 }
 
 fn header_text<'a>(from: &mut Bytes<'a>) -> Result<&'a str, Fault> {
@@ -103,11 +123,18 @@ fn header_text<'a>(from: &mut Bytes<'a>) -> Result<&'a str, Fault> {
     let length = match (major, minor) {
         (1, 0) => from.u16().map(usize::from),
         (2 | 3, 0) => from.u32().map(|length| length as usize),
-        _ => return Err(Fault::format(format!("NumPy format {major}.{minor} is unknown"), "Save it as format 1.0.")),
+        _ => {
+            return Err(Fault::format(
+                format!("NumPy format {major}.{minor} is unknown"),
+                "Save it as format 1.0.",
+            ));
+        }
     };
     let length = length.ok_or_else(cut)?;
     if length > HEADER_LIMIT {
-        return Err(Fault::damaged(format!("the NumPy header claims {length} bytes, at most {HEADER_LIMIT} are read")));
+        return Err(Fault::damaged(format!(
+            "the NumPy header claims {length} bytes, at most {HEADER_LIMIT} are read"
+        )));
     }
     let text = from.take(length).ok_or_else(cut)?;
     std::str::from_utf8(text).map_err(|_| Fault::damaged("the NumPy header is not text"))
@@ -139,7 +166,11 @@ fn kind(descr: &Literal) -> Result<(Kind, bool), Fault> {
 fn text_kind(bare: &str) -> Result<Kind, Fault> {
     let mut letters = bare.chars();
     let letter = letters.next();
-    let length = letters.as_str().parse::<usize>().ok().filter(|&length| length > 0);
+    let length = letters
+        .as_str()
+        .parse::<usize>()
+        .ok()
+        .filter(|&length| length > 0);
     let refused = match letter {
         Some('O') => "Python objects; this tool never runs pickles".to_string(),
         Some('c') => "complex numbers".into(),
@@ -154,7 +185,9 @@ fn text_kind(bare: &str) -> Result<Kind, Fault> {
 
 fn shape(shape: &Literal) -> Result<Vec<usize>, Fault> {
     let Literal::List(items) = shape else {
-        return Err(Fault::damaged("the shape in the NumPy header is not a tuple"));
+        return Err(Fault::damaged(
+            "the shape in the NumPy header is not a tuple",
+        ));
     };
     if items.len() > 32 {
         return Err(Fault::Shape(format!("{} dimensions", items.len())));
@@ -164,34 +197,55 @@ fn shape(shape: &Literal) -> Result<Vec<usize>, Fault> {
 
 fn length(item: &Literal) -> Result<usize, Fault> {
     match *item {
-        Literal::Integer(Some(length)) if length < 0 => Err(Fault::Shape(format!("negative dimension {length}"))),
-        Literal::Integer(Some(length)) => {
-            usize::try_from(length).map_err(|_| Fault::Shape(format!("dimension {length} overflows")))
+        Literal::Integer(Some(length)) if length < 0 => {
+            Err(Fault::Shape(format!("negative dimension {length}")))
         }
+        Literal::Integer(Some(length)) => usize::try_from(length)
+            .map_err(|_| Fault::Shape(format!("dimension {length} overflows"))),
         Literal::Integer(None) => Err(Fault::Shape("a dimension overflows".into())),
-        _ => Err(Fault::damaged("the shape in the NumPy header is not made of integers")),
+        _ => Err(Fault::damaged(
+            "the shape in the NumPy header is not made of integers",
+        )),
     }
 }
 
-fn texts(data: &[u8], size: usize, text: impl Fn(&[u8]) -> Option<String>) -> Result<Vec<String>, Fault> {
+fn texts(
+    data: &[u8],
+    size: usize,
+    text: impl Fn(&[u8]) -> Option<String>,
+) -> Result<Vec<String>, Fault> {
     let bad = |row: usize| Fault::damaged(format!("the text of entry {row} is not valid"));
-    data.chunks_exact(size.max(1)).enumerate().map(|(row, bytes)| text(bytes).ok_or_else(|| bad(row))).collect()
+    data.chunks_exact(size.max(1))
+        .enumerate()
+        .map(|(row, bytes)| text(bytes).ok_or_else(|| bad(row)))
+        .collect()
 }
 
 fn unicode(bytes: &[u8], big: bool) -> Option<String> {
     let mut from = Bytes::new(bytes, 0, big);
-    let characters: Option<String> = std::iter::from_fn(|| from.u32()).map(char::from_u32).collect();
+    let characters: Option<String> = std::iter::from_fn(|| from.u32())
+        .map(char::from_u32)
+        .collect();
     Some(characters?.trim_end_matches('\0').to_string())
 }
 
 fn ascii(bytes: &[u8]) -> Option<String> {
-    Some(std::str::from_utf8(bytes).ok()?.trim_end_matches('\0').to_string())
+    Some(
+        std::str::from_utf8(bytes)
+            .ok()?
+            .trim_end_matches('\0')
+            .to_string(),
+    )
 }
 
 /// The header that [`crate::write`] puts before values: version 1.0, padded so that they start at a multiple of 64.
 pub(crate) fn header_bytes(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: String = shape.iter().map(|length| format!("{length}, ")).collect();
-    let sizes = if shape.len() == 1 { sizes.trim_end() } else { sizes.trim_end_matches(", ") };
+    let sizes = if shape.len() == 1 {
+        sizes.trim_end()
+    } else {
+        sizes.trim_end_matches(", ")
+    };
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
     let padded = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64) - MAGIC.len() - 4;
     let mut bytes = [MAGIC, &[1, 0]].concat();
@@ -221,14 +275,35 @@ mod tests {
 
     #[test]
     fn orders_and_types_by_hand() {
-        let fortran = file(&header_of("'>i2'", "True", "(2, 2)"), &[0, 1, 0, 2, 0, 3, 255, 255]);
-        assert_eq!(read(&fortran).unwrap(), Array { shape: vec![2, 2], data: ArrayData::I64(vec![1, 3, 2, -1]) });
+        let fortran = file(
+            &header_of("'>i2'", "True", "(2, 2)"),
+            &[0, 1, 0, 2, 0, 3, 255, 255],
+        );
+        assert_eq!(
+            read(&fortran).unwrap(),
+            Array {
+                shape: vec![2, 2],
+                data: ArrayData::I64(vec![1, 3, 2, -1])
+            }
+        );
         let half = file(&header_of("'<f2'", "False", "(1,)"), &[0, 0x3C]);
         assert_eq!(read(&half).unwrap().data, ArrayData::F32(vec![1.0]));
-        let text = file(&header_of("'<U2'", "False", "(2,)"), b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0");
-        assert_eq!(read(&text).unwrap().data, ArrayData::Text(vec!["ab".into(), "c".into()]));
+        let text = file(
+            &header_of("'<U2'", "False", "(2,)"),
+            b"a\0\0\0b\0\0\0c\0\0\0\0\0\0\0",
+        );
+        assert_eq!(
+            read(&text).unwrap().data,
+            ArrayData::Text(vec!["ab".into(), "c".into()])
+        );
         let bytes = file(&header_of("'|S3'", "False", "()"), b"csr");
-        assert_eq!(read(&bytes).unwrap(), Array { shape: vec![], data: ArrayData::Text(vec!["csr".into()]) });
+        assert_eq!(
+            read(&bytes).unwrap(),
+            Array {
+                shape: vec![],
+                data: ArrayData::Text(vec!["csr".into()])
+            }
+        );
     }
 
     #[test]
@@ -248,11 +323,16 @@ mod tests {
         // numpy.save(f, numpy.zeros((3, 4))) starts so: 10 bytes, 117 of text and spaces, a newline: 128 in all.
         let bytes = header_bytes("<f8", &[3, 4]);
         assert_eq!(bytes.len(), 128);
-        assert!(bytes[10..].starts_with(b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  "));
+        assert!(
+            bytes[10..]
+                .starts_with(b"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  ")
+        );
         assert_eq!((bytes[8], bytes[9], bytes[127]), (118, 0, b'\n'));
-        for (shape, text) in
-            [(&[] as &[usize], "'shape': (), "), (&[7], "'shape': (7,), "), (&[1, 2], "'shape': (1, 2), ")]
-        {
+        for (shape, text) in [
+            (&[] as &[usize], "'shape': (), "),
+            (&[7], "'shape': (7,), "),
+            (&[1, 2], "'shape': (1, 2), "),
+        ] {
             assert!(String::from_utf8_lossy(&header_bytes("<f4", shape)).contains(text));
         }
     }

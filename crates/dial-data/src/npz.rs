@@ -19,7 +19,10 @@ use crate::zip::{self, Member};
 pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<(String, Array)>> {
     let place = path.as_ref().display().to_string();
     let bytes = crate::open::read_file(&place)?;
-    arrays(&bytes, &place)?.iter().map(|array| Ok((array.name.clone(), array.read(&place)?))).collect()
+    arrays(&bytes, &place)?
+        .iter()
+        .map(|array| Ok((array.name.clone(), array.read(&place)?)))
+        .collect()
 }
 
 /// An array of the archive, its header read.
@@ -38,16 +41,22 @@ impl Stored<'_> {
     }
 
     fn shape(&self) -> &[usize] {
-        self.header.as_ref().map(|header| header.shape.as_slice()).unwrap_or_default()
+        self.header
+            .as_ref()
+            .map(|header| header.shape.as_slice())
+            .unwrap_or_default()
     }
 
     fn numeric(&self) -> bool {
-        self.header.as_ref().is_ok_and(|header| matches!(header.kind, Kind::Number(_)))
+        self.header
+            .as_ref()
+            .is_ok_and(|header| matches!(header.kind, Kind::Number(_)))
     }
 
     /// Whether it has a number or a text for each of n rows.
     fn holds(&self, n: usize) -> bool {
-        self.header.is_ok() && matches!(*self.shape(), [length] | [length, 1] | [1, length] if length == n)
+        self.header.is_ok()
+            && matches!(*self.shape(), [length] | [length, 1] | [1, length] if length == n)
     }
 
     fn in_words(&self) -> String {
@@ -63,7 +72,9 @@ const LABELS: [&str; 6] = ["labels", "label", "y", "gt", "target", "targets"];
 
 /// Whether a name ends as those of ground truths do.
 pub(crate) fn names_truth(name: &str) -> bool {
-    ["gt", "truth", "labels", "map"].iter().any(|end| name.to_lowercase().ends_with(end))
+    ["gt", "truth", "labels", "map"]
+        .iter()
+        .any(|end| name.to_lowercase().ends_with(end))
 }
 
 /// The arrays of an archive. Members that are not npy files are passed over.
@@ -72,7 +83,11 @@ pub(crate) fn arrays<'a>(bytes: &'a [u8], place: &str) -> Result<Vec<Stored<'a>>
     let stored = |member: Member<'a>| {
         let name = member.name.strip_suffix(".npy")?.to_string();
         let header = npy::header(&member.beginning(HEADER_LIMIT + 12), member.size);
-        Some(Stored { name, member, header })
+        Some(Stored {
+            name,
+            member,
+            header,
+        })
     };
     Ok(members.into_iter().filter_map(stored).collect())
 }
@@ -80,40 +95,65 @@ pub(crate) fn arrays<'a>(bytes: &'a [u8], place: &str) -> Result<Vec<Stored<'a>>
 /// Reads a pool.
 pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft> {
     let arrays = arrays(bytes, place)?;
-    let find = |names: &[&str]| names.iter().find_map(|name| arrays.iter().find(|array| array.name == *name));
+    let find = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| arrays.iter().find(|array| array.name == *name))
+    };
     let chosen = choose(&arrays, options).map_err(|fault| fault.at(place))?;
     let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
     let mut draft = open::guessed_draft(chosen.read(place)?, options).map_err(here)?;
     let array = match &options.label_column {
-        Some(name) => Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place))),
-        None => {
-            find(&["labels", "y"]).filter(|array| array.name != chosen.name).or_else(|| map(&arrays, &draft)).map(Ok)
+        Some(name) => {
+            Some(named_labels(&arrays, name, &chosen.name).map_err(|fault| fault.at(place)))
         }
+        None => find(&["labels", "y"])
+            .filter(|array| array.name != chosen.name)
+            .or_else(|| map(&arrays, &draft))
+            .map(Ok),
     };
-    if let Some(array) = array.filter(|_| options.labels_file.is_none()).transpose()? {
+    if let Some(array) = array
+        .filter(|_| options.labels_file.is_none())
+        .transpose()?
+    {
         attach(&mut draft, array, place)?;
-        draft.notes.push(format!("labels are the array {}", array.name));
+        draft
+            .notes
+            .push(format!("labels are the array {}", array.name));
     }
-    let id = find(&["ids"]).or_else(|| find(&["id"]).filter(|array| array.holds(draft.n) && array.name != chosen.name));
+    let id = find(&["ids"]).or_else(|| {
+        find(&["id"]).filter(|array| array.holds(draft.n) && array.name != chosen.name)
+    });
     let id = id.filter(|_| !matches!(draft.show, Show::Scene(_)));
     if let Some(array) = id {
         draft.ids = Some(ids(array, place, draft.n)?);
     }
-    let used = |array: &Stored<'_>| array.name == "ids" || id.is_some_and(|id| id.name == array.name);
+    let used =
+        |array: &Stored<'_>| array.name == "ids" || id.is_some_and(|id| id.name == array.name);
     let rows = draft.kept.as_ref().map_or(draft.n, |(_, total)| *total);
     let scene = matches!(draft.show, Show::Scene(_));
-    let holds = |array: &Stored<'_>| array.holds(rows) || (scene && count(array.shape()) == Some(rows));
+    let holds =
+        |array: &Stored<'_>| array.holds(rows) || (scene && count(array.shape()) == Some(rows));
     let free = |array: &&Stored<'_>| array.name != chosen.name && !used(array) && holds(array);
-    draft.could_be_labels = arrays.iter().filter(free).map(|array| array.name.clone()).collect();
+    draft.could_be_labels = arrays
+        .iter()
+        .filter(free)
+        .map(|array| array.name.clone())
+        .collect();
     draft.named_arrays = true;
     Ok(draft)
 }
 
 /// The ground truth of a scene, as MATLAB files have it: an array of its sides whose name ends so.
 fn map<'s, 'a>(arrays: &'s [Stored<'a>], draft: &Draft) -> Option<&'s Stored<'a>> {
-    let Show::Scene(scene) = &draft.show else { return None };
+    let Show::Scene(scene) = &draft.show else {
+        return None;
+    };
     let sides = |array: &&Stored<'_>| *array.shape() == [scene.height, scene.width];
-    arrays.iter().filter(sides).find(|array| names_truth(&array.name))
+    arrays
+        .iter()
+        .filter(sides)
+        .find(|array| names_truth(&array.name))
 }
 
 /// The array of labels by name.
@@ -123,32 +163,56 @@ fn named_labels<'s, 'a>(
     features: &str,
 ) -> std::result::Result<&'s Stored<'a>, Fault> {
     if name == features {
-        return Err(Fault::Setting(format!("features and labels cannot be the same array, {name:?}.")));
+        return Err(Fault::Setting(format!(
+            "features and labels cannot be the same array, {name:?}."
+        )));
     }
-    let missing = || Fault::Setting(format!("there is no array {name:?}; found {}.", in_words(arrays)));
-    arrays.iter().find(|array| array.name == name).ok_or_else(missing)
+    let missing = || {
+        Fault::Setting(format!(
+            "there is no array {name:?}; found {}.",
+            in_words(arrays)
+        ))
+    };
+    arrays
+        .iter()
+        .find(|array| array.name == name)
+        .ok_or_else(missing)
 }
 
 fn in_words(arrays: &[Stored<'_>]) -> String {
     match arrays {
         [] => "no arrays".to_string(),
-        _ => arrays.iter().map(Stored::in_words).collect::<Vec<_>>().join(", "),
+        _ => arrays
+            .iter()
+            .map(Stored::in_words)
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 
-fn choose<'s, 'a>(arrays: &'s [Stored<'a>], options: &ReadOptions) -> std::result::Result<&'s Stored<'a>, Fault> {
+fn choose<'s, 'a>(
+    arrays: &'s [Stored<'a>],
+    options: &ReadOptions,
+) -> std::result::Result<&'s Stored<'a>, Fault> {
     let all = || in_words(arrays);
     let is_label = |array: &Stored<'_>| options.label_column.as_deref() == Some(&array.name);
     let named = |name: &str| arrays.iter().find(|array| array.name == name);
     if let Some(name) = &options.variable {
-        return named(name).ok_or_else(|| Fault::Setting(format!("there is no array {name:?}; found {}.", all())));
+        return named(name).ok_or_else(|| {
+            Fault::Setting(format!("there is no array {name:?}; found {}.", all()))
+        });
     }
     if let Some(array) = named("X") {
         return Ok(array);
     }
-    let dimensions = if options.kind == Some(crate::pool::Kind::Scene) { 3 } else { 2 };
+    let dimensions = if options.kind == Some(crate::pool::Kind::Scene) {
+        3
+    } else {
+        2
+    };
     let label = |array: &Stored<'_>| is_label(array) || LABELS.contains(&array.name.as_str());
-    let fits = |array: &Stored<'_>| array.numeric() && array.shape().len() == dimensions && !label(array);
+    let fits =
+        |array: &Stored<'_>| array.numeric() && array.shape().len() == dimensions && !label(array);
     let possible: Vec<_> = arrays.iter().filter(|array| fits(array)).collect();
     match (possible.as_slice(), arrays) {
         ([only], _) => Ok(only),
@@ -177,8 +241,14 @@ fn ids(array: &Stored<'_>, place: &str, n: usize) -> Result<Vec<String>> {
         ArrayData::Text(ids) => ids,
         ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
         ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
-        ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => ids.iter().map(f64::to_string).collect(),
-        _ => return Err(here(Fault::Ids("the ids are neither text nor integers.".into()))),
+        ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => {
+            ids.iter().map(f64::to_string).collect()
+        }
+        _ => {
+            return Err(here(Fault::Ids(
+                "the ids are neither text nor integers.".into(),
+            )));
+        }
     };
     match ids.len() == n {
         true => Ok(ids),

@@ -41,7 +41,9 @@ use crate::texts;
 pub fn open(pool: &str, options: &ReadOptions, seed: u64, control: &Control) -> Result<Pool> {
     let (name, draft) = match pool.strip_prefix("builtin:") {
         Some(rest) => {
-            no_columns(options).and_then(|()| fits(options, false, None)).map_err(|fault| fault.at(pool))?;
+            no_columns(options)
+                .and_then(|()| fits(options, false, None))
+                .map_err(|fault| fault.at(pool))?;
             let made = builtin::make(rest, seed, control).map_err(|fault| fault.at(pool))?;
             let mut draft = Draft::new(made.matrix, made.show);
             (draft.truth, draft.notes, draft.metric) = (made.truth, made.notes, made.metric);
@@ -81,7 +83,10 @@ pub fn parts(path: &Path) -> Vec<PathBuf> {
 pub fn fingerprint(path: impl AsRef<std::path::Path>) -> Result<String> {
     use sha2::Digest;
     let bytes = read_file(&path.as_ref().display().to_string())?;
-    Ok(sha2::Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(sha2::Sha256::digest(&bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
 }
 
 /// Reads a file of features, which may not be a pool of its own: nothing is attached, checked or made.
@@ -91,10 +96,12 @@ pub(crate) fn features(place: &str, options: &ReadOptions) -> Result<Draft> {
 
 /// Reads a pool; what it has no use for may be meant for the file of features.
 fn read_pool(place: &str, options: &ReadOptions) -> Result<Draft> {
-    read(place, options).or_else(|refused| match features_file::left_for_pool(options, &refused) {
-        Some(less) => read(place, &less).map_err(|_| refused),
-        None => Err(refused),
-    })
+    read(place, options).or_else(
+        |refused| match features_file::left_for_pool(options, &refused) {
+            Some(less) => read(place, &less).map_err(|_| refused),
+            None => Err(refused),
+        },
+    )
 }
 
 fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
@@ -102,21 +109,28 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         fits(options, true, None).map_err(|fault| fault.at(place))?;
         let mut draft = folder::read(place, options)?;
         // Paths as file systems spell them become ids as everybody spells them.
-        let (ids, notes) = ids::checked(draft.id_list(), ids::Place::Row).map_err(|fault| fault.at(place))?;
+        let (ids, notes) =
+            ids::checked(draft.id_list(), ids::Place::Row).map_err(|fault| fault.at(place))?;
         draft.ids = Some(ids);
         draft.notes.extend(notes);
         return Ok(draft);
     }
     if envi_data::is_envi(place) {
-        no_columns(options).and_then(|()| fits(options, false, None)).map_err(|fault| fault.at(place))?;
+        no_columns(options)
+            .and_then(|()| fits(options, false, None))
+            .map_err(|fault| fault.at(place))?;
         return envi_data::read(place, options);
     }
     let bytes = read_file(place)?;
     let here = |fault: Fault| fault.at(place);
     let format = sniff::format(place, &bytes).map_err(here)?;
     fits(options, false, Some(format)).map_err(here)?;
-    if matches!(options.kind, Some(Kind::Images)) || (options.kind == Some(Kind::Texts) && format != Format::Table) {
-        return Err(here(Fault::Setting("--as does not fit this file, which is of another kind.".into())));
+    if matches!(options.kind, Some(Kind::Images))
+        || (options.kind == Some(Kind::Texts) && format != Format::Table)
+    {
+        return Err(here(Fault::Setting(
+            "--as does not fit this file, which is of another kind.".into(),
+        )));
     }
     if options.kind == Some(Kind::Scene) && format.has_columns() {
         let text = "a table is not a scene. Give ENVI, or an array of height x width x bands in npy, npz or mat.";
@@ -126,19 +140,29 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
         no_columns(options).map_err(here)?;
     }
     let mut draft = match format {
-        Format::Npy => npy::read(&bytes).and_then(|array| guessed_draft(array, options)).map_err(here)?,
-        Format::Idx => idx::read(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
-        Format::Gzip => idx::read_gzip(&bytes).and_then(|array| array_draft(array, options)).map_err(here)?,
+        Format::Npy => npy::read(&bytes)
+            .and_then(|array| guessed_draft(array, options))
+            .map_err(here)?,
+        Format::Idx => idx::read(&bytes)
+            .and_then(|array| array_draft(array, options))
+            .map_err(here)?,
+        Format::Gzip => idx::read_gzip(&bytes)
+            .and_then(|array| array_draft(array, options))
+            .map_err(here)?,
         Format::Npz => npz::read(&bytes, place, options)?,
         Format::Mat => mat_pool::read(&bytes, place, options)?,
         Format::Json => json::read(&bytes, place, options).map_err(here)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => columnar::read(bytes, Container::Parquet, place, options).map_err(here)?,
+        Format::Parquet => {
+            columnar::read(bytes, Container::Parquet, place, options).map_err(here)?
+        }
         #[cfg(feature = "parquet")]
         Format::Arrow => columnar::read(bytes, Container::Arrow, place, options).map_err(here)?,
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => return Err(here(sniff::without_parquet())),
-        Format::Table if texts::wanted(place, &bytes, options) => texts::read(&bytes, place, options).map_err(here)?,
+        Format::Table if texts::wanted(place, &bytes, options) => {
+            texts::read(&bytes, place, options).map_err(here)?
+        }
         Format::Table => table::read(&bytes, place, options).map_err(here)?,
     };
     if draft.lines.is_none()
@@ -152,24 +176,41 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
 }
 
 /// Refuses options that mean nothing to a pool: they were meant for another one.
-fn fits(options: &ReadOptions, folder: bool, format: Option<Format>) -> std::result::Result<(), Fault> {
+fn fits(
+    options: &ReadOptions,
+    folder: bool,
+    format: Option<Format>,
+) -> std::result::Result<(), Fault> {
     let columns = format.is_some_and(Format::has_columns);
     // Names of columns may be meant for the files beside the pool.
-    let (labels, beside) = (options.labels_file.is_some(), options.features_file.is_some());
+    let (labels, beside) = (
+        options.labels_file.is_some(),
+        options.features_file.is_some(),
+    );
     let arrays = matches!(format, Some(Format::Npz | Format::Mat));
     if options.folder_labels && !folder {
-        return Err(Fault::Setting("--folder-labels is for a folder of pictures or texts.".into()));
+        return Err(Fault::Setting(
+            "--folder-labels is for a folder of pictures or texts.".into(),
+        ));
     }
     let typed = [
-        (options.label_column.is_some() && !labels && !arrays, "--label-column"),
-        (options.id_column.is_some() && !labels && !beside, "--id-column"),
+        (
+            options.label_column.is_some() && !labels && !arrays,
+            "--label-column",
+        ),
+        (
+            options.id_column.is_some() && !labels && !beside,
+            "--id-column",
+        ),
         (options.text_column.is_some(), "--text-column"),
         (options.image_column.is_some(), "--image-column"),
         (options.delimiter.is_some(), "--delimiter"),
         (options.decimal_comma.is_some(), "--decimal"),
     ];
     match typed.iter().find(|(given, _)| *given && !columns) {
-        Some((_, name)) => Err(Fault::Setting(format!("{name} is for tables, and this is none."))),
+        Some((_, name)) => Err(Fault::Setting(format!(
+            "{name} is for tables, and this is none."
+        ))),
         None => Ok(()),
     }
 }
@@ -177,12 +218,17 @@ fn fits(options: &ReadOptions, folder: bool, format: Option<Format>) -> std::res
 /// Refuses to leave out columns by name where columns have none.
 fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
     match options.drop_columns.first() {
-        Some(name) => Err(Fault::Setting(format!("--drop-column {name}: only the columns of a table have names."))),
+        Some(name) => Err(Fault::Setting(format!(
+            "--drop-column {name}: only the columns of a table have names."
+        ))),
         None => Ok(()),
     }
 }
 
-pub(crate) fn array_draft(array: crate::Array, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+pub(crate) fn array_draft(
+    array: crate::Array,
+    options: &ReadOptions,
+) -> std::result::Result<Draft, Fault> {
     if options.kind == Some(Kind::Scene) {
         return Cube::of(array)?.into_draft(options);
     }
@@ -191,7 +237,10 @@ pub(crate) fn array_draft(array: crate::Array, options: &ReadOptions) -> std::re
 }
 
 /// The same, with a word on what three dimensions are taken for.
-pub(crate) fn guessed_draft(array: crate::Array, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+pub(crate) fn guessed_draft(
+    array: crate::Array,
+    options: &ReadOptions,
+) -> std::result::Result<Draft, Fault> {
     let mut draft = array_draft(array, options)?;
     if let Show::Picture(Picture { height, width, .. }) = draft.show {
         let pictures = plural(draft.n, "picture", "pictures");
@@ -204,7 +253,13 @@ pub(crate) fn guessed_draft(array: crate::Array, options: &ReadOptions) -> std::
     Ok(draft)
 }
 
-fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, control: &Control) -> Result<Pool> {
+fn finish(
+    mut draft: Draft,
+    name: String,
+    place: &str,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<Pool> {
     match (&options.labels_file, labels_beside(place)) {
         (Some(path), _) => labels::attach(&mut draft, path, options)?,
         (None, Some(path)) => {
@@ -221,28 +276,57 @@ fn finish(mut draft: Draft, name: String, place: &str, options: &ReadOptions, co
         return Err(Fault::Setting(text.into()).at(place));
     }
     let mut matrix = match draft.matrix.take() {
-        Some(matrix) if options.describe => redescribed(&mut draft, matrix, place, options, control)?,
+        Some(matrix) if options.describe => {
+            redescribed(&mut draft, matrix, place, options, control)?
+        }
         Some(matrix) => matrix,
         None => described(&mut draft, place, options, control)?,
     };
-    let of_features = draft.features_place.clone().unwrap_or_else(|| place.to_string());
+    let of_features = draft
+        .features_place
+        .clone()
+        .unwrap_or_else(|| place.to_string());
     drop_nonfinite(&mut draft, &mut matrix, options).map_err(|fault| fault.at(of_features))?;
     matrix = transformed(&mut draft, matrix, options, control).map_err(|fault| fault.at(place))?;
     if let Some(truth) = &draft.truth {
         let unknown = truth.labels.len() - truth.known();
         if unknown > 0 {
-            draft
-                .notes
-                .push(format!("{unknown} of {} labels are unknown (empty, -1, NA and the like)", truth.labels.len()));
+            draft.notes.push(format!(
+                "{unknown} of {} labels are unknown (empty, -1, NA and the like)",
+                truth.labels.len()
+            ));
         }
     }
     if draft.truth.is_some() {
         draft.could_be_labels.clear();
     } else if !draft.could_be_labels.is_empty() {
-        draft.notes.push(labels_note(&draft.could_be_labels, draft.named_arrays));
+        draft
+            .notes
+            .push(labels_note(&draft.could_be_labels, draft.named_arrays));
     }
-    let Draft { original, metric, ids, truth, show, beside, notes, could_be_labels, .. } = draft;
-    Ok(Pool { name, matrix, original, metric, ids, truth, show, beside, notes, could_be_labels })
+    let Draft {
+        original,
+        metric,
+        ids,
+        truth,
+        show,
+        beside,
+        notes,
+        could_be_labels,
+        ..
+    } = draft;
+    Ok(Pool {
+        name,
+        matrix,
+        original,
+        metric,
+        ids,
+        truth,
+        show,
+        beside,
+        notes,
+        could_be_labels,
+    })
 }
 
 /// Where labels might be.
@@ -250,7 +334,10 @@ fn labels_note(names: &[String], arrays: bool) -> String {
     let (listed, many) = (names.join(", "), names.len());
     let from = match (names, arrays) {
         (_, true) => {
-            format!("NAME can take them from the {} {listed} (one value per row)", plural(many, "array", "arrays"))
+            format!(
+                "NAME can take them from the {} {listed} (one value per row)",
+                plural(many, "array", "arrays")
+            )
         }
         ([only], false) => format!("{only} takes them from a column of few values"),
         (_, false) => format!("NAME takes them from a column of few values: {listed}"),
@@ -259,7 +346,12 @@ fn labels_note(names: &[String], arrays: bool) -> String {
 }
 
 /// Features of items that come without.
-fn described(draft: &mut Draft, place: &str, options: &ReadOptions, control: &Control) -> Result<Matrix> {
+fn described(
+    draft: &mut Draft,
+    place: &str,
+    options: &ReadOptions,
+    control: &Control,
+) -> Result<Matrix> {
     let here = |fault: Fault| fault.at(place);
     let is_folder = Path::new(place).is_dir();
     let described = match &draft.show {
@@ -295,8 +387,16 @@ fn redescribed(
     let here = |fault: Fault| fault.at(place);
     let picture = match draft.show {
         Show::Picture(picture) if options.features_file.is_none() => picture,
-        Show::Picture(_) => return Err(here(Fault::Setting("--describe: --features are given already.".into()))),
-        _ => return Err(here(Fault::Setting("--describe: these items are not pictures (n x height x width).".into()))),
+        Show::Picture(_) => {
+            return Err(here(Fault::Setting(
+                "--describe: --features are given already.".into(),
+            )));
+        }
+        _ => {
+            return Err(here(Fault::Setting(
+                "--describe: these items are not pictures (n x height x width).".into(),
+            )));
+        }
     };
     drop_nonfinite(draft, &mut pixels, options).map_err(here)?;
     let described = image_features::describe_rows(&pixels, picture, control).map_err(here)?;
@@ -313,7 +413,10 @@ fn transformed(
     control: &Control,
 ) -> std::result::Result<Matrix, Fault> {
     let standardize = options.standardize.unwrap_or(draft.standardize);
-    if (standardize || options.components.is_some()) && draft.original.is_none() && draft.show.by_numbers() {
+    if (standardize || options.components.is_some())
+        && draft.original.is_none()
+        && draft.show.by_numbers()
+    {
         draft.original = Some(matrix.clone());
     }
     if standardize {
@@ -323,7 +426,10 @@ fn transformed(
         Some(components) => {
             let reduced = components::principal(&matrix, components, control)?;
             if reduced.dim < components {
-                draft.notes.push(format!("there are only {} principal components", reduced.dim));
+                draft.notes.push(format!(
+                    "there are only {} principal components",
+                    reduced.dim
+                ));
             }
             Ok(reduced)
         }
@@ -331,20 +437,42 @@ fn transformed(
     }
 }
 
-fn drop_nonfinite(draft: &mut Draft, matrix: &mut Matrix, options: &ReadOptions) -> std::result::Result<(), Fault> {
-    let Some(((row, column), count, rows)) = matrix.nonfinite() else { return Ok(()) };
+fn drop_nonfinite(
+    draft: &mut Draft,
+    matrix: &mut Matrix,
+    options: &ReadOptions,
+) -> std::result::Result<(), Fault> {
+    let Some(((row, column), count, rows)) = matrix.nonfinite() else {
+        return Ok(());
+    };
     if !options.drop_nonfinite {
         let value = matrix.get(row, column);
-        return Err(Fault::NonFinite { count, rows, at: draft.position(row, column), value });
+        return Err(Fault::NonFinite {
+            count,
+            rows,
+            at: draft.position(row, column),
+            value,
+        });
     }
     let bad = matrix.nonfinite_rows();
-    let keep: Vec<usize> = (0..matrix.n).filter(|row| bad.binary_search(row).is_err()).collect();
+    let keep: Vec<usize> = (0..matrix.n)
+        .filter(|row| bad.binary_search(row).is_err())
+        .collect();
     if keep.is_empty() {
-        return Err(Fault::Shape("no rows: every row holds a non-finite value".into()));
+        return Err(Fault::Shape(
+            "no rows: every row holds a non-finite value".into(),
+        ));
     }
-    let words: Vec<String> = bad.iter().take(LISTED).map(|&row| draft.item_in_words(row)).collect();
+    let words: Vec<String> = bad
+        .iter()
+        .take(LISTED)
+        .map(|&row| draft.item_in_words(row))
+        .collect();
     let text = first_few(&words, rows, ", ");
-    draft.notes.push(format!("left out {rows} {} with non-finite values: {text}", plural(rows, "row", "rows")));
+    draft.notes.push(format!(
+        "left out {rows} {} with non-finite values: {text}",
+        plural(rows, "row", "rows")
+    ));
     draft.select_rows(&keep);
     *matrix = matrix.select_rows(&keep);
     Ok(())
@@ -356,20 +484,38 @@ fn labels_beside(place: &str) -> Option<String> {
         Some((folder, file)) => (place.get(..=folder.len()).unwrap_or_default(), file),
         None => ("", place),
     };
-    let name = format!("{folder}{}", Some(file.replace("images-idx3", "labels-idx1")).filter(|name| name != file)?);
-    let other = name.strip_suffix(".gz").map_or_else(|| format!("{name}.gz"), String::from);
-    [name, other].into_iter().find(|path| Path::new(path).is_file())
+    let name = format!(
+        "{folder}{}",
+        Some(file.replace("images-idx3", "labels-idx1")).filter(|name| name != file)?
+    );
+    let other = name
+        .strip_suffix(".gz")
+        .map_or_else(|| format!("{name}.gz"), String::from);
+    [name, other]
+        .into_iter()
+        .find(|path| Path::new(path).is_file())
 }
 
 fn short_name(place: &str) -> String {
-    let file =
-        Path::new(place).file_name().map_or_else(|| place.to_string(), |name| name.to_string_lossy().into_owned());
+    let file = Path::new(place).file_name().map_or_else(
+        || place.to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    );
     let known = [
-        ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq", ".bil", ".bip", ".raw",
-        ".dat", ".bin", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather",
+        ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq",
+        ".bil", ".bip", ".raw", ".dat", ".bin", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow",
+        ".feather",
     ];
-    let cut = |name: String| known.iter().find_map(|e| name.strip_suffix(e)).map(String::from).unwrap_or(name);
-    Some(cut(cut(file.clone()))).filter(|name| !name.is_empty()).unwrap_or(file)
+    let cut = |name: String| {
+        known
+            .iter()
+            .find_map(|e| name.strip_suffix(e))
+            .map(String::from)
+            .unwrap_or(name)
+    };
+    Some(cut(cut(file.clone())))
+        .filter(|name| !name.is_empty())
+        .unwrap_or(file)
 }
 
 #[cfg(test)]
@@ -378,7 +524,12 @@ mod tests {
 
     #[test]
     fn names_without_endings() {
-        for (path, name) in [("a/b.npz", "b"), ("x.csv.gz", "x"), (".npy", ".npy"), ("a.b/c.d", "c.d")] {
+        for (path, name) in [
+            ("a/b.npz", "b"),
+            ("x.csv.gz", "x"),
+            (".npy", ".npy"),
+            ("a.b/c.d", "c.d"),
+        ] {
             assert_eq!(short_name(path), name);
         }
     }
@@ -389,7 +540,10 @@ mod tests {
         let missing = open("no/such/file.npy", &none, 0, &Control::new()).unwrap_err();
         assert_eq!(missing.code(), "I5");
         let text = missing.to_string();
-        assert!(text.starts_with("no/such/file.npy: no such file.") && text.contains("moons, "), "{text}");
+        assert!(
+            text.starts_with("no/such/file.npy: no such file.") && text.contains("moons, "),
+            "{text}"
+        );
         let folder = open(".", &none, 0, &Control::new()).unwrap_err();
         assert_eq!((folder.code(), folder.kind().exit_code()), ("I5", 3));
     }

@@ -9,14 +9,31 @@ use crate::show::{Images, Show};
 use crate::shown_by;
 
 /// Pictures in files, whose paths are from the folder of the table.
-pub(crate) fn draft(sheet: &Sheet, files: Vec<String>, rest: &mut Vec<(String, Column)>, place: &str) -> Draft {
+pub(crate) fn draft(
+    sheet: &Sheet,
+    files: Vec<String>,
+    rest: &mut Vec<(String, Column)>,
+    place: &str,
+) -> Draft {
     let folder = match Path::new(place).parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => ".".into(),
     };
-    let roots: Vec<PathBuf> = [std::path::absolute(&folder), folder.canonicalize()].into_iter().flatten().collect();
-    let clean: Vec<String> = files.iter().map(|file| from_folder(file.replace('\\', "/"), &roots)).collect();
-    let mut draft = Draft::shown(sheet.rows, Show::Images(Images { folder, files: clean }));
+    let roots: Vec<PathBuf> = [std::path::absolute(&folder), folder.canonicalize()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let clean: Vec<String> = files
+        .iter()
+        .map(|file| from_folder(file.replace('\\', "/"), &roots))
+        .collect();
+    let mut draft = Draft::shown(
+        sheet.rows,
+        Show::Images(Images {
+            folder,
+            files: clean,
+        }),
+    );
     draft.beside = shown_by::beside(rest, sheet.rows);
     draft
 }
@@ -27,8 +44,13 @@ fn from_folder(file: String, roots: &[PathBuf]) -> String {
     if !path.is_absolute() {
         return file;
     }
-    let within = roots.iter().find_map(|root| path.strip_prefix(root).ok()).and_then(Path::to_str);
-    within.map(|within| within.replace('\\', "/")).unwrap_or(file)
+    let within = roots
+        .iter()
+        .find_map(|root| path.strip_prefix(root).ok())
+        .and_then(Path::to_str);
+    within
+        .map(|within| within.replace('\\', "/"))
+        .unwrap_or(file)
 }
 
 /// Whether a path is absolute or goes up out of its folder.
@@ -49,13 +71,22 @@ fn leaves_folder(file: &str) -> bool {
 
 /// Refuses pictures outside the folder of the table.
 fn all_inside(draft: &Draft, images: &Images) -> Result<(), Fault> {
-    let outside = images.files.iter().enumerate().filter(|(_, file)| leaves_folder(file));
-    let outside: Vec<String> = outside.map(|(row, file)| format!("{}: {file:?}", draft.row_in_words(row))).collect();
+    let outside = images
+        .files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| leaves_folder(file));
+    let outside: Vec<String> = outside
+        .map(|(row, file)| format!("{}: {file:?}", draft.row_in_words(row)))
+        .collect();
     if outside.is_empty() {
         return Ok(());
     }
     let (count, listed) = (outside.len(), first_few(&outside, outside.len(), "; "));
-    let text = format!("{count} {} outside the folder of the table", plural(count, "picture is", "pictures are"));
+    let text = format!(
+        "{count} {} outside the folder of the table",
+        plural(count, "picture is", "pictures are")
+    );
     let next = "Write the paths from the folder of the table, put the table beside the pictures, or pass --skip-bad to \
                 leave such rows out.";
     Err(Fault::format(format!("{text} ({listed})"), next))
@@ -63,7 +94,9 @@ fn all_inside(draft: &Draft, images: &Images) -> Result<(), Fault> {
 
 /// Refuses or leaves out rows whose picture is not there, or not in the folder of the table.
 pub(crate) fn leave_out_missing(draft: &mut Draft, options: &ReadOptions) -> Result<(), Fault> {
-    let Show::Images(images) = &draft.show else { return Ok(()) };
+    let Show::Images(images) = &draft.show else {
+        return Ok(());
+    };
     if !options.skip_bad {
         all_inside(draft, images)?;
     }

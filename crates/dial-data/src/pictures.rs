@@ -70,10 +70,19 @@ impl Bitmap {
         if longest <= longest_side.max(1) {
             return self;
         }
-        let scaled = |side: u32| (u64::from(side) * u64::from(longest_side) / u64::from(longest)).max(1) as u32;
+        let scaled = |side: u32| {
+            (u64::from(side) * u64::from(longest_side) / u64::from(longest)).max(1) as u32
+        };
         let (width, height) = (scaled(self.width), scaled(self.height));
         let values = resample::resized(&self, width as usize, height as usize);
-        Bitmap { width, height, rgb: values.iter().map(|value| libm::roundf(*value) as u8).collect() }
+        Bitmap {
+            width,
+            height,
+            rgb: values
+                .iter()
+                .map(|value| libm::roundf(*value) as u8)
+                .collect(),
+        }
     }
 }
 
@@ -102,14 +111,20 @@ pub fn reason(error: &Error) -> String {
 pub(crate) fn checked_file(place: &str) -> Result<Vec<u8>> {
     let length = fs::metadata(place).map_or(0, |data| data.len());
     if length > MOST_BYTES {
-        return Err(Fault::TooLarge(format!("image too large to show (a file of {})", size_in_words(length))).at(place));
+        return Err(Fault::TooLarge(format!(
+            "image too large to show (a file of {})",
+            size_in_words(length)
+        ))
+        .at(place));
     }
     read_file(place)
 }
 
 /// Whether decoding takes so much memory that pictures like this should be taken one at a time.
 pub(crate) fn is_large(bytes: &[u8]) -> bool {
-    let size = png_header(bytes).map(|(width, height, _)| (width, height)).or_else(|| whole_jpeg(bytes).ok());
+    let size = png_header(bytes)
+        .map(|(width, height, _)| (width, height))
+        .or_else(|| whole_jpeg(bytes).ok());
     size.is_some_and(|(width, height)| u64::from(width) * u64::from(height) > 16_000_000)
 }
 
@@ -121,18 +136,24 @@ pub(crate) fn decode(bytes: &[u8]) -> std::result::Result<Bitmap, Fault> {
     limits.max_alloc = Some(MOST_BYTES);
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => {
-            let (width, height, bits) = png_header(bytes).ok_or_else(|| Fault::damaged("a PNG without its header"))?;
+            let (width, height, bits) =
+                png_header(bytes).ok_or_else(|| Fault::damaged("a PNG without its header"))?;
             within_limits(width, height, 1)?;
             let packed = u64::from(height) * (1 + (u64::from(width) * u64::from(bits)).div_ceil(8));
             warranted(packed / 1032, bytes, (width, height))?;
             // A small picture does not need all that memory for its colour profile and its comments.
-            limits.max_alloc = Some(MOST_BYTES.min(8 * u64::from(width) * u64::from(height) + (16 << 20)));
+            limits.max_alloc =
+                Some(MOST_BYTES.min(8 * u64::from(width) * u64::from(height) + (16 << 20)));
             decoded(PngDecoder::with_limits(Cursor::new(bytes), limits).map_err(damaged)?)
         }
         [0xff, 0xd8, 0xff, ..] => {
             let (width, height) = whole_jpeg(bytes)?;
             within_limits(width, height, 1)?;
-            warranted(u64::from(width) * u64::from(height) / 512, bytes, (width, height))?;
+            warranted(
+                u64::from(width) * u64::from(height) / 512,
+                bytes,
+                (width, height),
+            )?;
             let mut decoder = JpegDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
             decoder.set_limits(limits).map_err(damaged)?;
             decoded(decoder)
@@ -143,13 +164,21 @@ pub(crate) fn decode(bytes: &[u8]) -> std::result::Result<Bitmap, Fault> {
 
 fn decoded(mut decoder: impl ImageDecoder) -> std::result::Result<Bitmap, Fault> {
     let (width, height) = decoder.dimensions();
-    within_limits(width, height, u64::from(decoder.color_type().bytes_per_pixel()))?;
+    within_limits(
+        width,
+        height,
+        u64::from(decoder.color_type().bytes_per_pixel()),
+    )?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     let mut plain = DynamicImage::ImageRgb8(over_white(picture));
     plain.apply_orientation(orientation);
     let plain = plain.into_rgb8();
-    Ok(Bitmap { width: plain.width(), height: plain.height(), rgb: plain.into_raw() })
+    Ok(Bitmap {
+        width: plain.width(),
+        height: plain.height(),
+        rgb: plain.into_raw(),
+    })
 }
 
 /// Eight bits of red, green and blue; what is transparent lies over white.
@@ -180,26 +209,43 @@ fn png_header(bytes: &[u8]) -> Option<(u32, u32, u32)> {
         6 => 4,
         _ => 1,
     };
-    Some((number(0)?, number(4)?, u32::from(*header.get(8)?) * channels))
+    Some((
+        number(0)?,
+        number(4)?,
+        u32::from(*header.get(8)?) * channels,
+    ))
 }
 
 fn within_limits(width: u32, height: u32, pixel_bytes: u64) -> std::result::Result<(), Fault> {
     let pixels = u64::from(width) * u64::from(height);
     if width == 0 || height == 0 {
-        return Err(Fault::damaged(format!("a picture of {width} x {height} pixels")));
+        return Err(Fault::damaged(format!(
+            "a picture of {width} x {height} pixels"
+        )));
     }
-    if width.max(height) > LONGEST_SIDE || pixels > MOST_PIXELS || pixels.saturating_mul(pixel_bytes) > MOST_BYTES {
-        return Err(Fault::TooLarge(format!("image too large to show ({width} x {height})")));
+    if width.max(height) > LONGEST_SIDE
+        || pixels > MOST_PIXELS
+        || pixels.saturating_mul(pixel_bytes) > MOST_BYTES
+    {
+        return Err(Fault::TooLarge(format!(
+            "image too large to show ({width} x {height})"
+        )));
     }
     Ok(())
 }
 
 /// Refuses a header that promises more pixels than the file can hold.
-fn warranted(least: u64, bytes: &[u8], (width, height): (u32, u32)) -> std::result::Result<(), Fault> {
+fn warranted(
+    least: u64,
+    bytes: &[u8],
+    (width, height): (u32, u32),
+) -> std::result::Result<(), Fault> {
     match least > bytes.len() as u64 {
         true => {
             let length = size_in_words(bytes.len() as u64);
-            Err(Fault::damaged(format!("{width} x {height} pixels cannot be in a file of {length}")))
+            Err(Fault::damaged(format!(
+                "{width} x {height} pixels cannot be in a file of {length}"
+            )))
         }
         false => Ok(()),
     }
@@ -216,12 +262,19 @@ fn whole_jpeg(bytes: &[u8]) -> std::result::Result<(u32, u32), Fault> {
         at += match rest {
             [0xff, 0x01 | 0xd0..=0xd8, ..] => 2,
             [0xff, 0xda, rest @ ..] => {
-                return if rest.windows(2).any(|two| two == [0xff, 0xd9]) { Ok(size) } else { Err(early()) };
+                return if rest.windows(2).any(|two| two == [0xff, 0xd9]) {
+                    Ok(size)
+                } else {
+                    Err(early())
+                };
             }
             [0xff, 0xd9, ..] => return Err(Fault::damaged("a JPEG without a picture")),
             [0xff, kind @ 0x02..=0xfe, high, low, segment @ ..] => {
                 if let (0xc0..=0xc3 | 0xc5..=0xc7, [_, h1, h0, w1, w0, ..]) = (*kind, segment) {
-                    size = (u32::from(u16::from_be_bytes([*w1, *w0])), u32::from(u16::from_be_bytes([*h1, *h0])));
+                    size = (
+                        u32::from(u16::from_be_bytes([*w1, *w0])),
+                        u32::from(u16::from_be_bytes([*h1, *h0])),
+                    );
                 }
                 2 + usize::from(u16::from_be_bytes([*high, *low]))
             }
@@ -251,13 +304,28 @@ fn not_a_picture(bytes: &[u8]) -> Fault {
     if bytes.get(4..8) == Some(b"ftyp") {
         return Fault::format("a HEIC, AVIF or video file, not PNG or JPEG", next);
     }
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    let known = OTHERS.iter().find(|(beginning, _)| bytes.starts_with(beginning) || text.starts_with(beginning));
+    let text = bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .trim_ascii_start();
+    let known = OTHERS
+        .iter()
+        .find(|(beginning, _)| bytes.starts_with(beginning) || text.starts_with(beginning));
     match known {
         Some((_, what)) => Fault::format(format!("{what}, not PNG or JPEG"), next),
         None => {
-            let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
-            Fault::format(format!("not a PNG or JPEG picture (first bytes {})", first.join(" ")), next)
+            let first: Vec<String> = bytes
+                .iter()
+                .take(4)
+                .map(|byte| format!("{byte:02X}"))
+                .collect();
+            Fault::format(
+                format!(
+                    "not a PNG or JPEG picture (first bytes {})",
+                    first.join(" ")
+                ),
+                next,
+            )
         }
     }
 }

@@ -62,7 +62,10 @@ impl Pool {
             None => keep.iter().map(usize::to_string).collect(),
         });
         self.matrix = self.matrix.select_rows(keep);
-        self.original = self.original.as_ref().map(|original| original.select_rows(keep));
+        self.original = self
+            .original
+            .as_ref()
+            .map(|original| original.select_rows(keep));
         self.truth = self.truth.as_ref().map(|truth| truth.select_rows(keep));
         self.show = self.show.select_rows(keep);
         self.beside = self.beside.as_ref().map(|table| table.select_rows(keep));
@@ -77,7 +80,9 @@ impl Pool {
         if zero.is_empty() {
             return Ok(());
         }
-        let keep: Vec<usize> = (0..self.matrix.n).filter(|row| zero.binary_search(row).is_err()).collect();
+        let keep: Vec<usize> = (0..self.matrix.n)
+            .filter(|row| zero.binary_search(row).is_err())
+            .collect();
         let first: Vec<String> = zero.iter().take(10).map(usize::to_string).collect();
         let more = if zero.len() > 10 { ", ..." } else { "" };
         let rows = |one, many| plural(zero.len(), one, many);
@@ -204,7 +209,11 @@ pub(crate) struct Draft {
 impl Draft {
     /// Of features.
     pub fn new(matrix: Matrix, show: Show) -> Draft {
-        Draft { matrix: Some(matrix), ..Draft::shown(0, show) }.counted()
+        Draft {
+            matrix: Some(matrix),
+            ..Draft::shown(0, show)
+        }
+        .counted()
     }
 
     /// Of n items that are shown and have no features yet.
@@ -230,12 +239,18 @@ impl Draft {
     }
 
     fn counted(self) -> Draft {
-        Draft { n: self.matrix.as_ref().map_or(self.n, |matrix| matrix.n), ..self }
+        Draft {
+            n: self.matrix.as_ref().map_or(self.n, |matrix| matrix.n),
+            ..self
+        }
     }
 
     /// Row and column as a person finds them: `row 3, column 1` from 0, or `line 5, column x1` of a table.
     pub fn position(&self, row: usize, column: usize) -> String {
-        let found = self.lines.as_ref().and_then(|(lines, names)| Some((lines.get(row)?, names.get(column)?)));
+        let found = self
+            .lines
+            .as_ref()
+            .and_then(|(lines, names)| Some((lines.get(row)?, names.get(column)?)));
         match found {
             Some((line, name)) => format!("line {line}, column {name}"),
             None => format!("row {row}, column {column}"),
@@ -249,8 +264,16 @@ impl Draft {
 
     /// Where a row stands in its file: `line 5`, or `row 3` from 0.
     pub fn row_in_words(&self, row: usize) -> String {
-        let number = || self.kept.as_ref().and_then(|(rows, _)| rows.get(row).copied()).unwrap_or(row);
-        self.line(row).map_or_else(|| format!("row {}", number()), |line| format!("line {line}"))
+        let number = || {
+            self.kept
+                .as_ref()
+                .and_then(|(rows, _)| rows.get(row).copied())
+                .unwrap_or(row)
+        };
+        self.line(row).map_or_else(
+            || format!("row {}", number()),
+            |line| format!("line {line}"),
+        )
     }
 
     /// How to find an item: `line 5`, `id "a"`, or `row 3` from 0.
@@ -264,26 +287,40 @@ impl Draft {
 
     /// The ids, or the row numbers where there are none.
     pub fn id_list(&self) -> Vec<String> {
-        self.ids.clone().unwrap_or_else(|| (0..self.n).map(|row| row.to_string()).collect())
+        self.ids
+            .clone()
+            .unwrap_or_else(|| (0..self.n).map(|row| row.to_string()).collect())
     }
 
     /// Keeps only the rows named. Without ids, rows keep the numbers they had in the file as ids.
     pub fn select_rows(&mut self, keep: &[usize]) {
         let total = self.kept.as_ref().map_or(self.n, |(_, total)| *total);
-        let number = |&row: &usize| self.kept.as_ref().and_then(|(rows, _)| rows.get(row).copied()).unwrap_or(row);
+        let number = |&row: &usize| {
+            self.kept
+                .as_ref()
+                .and_then(|(rows, _)| rows.get(row).copied())
+                .unwrap_or(row)
+        };
         let numbers: Vec<usize> = keep.iter().map(number).collect();
         self.ids = Some(match &self.ids {
-            Some(ids) => keep.iter().filter_map(|&row| ids.get(row).cloned()).collect(),
+            Some(ids) => keep
+                .iter()
+                .filter_map(|&row| ids.get(row).cloned())
+                .collect(),
             None => numbers.iter().map(usize::to_string).collect(),
         });
         (self.kept, self.n) = (Some((numbers, total)), keep.len());
-        let selected = |matrix: &Option<Matrix>| matrix.as_ref().map(|matrix| matrix.select_rows(keep));
+        let selected =
+            |matrix: &Option<Matrix>| matrix.as_ref().map(|matrix| matrix.select_rows(keep));
         (self.matrix, self.original) = (selected(&self.matrix), selected(&self.original));
         self.truth = self.truth.as_ref().map(|truth| truth.select_rows(keep));
         self.show = self.show.select_rows(keep);
         self.beside = self.beside.as_ref().map(|table| table.select_rows(keep));
         if let Some((lines, _)) = &mut self.lines {
-            *lines = keep.iter().filter_map(|&row| lines.get(row).copied()).collect();
+            *lines = keep
+                .iter()
+                .filter_map(|&row| lines.get(row).copied())
+                .collect();
         }
     }
 }
@@ -304,9 +341,16 @@ mod tests {
 
     #[test]
     fn selected_rows_keep_their_names() {
-        let matrix = Matrix { values: Buffer::F64(vec![0.0, 1.0, 2.0]), n: 3, dim: 1 };
+        let matrix = Matrix {
+            values: Buffer::F64(vec![0.0, 1.0, 2.0]),
+            n: 3,
+            dim: 1,
+        };
         let truth = Truth::from_integers(&[5, 6, 7]).unwrap();
-        let mut pool = Pool { truth: Some(truth), ..Pool::new("p", matrix) };
+        let mut pool = Pool {
+            truth: Some(truth),
+            ..Pool::new("p", matrix)
+        };
         pool.show = Show::Texts(["a", "b", "c"].map(String::from).to_vec());
         pool.select_rows(&[2, 1]);
         assert_eq!(pool.ids, Some(vec!["2".into(), "1".into()]));
@@ -315,6 +359,9 @@ mod tests {
         assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0]));
         assert_eq!(pool.show, Show::Texts(vec!["b".into()]));
         let truth = pool.truth.unwrap();
-        assert_eq!((truth.labels, truth.classes.join(" ")), (vec![Some(0)], "6".into()));
+        assert_eq!(
+            (truth.labels, truth.classes.join(" ")),
+            (vec![Some(0)], "6".into())
+        );
     }
 }

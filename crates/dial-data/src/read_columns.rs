@@ -58,12 +58,30 @@ impl TextColumns {
     }
 
     /// The columns of these places out of all.
-    fn of(names: &[String], chosen: &[usize], mut cells: Vec<Vec<String>>, lines: Option<Vec<usize>>) -> TextColumns {
-        let cells: Vec<Vec<String>> =
-            chosen.iter().map(|&at| cells.get_mut(at).map(std::mem::take).unwrap_or_default()).collect();
-        let names = chosen.iter().filter_map(|&at| names.get(at).cloned()).collect();
-        let rows = lines.as_ref().map_or_else(|| cells.iter().map(Vec::len).max().unwrap_or(0), Vec::len);
-        TextColumns { names, cells, rows, lines, guarded: false }
+    fn of(
+        names: &[String],
+        chosen: &[usize],
+        mut cells: Vec<Vec<String>>,
+        lines: Option<Vec<usize>>,
+    ) -> TextColumns {
+        let cells: Vec<Vec<String>> = chosen
+            .iter()
+            .map(|&at| cells.get_mut(at).map(std::mem::take).unwrap_or_default())
+            .collect();
+        let names = chosen
+            .iter()
+            .filter_map(|&at| names.get(at).cloned())
+            .collect();
+        let rows = lines
+            .as_ref()
+            .map_or_else(|| cells.iter().map(Vec::len).max().unwrap_or(0), Vec::len);
+        TextColumns {
+            names,
+            cells,
+            rows,
+            lines,
+            guarded: false,
+        }
     }
 }
 
@@ -87,30 +105,55 @@ pub fn read_columns(path: &Path, choose: Choose<'_>) -> Result<TextColumns> {
         Format::Npz => from_npz(&bytes, &place, choose),
         #[cfg(feature = "parquet")]
         format @ (Format::Parquet | Format::Arrow) => {
-            let container = if format == Format::Parquet { Container::Parquet } else { Container::Arrow };
+            let container = if format == Format::Parquet {
+                Container::Parquet
+            } else {
+                Container::Arrow
+            };
             let sheet = columnar::words(bytes, container, choose).map_err(here)?;
             let (rows, chosen) = (sheet.rows, choose(&sheet.names));
-            let cells = sheet.columns.into_iter().map(|column| column.into_words(rows)).collect();
+            let cells = sheet
+                .columns
+                .into_iter()
+                .map(|column| column.into_words(rows))
+                .collect();
             Ok(TextColumns::of(&sheet.names, &chosen, cells, None))
         }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => Err(here(sniff::without_parquet())),
-        Format::Idx | Format::Gzip | Format::Mat => {
-            Err(here(Fault::format("not a table of labels", "Give csv, jsonl, npz, Parquet or Arrow.")))
-        }
+        Format::Idx | Format::Gzip | Format::Mat => Err(here(Fault::format(
+            "not a table of labels",
+            "Give csv, jsonl, npz, Parquet or Arrow.",
+        ))),
     }
 }
 
 fn single(cells: Vec<String>) -> TextColumns {
     let (names, rows) = (vec!["0".to_string()], cells.len());
-    TextColumns { names, cells: vec![cells], rows, ..TextColumns::default() }
+    TextColumns {
+        names,
+        cells: vec![cells],
+        rows,
+        ..TextColumns::default()
+    }
 }
 
-fn from_table(bytes: &[u8], place: &str, choose: Choose<'_>) -> std::result::Result<TextColumns, Fault> {
+fn from_table(
+    bytes: &[u8],
+    place: &str,
+    choose: Choose<'_>,
+) -> std::result::Result<TextColumns, Fault> {
     let (bytes, _) = dialect::decoded(bytes)?;
     // What we wrote ourselves needs no guess.
     let delimiter = bytes.starts_with(b"id,label,").then_some(b',');
-    let columns = table::columns(&bytes, place, &ReadOptions { delimiter, ..ReadOptions::default() })?;
+    let columns = table::columns(
+        &bytes,
+        place,
+        &ReadOptions {
+            delimiter,
+            ..ReadOptions::default()
+        },
+    )?;
     let chosen = choose(&columns.names);
     let mut cells: Vec<Vec<String>> = vec![Vec::new(); columns.names.len()];
     let (mut lines, mut bad) = (Vec::new(), BadRows::default());
@@ -121,19 +164,26 @@ fn from_table(bytes: &[u8], place: &str, choose: Choose<'_>) -> std::result::Res
             None => {
                 lines.push(record.line);
                 chosen.iter().for_each(|&at| {
-                    cells.get_mut(at).into_iter().for_each(|cells| cells.push(record.field(at).to_string()));
+                    cells
+                        .get_mut(at)
+                        .into_iter()
+                        .for_each(|cells| cells.push(record.field(at).to_string()));
                 });
             }
         }
     }
     bad.refused(false)?;
-    Ok(TextColumns { guarded: true, ..TextColumns::of(&columns.names, &chosen, cells, Some(lines)) })
+    Ok(TextColumns {
+        guarded: true,
+        ..TextColumns::of(&columns.names, &chosen, cells, Some(lines))
+    })
 }
 
 fn from_json(bytes: &[u8], choose: Choose<'_>) -> std::result::Result<TextColumns, Fault> {
     let bytes = &*dialect::utf8(bytes)?;
     let items = json::items(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))?;
-    let (mut names, mut places, mut bad) = (Vec::<String>::new(), HashMap::new(), BadRows::default());
+    let (mut names, mut places, mut bad) =
+        (Vec::<String>::new(), HashMap::new(), BadRows::default());
     for (line, text) in &items {
         match json::row(text) {
             Err(why) => bad.push(|| (*line, why)),
@@ -153,12 +203,20 @@ fn from_json(bytes: &[u8], choose: Choose<'_>) -> std::result::Result<TextColumn
     let mut cells: Vec<Vec<String>> = (0..names.len()).map(room).collect();
     for (row, (_, text)) in items.iter().enumerate() {
         for (key, value) in json::row(text).map_or(Vec::new(), |json::Pairs(pairs)| pairs) {
-            if let Some(cell) = places.get(&key).and_then(|&at| cells.get_mut(at)?.get_mut(row)) {
+            if let Some(cell) = places
+                .get(&key)
+                .and_then(|&at| cells.get_mut(at)?.get_mut(row))
+            {
                 *cell = word(value);
             }
         }
     }
-    Ok(TextColumns::of(&names, &chosen, cells, Some(items.iter().map(|(line, _)| *line).collect())))
+    Ok(TextColumns::of(
+        &names,
+        &chosen,
+        cells,
+        Some(items.iter().map(|(line, _)| *line).collect()),
+    ))
 }
 
 fn word(value: Value) -> String {
@@ -176,13 +234,22 @@ fn from_npz(bytes: &[u8], place: &str, choose: Choose<'_>) -> Result<TextColumns
     let mut cells: Vec<Vec<String>> = vec![Vec::new(); names.len()];
     let mut rows = None;
     for &at in &chosen {
-        let (Some(array), Some(name)) = (arrays.get(at), names.get(at)) else { continue };
+        let (Some(array), Some(name)) = (arrays.get(at), names.get(at)) else {
+            continue;
+        };
         let here = |fault: Fault| fault.at(format!("{place}: array {name}"));
         let column = words(array.read(place)?).map_err(here)?;
         if *rows.get_or_insert(column.len()) != column.len() {
-            return Err(here(Fault::Labels(format!("{} values, not {}.", column.len(), rows.unwrap_or(0)))));
+            return Err(here(Fault::Labels(format!(
+                "{} values, not {}.",
+                column.len(),
+                rows.unwrap_or(0)
+            ))));
         }
-        cells.get_mut(at).into_iter().for_each(|cells| cells.clone_from(&column));
+        cells
+            .get_mut(at)
+            .into_iter()
+            .for_each(|cells| cells.clone_from(&column));
     }
     Ok(TextColumns::of(&names, &chosen, cells, None))
 }
@@ -192,12 +259,21 @@ fn words(array: Array) -> std::result::Result<Vec<String>, Fault> {
     if array.shape.iter().filter(|&&length| length != 1).count() > 1 {
         return Err(Fault::Shape("not one value per item".into()));
     }
-    let number = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
+    let number = |value: f64| {
+        if value.is_nan() {
+            String::new()
+        } else {
+            value.to_string()
+        }
+    };
     Ok(match array.data {
         ArrayData::Text(values) => values,
         ArrayData::I64(values) => values.iter().map(i64::to_string).collect(),
         ArrayData::U8(values) => values.iter().map(u8::to_string).collect(),
-        ArrayData::F32(values) => values.iter().map(|&value| number(f64::from(value))).collect(),
+        ArrayData::F32(values) => values
+            .iter()
+            .map(|&value| number(f64::from(value)))
+            .collect(),
         ArrayData::F64(values) => values.iter().map(|&value| number(value)).collect(),
     })
 }
@@ -212,7 +288,11 @@ mod tests {
     fn rows() -> Vec<Vec<Cell>> {
         let text = |text: &str| Cell::Text(text.into());
         vec![
-            vec![text("=a"), text("cat; \"tom\""), Cell::Json("[1,[\"x\",0.1]]".into())],
+            vec![
+                text("=a"),
+                text("cat; \"tom\""),
+                Cell::Json("[1,[\"x\",0.1]]".into()),
+            ],
             vec![text("b,c"), Cell::Empty, Cell::Empty],
         ]
     }
@@ -227,17 +307,33 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         write_whole(&at("a.csv"), |out| csv_to(out, &HEADER, rows())).unwrap();
         write_whole(&at("a.jsonl"), |out| jsonl_to(out, &HEADER, rows())).unwrap();
-        let (ids, more) = (["=a", "b,c"].map(String::from), ["[1,[\"x\",0.1]]", ""].map(String::from));
+        let (ids, more) = (
+            ["=a", "b,c"].map(String::from),
+            ["[1,[\"x\",0.1]]", ""].map(String::from),
+        );
         let array = |texts| Saved::vector(SavedData::Text(texts));
         write_npz(&at("a.npz"), &[("id", array(&ids)), ("more", array(&more))]).unwrap();
         let csv = two(&at("a.csv"));
-        assert_eq!((csv.guarded, csv.names.join(" "), csv.rows), (true, "more id".into(), 2));
-        assert_eq!((csv.cells[0].as_slice(), csv.cells[1].as_slice()), (&more[..], &["'=a".into(), "b,c".into()][..]));
-        assert_eq!((csv.place(1), two(&at("a.npz")).place(1)), ("line 3".into(), "row 1".into()));
+        assert_eq!(
+            (csv.guarded, csv.names.join(" "), csv.rows),
+            (true, "more id".into(), 2)
+        );
+        assert_eq!(
+            (csv.cells[0].as_slice(), csv.cells[1].as_slice()),
+            (&more[..], &["'=a".into(), "b,c".into()][..])
+        );
+        assert_eq!(
+            (csv.place(1), two(&at("a.npz")).place(1)),
+            ("line 3".into(), "row 1".into())
+        );
         for name in ["a.jsonl", "a.npz"] {
             let read = two(&at(name));
             assert_eq!(read.column("id"), Some(&ids[..]), "{name}");
-            assert_eq!((read.column("more"), read.guarded), (Some(&more[..]), false), "{name}");
+            assert_eq!(
+                (read.column("more"), read.guarded),
+                (Some(&more[..]), false),
+                "{name}"
+            );
         }
         #[cfg(feature = "parquet")]
         {
@@ -245,7 +341,10 @@ mod tests {
             let header = HEADER.map(|name| (name, Text));
             write_whole(&at("a.parquet"), |out| parquet_to(out, &header, rows())).unwrap();
             let read = two(&at("a.parquet"));
-            assert_eq!((read.column("id"), read.column("more")), (Some(&ids[..]), Some(&more[..])));
+            assert_eq!(
+                (read.column("id"), read.column("more")),
+                (Some(&ids[..]), Some(&more[..]))
+            );
         }
     }
 

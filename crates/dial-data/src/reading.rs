@@ -27,7 +27,9 @@ impl Reading {
     /// The number in a cell, if it is one.
     pub fn number(self, cell: &str, dialect: Dialect) -> Option<f64> {
         match self {
-            Reading::Thousands => dialect.number(cell).or_else(|| dialect.grouped(cell).map(|(value, _)| value)),
+            Reading::Thousands => dialect
+                .number(cell)
+                .or_else(|| dialect.grouped(cell).map(|(value, _)| value)),
             _ => dialect.number(cell),
         }
     }
@@ -55,7 +57,8 @@ impl Counts {
     pub fn add(&mut self, cell: &str, value: Option<f64>, dialect: Dialect) {
         if value.is_some() {
             self.good += 1;
-            self.decimals += usize::from(cell.contains(if dialect.decimal_comma { ',' } else { '.' }));
+            self.decimals +=
+                usize::from(cell.contains(if dialect.decimal_comma { ',' } else { '.' }));
             return;
         }
         let slot = match dialect.grouped(cell) {
@@ -72,9 +75,18 @@ impl Counts {
     /// How the column is to be read and why, given whether other columns have decimals in this dialect, and whether it is known
     /// from elsewhere.
     fn reading(&self, elsewhere: bool, known: bool) -> (Reading, Why) {
-        let Counts { good, decimals, grouped, spaced, either, other, odd } = *self;
+        let Counts {
+            good,
+            decimals,
+            grouped,
+            spaced,
+            either,
+            other,
+            odd,
+        } = *self;
         let filled = good + grouped + spaced + either + other + odd;
-        let numbers = grouped > 0 || (elsewhere || known && good > 0) && either > 0 || spaced > 0 && good > 0;
+        let numbers =
+            grouped > 0 || (elsewhere || known && good > 0) && either > 0 || spaced > 0 && good > 0;
         let odd = odd + grouped + spaced;
         match () {
             _ if filled == good => (Reading::Numbers, Why::Plain),
@@ -97,7 +109,9 @@ pub(crate) fn are_words(words: usize, numbers: usize) -> bool {
 /// What is said of a column of both.
 pub(crate) fn mixed_note(name: &str, words: usize, filled: usize) -> String {
     let cells = plural(filled, "cell", "cells");
-    format!("the column {name} holds words in {words} of {filled} {cells}: all of it is taken for words")
+    format!(
+        "the column {name} holds words in {words} of {filled} {cells}: all of it is taken for words"
+    )
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,8 +137,13 @@ pub(crate) fn settle(
         }
         // Somebody said what marks decimals, or cells stand between commas, where a comma that is quoted marks thousands.
         let known = said || dialect.delimiter == b',' && !dialect.decimal_comma;
-        let (reading, why) = counts.reading(with_decimals > usize::from(counts.decimals > 0), known);
-        let (here, there) = if dialect.decimal_comma { ("points", "commas") } else { ("commas", "points") };
+        let (reading, why) =
+            counts.reading(with_decimals > usize::from(counts.decimals > 0), known);
+        let (here, there) = if dialect.decimal_comma {
+            ("points", "commas")
+        } else {
+            ("commas", "points")
+        };
         match why {
             Why::Plain => {}
             Why::Thousands => thousands.push(name.clone()),
@@ -139,7 +158,10 @@ pub(crate) fn settle(
     let settled = names.iter().zip(readings).zip(counts).map(one).collect();
     if !thousands.is_empty() {
         let columns = plural(thousands.len(), "column", "columns");
-        notes.push(format!("numbers with thousands marks were read in the {columns} {}", thousands.join(", ")));
+        notes.push(format!(
+            "numbers with thousands marks were read in the {columns} {}",
+            thousands.join(", ")
+        ));
     }
     (settled, notes)
 }
@@ -149,18 +171,36 @@ mod tests {
     use super::*;
 
     fn settled(columns: &[&[&str]], decimal_comma: bool) -> (Vec<Reading>, Vec<String>) {
-        settled_in(columns, Dialect { delimiter: b';', decimal_comma }, false)
+        settled_in(
+            columns,
+            Dialect {
+                delimiter: b';',
+                decimal_comma,
+            },
+            false,
+        )
     }
 
-    fn settled_in(columns: &[&[&str]], dialect: Dialect, said: bool) -> (Vec<Reading>, Vec<String>) {
+    fn settled_in(
+        columns: &[&[&str]],
+        dialect: Dialect,
+        said: bool,
+    ) -> (Vec<Reading>, Vec<String>) {
         let names: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
         let count = |cells: &&[&str]| {
             let mut counts = Counts::default();
-            cells.iter().for_each(|cell| counts.add(cell, dialect.number(cell), dialect));
+            cells
+                .iter()
+                .for_each(|cell| counts.add(cell, dialect.number(cell), dialect));
             counts
         };
         let counts: Vec<Counts> = columns.iter().map(count).collect();
-        settle(&names, &vec![Reading::Numbers; columns.len()], &counts, (dialect, said))
+        settle(
+            &names,
+            &vec![Reading::Numbers; columns.len()],
+            &counts,
+            (dialect, said),
+        )
     }
 
     #[test]
@@ -184,20 +224,37 @@ mod tests {
             assert_eq!(settled(columns, comma).0, wanted, "{columns:?}");
         }
         // Whole numbers beside `1,250`: thousands, where cells stand between commas or somebody said what marks decimals.
-        let (semicolons, commas) =
-            (Dialect { delimiter: b';', decimal_comma: false }, Dialect { delimiter: b',', decimal_comma: false });
+        let (semicolons, commas) = (
+            Dialect {
+                delimiter: b';',
+                decimal_comma: false,
+            },
+            Dialect {
+                delimiter: b',',
+                decimal_comma: false,
+            },
+        );
         let column: &[&str] = &["950", "1,250"];
-        for (dialect, said, wanted) in
-            [(semicolons, false, Numbers), (semicolons, true, Thousands), (commas, false, Thousands)]
-        {
+        for (dialect, said, wanted) in [
+            (semicolons, false, Numbers),
+            (semicolons, true, Thousands),
+            (commas, false, Thousands),
+        ] {
             assert_eq!(settled_in(&[column], dialect, said).0, [wanted]);
         }
-        assert_eq!(settled_in(&[&["950", "0,5"]], commas, false).0, [Numbers], "no thousands: a fault of its line");
+        assert_eq!(
+            settled_in(&[&["950", "0,5"]], commas, false).0,
+            [Numbers],
+            "no thousands: a fault of its line"
+        );
         assert_eq!(
             settled(&[&mixed], false).1,
             ["the column c0 holds words in 4 of 16 cells: all of it is taken for words"]
         );
         let (_, notes) = settled(&[&["1,500.25"]], false);
-        assert_eq!(notes, ["numbers with thousands marks were read in the column c0"]);
+        assert_eq!(
+            notes,
+            ["numbers with thousands marks were read in the column c0"]
+        );
     }
 }

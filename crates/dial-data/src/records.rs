@@ -32,8 +32,16 @@ impl Record {
 
     /// A field without surrounding blanks; empty if there is none.
     pub fn field(&self, index: usize) -> &str {
-        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        let bytes = self.ends.get(index).and_then(|&end| self.text.get(start..end)).unwrap_or_default();
+        let start = index
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .copied()
+            .unwrap_or(0);
+        let bytes = self
+            .ends
+            .get(index)
+            .and_then(|&end| self.text.get(start..end))
+            .unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or_default().trim()
     }
 
@@ -92,8 +100,16 @@ impl<'a> Records<'a> {
     pub fn new(bytes: &'a [u8], delimiter: u8) -> Records<'a> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let (at, line) = said_delimiter(bytes).map_or((0, 1), |(_, length)| (length, 2));
-        let mut records =
-            Records { bytes, at, line, delimiter, spanning: true, remarks: 0, literal: (0, 0), quotes: Quotes::Rules };
+        let mut records = Records {
+            bytes,
+            at,
+            line,
+            delimiter,
+            spanning: true,
+            remarks: 0,
+            literal: (0, 0),
+            quotes: Quotes::Rules,
+        };
         records.pass_remarks();
         records
     }
@@ -115,11 +131,22 @@ impl<'a> Records<'a> {
         if found.is_empty() || !ahead.next(&mut record) {
             return;
         }
-        let digit = |cell: &str| cell.trim_start_matches(['-', '+', '.']).starts_with(|c: char| c.is_ascii_digit());
+        let digit = |cell: &str| {
+            cell.trim_start_matches(['-', '+', '.'])
+                .starts_with(|c: char| c.is_ascii_digit())
+        };
         let numbers = record.fields().any(digit);
         let is_row = |&(at, _, cells): &(usize, usize, usize)| {
-            let close = self.bytes.get(at + 1).is_some_and(|byte| !byte.is_ascii_whitespace());
-            cells == record.len() && if cells > 1 { numbers || close } else { !numbers }
+            let close = self
+                .bytes
+                .get(at + 1)
+                .is_some_and(|byte| !byte.is_ascii_whitespace());
+            cells == record.len()
+                && if cells > 1 {
+                    numbers || close
+                } else {
+                    !numbers
+                }
         };
         self.remarks = found.iter().position(is_row).unwrap_or(found.len());
         (self.at, self.line) = match found.get(self.remarks) {
@@ -156,12 +183,21 @@ impl<'a> Records<'a> {
             (self.at, self.line) = start;
             self.fill(record);
         }
-        if self.delimiter == b'\t' && (record.fault.is_some() || self.swallowed(start, record.len())) {
+        if self.delimiter == b'\t'
+            && (record.fault.is_some() || self.swallowed(start, record.len()))
+        {
             (self.at, self.line) = start;
             self.quotes = Quotes::WholeCells;
             self.fill(record);
             self.quotes = Quotes::Rules;
-            self.literal = (self.literal.0 + 1, if self.literal.0 == 0 { record.line } else { self.literal.1 });
+            self.literal = (
+                self.literal.0 + 1,
+                if self.literal.0 == 0 {
+                    record.line
+                } else {
+                    self.literal.1
+                },
+            );
         }
         record.check();
         true
@@ -172,8 +208,14 @@ impl<'a> Records<'a> {
         if self.line <= line + 1 {
             return false;
         }
-        let text = self.bytes.get(at..self.at).unwrap_or_default().trim_ascii_end();
-        let lines = text.split(|&byte| byte == b'\n' || byte == b'\r').filter(|line| !line.is_empty());
+        let text = self
+            .bytes
+            .get(at..self.at)
+            .unwrap_or_default()
+            .trim_ascii_end();
+        let lines = text
+            .split(|&byte| byte == b'\n' || byte == b'\r')
+            .filter(|line| !line.is_empty());
         let mut tabs = lines.map(|line| line.iter().filter(|&&byte| byte == b'\t').count());
         cells > 1 && tabs.all(|count| count + 1 == cells)
     }
@@ -263,7 +305,9 @@ impl<'a> Records<'a> {
                 Some(byte @ (b'\n' | b'\r')) => {
                     let before = self.at;
                     self.end_line();
-                    record.text.extend(self.bytes.get(before..self.at).unwrap_or(&[byte]));
+                    record
+                        .text
+                        .extend(self.bytes.get(before..self.at).unwrap_or(&[byte]));
                 }
                 Some(byte) => {
                     record.text.push(byte);
@@ -273,7 +317,11 @@ impl<'a> Records<'a> {
         }
         let before = record.text.len();
         self.plain(record);
-        if record.text.get(before..).is_some_and(|rest| !rest.trim_ascii().is_empty()) {
+        if record
+            .text
+            .get(before..)
+            .is_some_and(|rest| !rest.trim_ascii().is_empty())
+        {
             record.fault = Some("text after a closing quote");
         }
     }
@@ -281,7 +329,8 @@ impl<'a> Records<'a> {
 
 const UNCLOSED: &str = "a quote that is never closed";
 /// Shared with the other readers of text.
-pub(crate) const NOT_UTF8: &str = "not valid UTF-8 (perhaps Latin-1 or Windows-1252: save the file as UTF-8)";
+pub(crate) const NOT_UTF8: &str =
+    "not valid UTF-8 (perhaps Latin-1 or Windows-1252: save the file as UTF-8)";
 
 #[cfg(test)]
 mod tests {
@@ -293,7 +342,11 @@ mod tests {
         let mut record = Record::default();
         let mut out = Vec::new();
         while records.next(&mut record) {
-            out.push((record.line, record.fields().map(String::from).collect(), record.fault));
+            out.push((
+                record.line,
+                record.fields().map(String::from).collect(),
+                record.fault,
+            ));
         }
         out
     }
@@ -302,40 +355,89 @@ mod tests {
     fn quotes_line_ends_and_marks() {
         let text = b"\xef\xbb\xbfa,b\r\n\"x,\"\"1\"\"\ny\",2\r\n\r\n3, 4 \rlast,";
         let strings = |fields: &[&str]| fields.iter().map(|s| s.to_string()).collect::<Vec<_>>();
-        let wanted = [(1, &["a", "b"]), (2, &["x,\"1\"\ny", "2"]), (5, &["3", "4"]), (6, &["last", ""])];
-        let wanted: Vec<_> = wanted.iter().map(|(line, fields)| (*line, strings(*fields), None)).collect();
+        let wanted = [
+            (1, &["a", "b"]),
+            (2, &["x,\"1\"\ny", "2"]),
+            (5, &["3", "4"]),
+            (6, &["last", ""]),
+        ];
+        let wanted: Vec<_> = wanted
+            .iter()
+            .map(|(line, fields)| (*line, strings(*fields), None))
+            .collect();
         assert_eq!(all(text), wanted);
     }
 
     #[test]
     fn broken_records_are_named_and_passed() {
         let found = all(b"a,b\n1,\"2\n3,4\n5,\"6\n");
-        let faults: Vec<_> = found.iter().map(|(line, _, fault)| (*line, *fault)).collect();
+        let faults: Vec<_> = found
+            .iter()
+            .map(|(line, _, fault)| (*line, *fault))
+            .collect();
         // The quote of line 2 closes in line 4 with text after it, so lines 2 to 4 are one bad record.
         assert_eq!(faults, [(1, None), (2, Some("text after a closing quote"))]);
         let found = all(b"a,b\n1,\"2\n3,4\n");
-        let faults: Vec<_> = found.iter().map(|(line, _, fault)| (*line, *fault)).collect();
+        let faults: Vec<_> = found
+            .iter()
+            .map(|(line, _, fault)| (*line, *fault))
+            .collect();
         assert_eq!(faults, [(1, None), (2, Some(UNCLOSED)), (3, None)]);
-        assert_eq!(all(b"a\0b\n\xff\n").iter().map(|r| r.2).collect::<Vec<_>>(), [Some("a NUL byte"), Some(NOT_UTF8)]);
+        assert_eq!(
+            all(b"a\0b\n\xff\n").iter().map(|r| r.2).collect::<Vec<_>>(),
+            [Some("a NUL byte"), Some(NOT_UTF8)]
+        );
     }
 
     #[test]
     fn blanks_before_quotes() {
-        let cells =
-            |text: &str| all(text.as_bytes()).into_iter().map(|(_, cells, fault)| (cells, fault)).collect::<Vec<_>>();
-        let row = |fields: &[&str]| (fields.iter().map(|s| s.to_string()).collect::<Vec<_>>(), None);
-        assert_eq!(cells("a, \"b, c\",\t\"d\"\"e\" \n"), [row(&["a", "b, c", "d\"e"])]);
+        let cells = |text: &str| {
+            all(text.as_bytes())
+                .into_iter()
+                .map(|(_, cells, fault)| (cells, fault))
+                .collect::<Vec<_>>()
+        };
+        let row = |fields: &[&str]| {
+            (
+                fields.iter().map(|s| s.to_string()).collect::<Vec<_>>(),
+                None,
+            )
+        };
+        assert_eq!(
+            cells("a, \"b, c\",\t\"d\"\"e\" \n"),
+            [row(&["a", "b, c", "d\"e"])]
+        );
         // What the quotes do not enclose is read as it stands.
-        assert_eq!(cells("a, \"b\" c,d\ne, \"f,g\n"), [row(&["a", "\"b\" c", "d"]), row(&["e", "\"f", "g"])]);
+        assert_eq!(
+            cells("a, \"b\" c,d\ne, \"f,g\n"),
+            [row(&["a", "\"b\" c", "d"]), row(&["e", "\"f", "g"])]
+        );
     }
 
     #[test]
     fn quotes_between_tabs() {
         let text = b"id\ttext\n1\t\"Go\" he said\n2\t\"all of it\"\n3\t\"two\nlines\"\n4\t\"stray\n5\tso\n6\t6\" or 7\"\n7\t\"open\n";
         let found = all(text);
-        assert!(found.iter().all(|(_, cells, fault)| cells.len() == 2 && fault.is_none()), "{found:?}");
-        let second: Vec<&str> = found.iter().map(|(_, cells, _)| cells[1].as_str()).collect();
-        let wanted = ["text", "\"Go\" he said", "all of it", "two\nlines", "\"stray", "so", "6\" or 7\"", "\"open"];
+        assert!(
+            found
+                .iter()
+                .all(|(_, cells, fault)| cells.len() == 2 && fault.is_none()),
+            "{found:?}"
+        );
+        let second: Vec<&str> = found
+            .iter()
+            .map(|(_, cells, _)| cells[1].as_str())
+            .collect();
+        let wanted = [
+            "text",
+            "\"Go\" he said",
+            "all of it",
+            "two\nlines",
+            "\"stray",
+            "so",
+            "6\" or 7\"",
+            "\"open",
+        ];
         assert_eq!(second, wanted);
         let mut records = Records::new(text, b'\t');
         while records.next(&mut Record::default()) {}
@@ -348,7 +450,11 @@ mod tests {
             let mut records = Records::new(text.as_bytes(), delimiter);
             let mut record = Record::default();
             assert!(records.next(&mut record));
-            (records.remarks, record.line, record.fields().collect::<Vec<_>>().join("|"))
+            (
+                records.remarks,
+                record.line,
+                record.fields().collect::<Vec<_>>().join("|"),
+            )
         };
         let cases = [
             ("# one\n#\n\n#two, 2\na,b,c\n1,2,3\n", b',', (3, 5, "a|b|c")),
@@ -357,12 +463,20 @@ mod tests {
             ("# x;y\n-1,5;2,5\n", b';', (0, 1, "# x|y")),
             ("# in Oslo, 2020\na,b\n1,2\n", b',', (1, 2, "a|b")),
             ("#,a\n1,2\n", b',', (0, 1, "#|a")),
-            ("#love it,pos\nI hate it,neg\n", b',', (0, 1, "#love it|pos")),
+            (
+                "#love it,pos\nI hate it,neg\n",
+                b',',
+                (0, 1, "#love it|pos"),
+            ),
             ("# heights\n1.5\n2.5\n", b',', (1, 2, "1.5")),
             ("#a\n#b\n", b',', (0, 1, "#a")),
         ];
         for (text, delimiter, (remarks, line, cells)) in cases {
-            assert_eq!(first(text, delimiter), (remarks, line, cells.to_string()), "{text:?}");
+            assert_eq!(
+                first(text, delimiter),
+                (remarks, line, cells.to_string()),
+                "{text:?}"
+            );
         }
     }
 

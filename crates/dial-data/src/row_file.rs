@@ -68,7 +68,11 @@ impl RowFile {
         let wide = match header.kind {
             Kind::Number(Number::F32) => false,
             Kind::Number(Number::F64) => true,
-            _ => return Err(Fault::Kind("values that are not floats of 32 or 64 bits".into()).at(place)),
+            _ => {
+                return Err(
+                    Fault::Kind("values that are not floats of 32 or 64 bits".into()).at(place),
+                );
+            }
         };
         if header.fortran {
             let next = "Save it in C order (numpy.ascontiguousarray).";
@@ -81,7 +85,15 @@ impl RowFile {
         if n == 0 || dim == 0 {
             return Err(Fault::Shape("no rows or no columns".into()).at(place));
         }
-        Ok(RowFile { n, dim, place, file, wide, big: header.big, offset: header.offset as u64 })
+        Ok(RowFile {
+            n,
+            dim,
+            place,
+            file,
+            wide,
+            big: header.big,
+            offset: header.offset as u64,
+        })
     }
 
     /// Whether the values are 64-bit floats.
@@ -97,8 +109,18 @@ impl RowFile {
     /// # Panics
     /// If there are no such rows, or `out` has not their length.
     pub fn read(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
-        assert!(rows.start <= rows.end && rows.end <= self.n, "rows {rows:?} of {}", self.n);
-        assert_eq!(out.len(), rows.len() * self.dim, "room for {} rows of {}", rows.len(), self.dim);
+        assert!(
+            rows.start <= rows.end && rows.end <= self.n,
+            "rows {rows:?} of {}",
+            self.n
+        );
+        assert_eq!(
+            out.len(),
+            rows.len() * self.dim,
+            "room for {} rows of {}",
+            rows.len(),
+            self.dim
+        );
         let first = rows.start * self.dim;
         if self.wide {
             for (piece, start) in out.chunks_mut(PIECE / 8).zip((first..).step_by(PIECE / 8)) {
@@ -107,7 +129,8 @@ impl RowFile {
         } else {
             self.bytes(first as u64 * 4, bytemuck::cast_slice_mut(out))?;
             if self.big != cfg!(target_endian = "big") {
-                out.iter_mut().for_each(|value| *value = f32::from_bits(value.to_bits().swap_bytes()));
+                out.iter_mut()
+                    .for_each(|value| *value = f32::from_bits(value.to_bits().swap_bytes()));
             }
         }
         self.check_finite(rows.start, out)
@@ -118,11 +141,17 @@ impl RowFile {
         self.bytes(start as u64 * 8, &mut bytes)?;
         let (values, _) = bytes.as_chunks::<8>();
         for (position, (narrow, &value)) in out.iter_mut().zip(values).enumerate() {
-            let value = if self.big { f64::from_be_bytes(value) } else { f64::from_le_bytes(value) };
+            let value = if self.big {
+                f64::from_be_bytes(value)
+            } else {
+                f64::from_le_bytes(value)
+            };
             *narrow = value as f32;
             if value.is_finite() && !narrow.is_finite() {
                 let column = (start + position) % self.dim;
-                return Err(Fault::Core(dial::Error::ExtremeScale { column, value }).at(&self.place));
+                return Err(
+                    Fault::Core(dial::Error::ExtremeScale { column, value }).at(&self.place)
+                );
             }
         }
         Ok(())
@@ -130,7 +159,9 @@ impl RowFile {
 
     fn check_finite(&self, first_row: usize, values: &[f32]) -> Result<()> {
         let mut bad = (0..values.len()).filter(|&position| !values[position].is_finite());
-        let Some(first) = bad.next() else { return Ok(()) };
+        let Some(first) = bad.next() else {
+            return Ok(());
+        };
         let mut rows = vec![first / self.dim];
         let mut count = 1;
         for position in bad {
@@ -138,8 +169,17 @@ impl RowFile {
             rows.push(position / self.dim);
         }
         rows.dedup();
-        let at = format!("row {}, column {}", first_row + first / self.dim, first % self.dim);
-        let fault = Fault::NonFinite { count, rows: rows.len(), at, value: f64::from(values[first]) };
+        let at = format!(
+            "row {}, column {}",
+            first_row + first / self.dim,
+            first % self.dim
+        );
+        let fault = Fault::NonFinite {
+            count,
+            rows: rows.len(),
+            at,
+            value: f64::from(values[first]),
+        };
         Err(fault.at(&self.place))
     }
 
@@ -188,20 +228,29 @@ pub struct RowReader<'a> {
 impl<'a> RowReader<'a> {
     /// A reader of a file.
     pub fn new(file: &'a RowFile) -> RowReader<'a> {
-        RowReader { file, fault: Mutex::new(None) }
+        RowReader {
+            file,
+            fault: Mutex::new(None),
+        }
     }
 
     /// As [`RowFile::read`].
     pub fn read(&self, rows: Range<usize>, out: &mut [f32]) -> dial::Result<()> {
         self.file.read(rows, out).map_err(|error| {
-            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.fault
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(error);
             dial::Error::Cancelled
         })
     }
 
     /// The first fault of reading, or else the error of the core.
     pub fn explain(self, error: dial::Error) -> Error {
-        self.fault.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| Error::from(error))
+        self.fault
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .unwrap_or_else(|| Error::from(error))
     }
 }
 
@@ -236,7 +285,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.npy");
         write_npy(&path, &Saved::matrix(data, dim)).unwrap();
-        let pool = open(&path.display().to_string(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
+        let pool = open(
+            &path.display().to_string(),
+            &ReadOptions::default(),
+            0,
+            &dial::Control::new(),
+        )
+        .unwrap();
         (RowFile::open(&path).unwrap(), pool, folder)
     }
 
@@ -244,7 +299,10 @@ mod tests {
     fn any_rows_are_those_of_the_whole_matrix() {
         let wide: Vec<f64> = (0..PIECE / 8 + 999).map(|i| i as f64 * 0.1).collect();
         let narrow: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
-        for data in [SavedData::F32(&narrow[..wide.len() / 3 * 3]), SavedData::F64(&wide[..wide.len() / 3 * 3])] {
+        for data in [
+            SavedData::F32(&narrow[..wide.len() / 3 * 3]),
+            SavedData::F64(&wide[..wide.len() / 3 * 3]),
+        ] {
             let (rows, pool, _folder) = both(data, 3);
             assert_eq!((rows.n, rows.dim), (pool.matrix.n, pool.matrix.dim));
             for range in [0..rows.n, 0..0, 5..6, rows.n - 2..rows.n] {
@@ -252,7 +310,10 @@ mod tests {
                 rows.read(range.clone(), &mut out).unwrap();
                 assert!(out == narrow[range.start * 3..range.end * 3], "{range:?}");
             }
-            assert_eq!(rows.fingerprint(&Control::new()).unwrap(), Fingerprint::of(&pool.matrix));
+            assert_eq!(
+                rows.fingerprint(&Control::new()).unwrap(),
+                Fingerprint::of(&pool.matrix)
+            );
             assert_eq!(matches!(pool.matrix.values, Buffer::F64(_)), rows.wide);
         }
     }
@@ -269,8 +330,17 @@ mod tests {
         let mut out = [0.0; 4];
         rows.read(0..2, &mut out).unwrap();
         assert_eq!(out, values);
-        let pool = open(&path.display().to_string(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
-        assert_eq!(rows.fingerprint(&Control::new()).unwrap(), Fingerprint::of(&pool.matrix));
+        let pool = open(
+            &path.display().to_string(),
+            &ReadOptions::default(),
+            0,
+            &dial::Control::new(),
+        )
+        .unwrap();
+        assert_eq!(
+            rows.fingerprint(&Control::new()).unwrap(),
+            Fingerprint::of(&pool.matrix)
+        );
     }
 
     #[test]
@@ -281,15 +351,31 @@ mod tests {
             let file = RowFile::open(&path)?;
             file.read(rows.clone(), &mut vec![0.0; rows.len() * file.dim])
         };
-        write_npy(&path, &Saved::matrix(SavedData::F32(&[1.0, 2.0, 3.0, f32::NAN, f32::INFINITY, 0.0]), 2)).unwrap();
+        write_npy(
+            &path,
+            &Saved::matrix(
+                SavedData::F32(&[1.0, 2.0, 3.0, f32::NAN, f32::INFINITY, 0.0]),
+                2,
+            ),
+        )
+        .unwrap();
         assert!(code(0..1).is_ok());
         let file = RowFile::open(&path).unwrap();
         let reader = RowReader::new(&file);
-        assert_eq!(reader.read(0..3, &mut [0.0; 6]), Err(dial::Error::Cancelled));
+        assert_eq!(
+            reader.read(0..3, &mut [0.0; 6]),
+            Err(dial::Error::Cancelled)
+        );
         assert_eq!(reader.explain(dial::Error::Cancelled).code(), "I1");
-        assert_eq!(RowReader::new(&file).explain(dial::Error::Cancelled).code(), "C12");
+        assert_eq!(
+            RowReader::new(&file).explain(dial::Error::Cancelled).code(),
+            "C12"
+        );
         let text = code(1..3).unwrap_err().to_string();
-        assert!(text.contains("2 non-finite values in 2 rows; first at row 1, column 1 (NaN)"), "{text}");
+        assert!(
+            text.contains("2 non-finite values in 2 rows; first at row 1, column 1 (NaN)"),
+            "{text}"
+        );
         write_npy(&path, &Saved::matrix(SavedData::F64(&[1.0, 1e300]), 2)).unwrap();
         assert_eq!(code(0..1).unwrap_err().code(), "I11");
         write_npy(&path, &Saved::matrix(SavedData::I32(&[1, 2]), 2)).unwrap();
@@ -298,10 +384,20 @@ mod tests {
         assert_eq!(code(0..1).unwrap_err().code(), "I3");
         write_npy(&path, &Saved::matrix(SavedData::F32(&[1.0, 2.0]), 2)).unwrap();
         let file = RowFile::open(&path).unwrap();
-        File::options().write(true).open(&path).unwrap().set_len(130).unwrap();
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(130)
+            .unwrap();
         assert_eq!(file.read(0..1, &mut [0.0; 2]).unwrap_err().code(), "I2");
         assert_eq!(code(0..1).unwrap_err().code(), "I2");
-        assert_eq!(RowFile::open(folder.path().join("none.npy")).unwrap_err().code(), "I5");
+        assert_eq!(
+            RowFile::open(folder.path().join("none.npy"))
+                .unwrap_err()
+                .code(),
+            "I5"
+        );
         assert_eq!(RowFile::open(folder.path()).unwrap_err().code(), "S5");
     }
 }

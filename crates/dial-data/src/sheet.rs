@@ -8,7 +8,9 @@ use crate::error::{Fault, LISTED, listed_rows, plural};
 use crate::matrix::Buffer;
 
 /// Words that mean there is nothing.
-const MISSING: [&str; 11] = ["", "NA", "N/A", "n/a", "#N/A", "#NV", "null", "NULL", "None", "?", "-"];
+const MISSING: [&str; 11] = [
+    "", "NA", "N/A", "n/a", "#N/A", "#NV", "null", "NULL", "None", "?", "-",
+];
 
 /// Whether a cell of text says that there is nothing in it.
 pub(crate) fn is_missing(cell: &str) -> bool {
@@ -82,18 +84,35 @@ impl Column {
     #[cfg(any(test, feature = "parquet"))]
     pub fn select_rows(self, keep: &[usize]) -> Column {
         match self {
-            Column::Words(mut words) => {
-                Column::Words(keep.iter().map(|&row| std::mem::take(&mut words[row])).collect())
-            }
-            Column::Numbers(Numbers { values, missing, single }) => {
-                let mut numbers = Numbers { single, ..Numbers::default() };
+            Column::Words(mut words) => Column::Words(
+                keep.iter()
+                    .map(|&row| std::mem::take(&mut words[row]))
+                    .collect(),
+            ),
+            Column::Numbers(Numbers {
+                values,
+                missing,
+                single,
+            }) => {
+                let mut numbers = Numbers {
+                    single,
+                    ..Numbers::default()
+                };
                 let missing = |row: &usize| missing.binary_search(row).is_ok();
-                keep.iter().for_each(|row| numbers.push(Some(values[*row]).filter(|_| !missing(row))));
+                keep.iter()
+                    .for_each(|row| numbers.push(Some(values[*row]).filter(|_| !missing(row))));
                 Column::Numbers(numbers)
             }
             Column::Lists { width, values } => {
-                let matrix = crate::matrix::Matrix { n: values.len() / width.max(1), values, dim: width };
-                Column::Lists { width, values: matrix.select_rows(keep).values }
+                let matrix = crate::matrix::Matrix {
+                    n: values.len() / width.max(1),
+                    values,
+                    dim: width,
+                };
+                Column::Lists {
+                    width,
+                    values: matrix.select_rows(keep).values,
+                }
             }
             Column::Other(what) => Column::Other(what),
         }
@@ -101,7 +120,9 @@ impl Column {
 
     /// Words that are all true, false or missing, as the numbers 1 and 0.
     pub fn truths(self) -> Column {
-        let Column::Words(words) = &self else { return self };
+        let Column::Words(words) = &self else {
+            return self;
+        };
         let is = |word: &str, wanted: &str| word.eq_ignore_ascii_case(wanted);
         let (mut numbers, mut some) = (Numbers::default(), false);
         for word in words {
@@ -119,7 +140,9 @@ impl Column {
 
     /// Words that are all numbers or missing, as numbers.
     pub fn settled(self) -> Column {
-        let Column::Words(words) = &self else { return self };
+        let Column::Words(words) = &self else {
+            return self;
+        };
         let mut numbers = Numbers::default();
         for word in words {
             match word.parse::<f64>() {
@@ -174,14 +197,25 @@ impl BadRows {
         match self.total {
             0 => Ok(self),
             _ if skip => Ok(self),
-            total => Err(Fault::Rows { bad: self.first, total }),
+            total => Err(Fault::Rows {
+                bad: self.first,
+                total,
+            }),
         }
     }
 
     /// What was left out, if anything.
     pub fn note(&self) -> Option<String> {
-        let listed = listed_rows(&self.first, self.total, ", ", |lines, why| format!("{lines} ({why})"));
-        let note = || format!("left out {} bad {}: {listed}", self.total, plural(self.total, "row", "rows"));
+        let listed = listed_rows(&self.first, self.total, ", ", |lines, why| {
+            format!("{lines} ({why})")
+        });
+        let note = || {
+            format!(
+                "left out {} bad {}: {listed}",
+                self.total,
+                plural(self.total, "row", "rows")
+            )
+        };
         (self.total > 0).then(note)
     }
 }
@@ -204,16 +238,34 @@ mod tests {
 
     #[test]
     fn words_that_are_numbers_and_back() {
-        let Column::Numbers(numbers) = words(&["1.50", "NA", "-2"]).settled() else { panic!("numbers") };
-        assert_eq!((numbers.missing.as_slice(), numbers.values[0], numbers.values[2]), (&[1][..], 1.5, -2.0));
+        let Column::Numbers(numbers) = words(&["1.50", "NA", "-2"]).settled() else {
+            panic!("numbers")
+        };
+        assert_eq!(
+            (
+                numbers.missing.as_slice(),
+                numbers.values[0],
+                numbers.values[2]
+            ),
+            (&[1][..], 1.5, -2.0)
+        );
         assert_eq!(Column::Numbers(numbers).into_words(3), ["1.5", "", "-2"]);
         assert_eq!(words(&["1", "x"]).settled(), words(&["1", "x"]));
     }
 
     #[test]
     fn truths_are_one_and_zero() {
-        let Column::Numbers(numbers) = words(&["True", "", "FALSE"]).truths() else { panic!("numbers") };
-        assert_eq!((numbers.missing.as_slice(), numbers.values[0], numbers.values[2]), (&[1][..], 1.0, 0.0));
+        let Column::Numbers(numbers) = words(&["True", "", "FALSE"]).truths() else {
+            panic!("numbers")
+        };
+        assert_eq!(
+            (
+                numbers.missing.as_slice(),
+                numbers.values[0],
+                numbers.values[2]
+            ),
+            (&[1][..], 1.0, 0.0)
+        );
         for cells in [&["true", "yes"][..], &["", "NA"]] {
             assert_eq!(words(cells).truths(), words(cells));
         }
@@ -222,12 +274,28 @@ mod tests {
     #[test]
     fn selected_rows_of_every_kind() {
         let mut numbers = Numbers::default();
-        [Some(1.0), None, Some(3.0)].into_iter().for_each(|value| numbers.push(value));
-        let Column::Numbers(numbers) = Column::Numbers(numbers).select_rows(&[1, 2]) else { panic!("numbers") };
-        assert_eq!((numbers.missing.as_slice(), numbers.values[1]), (&[0][..], 3.0));
-        assert_eq!(words(&["a", "b", "c"]).select_rows(&[0, 2]), words(&["a", "c"]));
-        let lists = |values: &[f64]| Column::Lists { width: 2, values: Buffer::F64(values.to_vec()) };
-        assert_eq!(lists(&[1.0, 2.0, 3.0, 4.0]).select_rows(&[1]), lists(&[3.0, 4.0]));
+        [Some(1.0), None, Some(3.0)]
+            .into_iter()
+            .for_each(|value| numbers.push(value));
+        let Column::Numbers(numbers) = Column::Numbers(numbers).select_rows(&[1, 2]) else {
+            panic!("numbers")
+        };
+        assert_eq!(
+            (numbers.missing.as_slice(), numbers.values[1]),
+            (&[0][..], 3.0)
+        );
+        assert_eq!(
+            words(&["a", "b", "c"]).select_rows(&[0, 2]),
+            words(&["a", "c"])
+        );
+        let lists = |values: &[f64]| Column::Lists {
+            width: 2,
+            values: Buffer::F64(values.to_vec()),
+        };
+        assert_eq!(
+            lists(&[1.0, 2.0, 3.0, 4.0]).select_rows(&[1]),
+            lists(&[3.0, 4.0])
+        );
     }
 
     #[test]
@@ -236,12 +304,21 @@ mod tests {
         assert_eq!(bad.note(), None);
         bad.push(|| (7, "short".into()));
         bad.push(|| (0, "row 3: long".into()));
-        assert_eq!(bad.note().unwrap(), "left out 2 bad rows: line 7 (short), row 3: long");
+        assert_eq!(
+            bad.note().unwrap(),
+            "left out 2 bad rows: line 7 (short), row 3: long"
+        );
         let mut alike = BadRows::default();
         (4..9).for_each(|line| alike.push(|| (line, "short".into())));
         alike.push(|| (11, "short".into()));
-        assert_eq!(alike.note().unwrap(), "left out 6 bad rows: lines 4 to 8 (short), line 11 (short)");
+        assert_eq!(
+            alike.note().unwrap(),
+            "left out 6 bad rows: lines 4 to 8 (short), line 11 (short)"
+        );
         let text = bad.refused(false).unwrap_err().to_string();
-        assert!(text.starts_with("2 bad rows: line 7: short; row 3: long. Nothing"), "{text}");
+        assert!(
+            text.starts_with("2 bad rows: line 7: short; row 3: long. Nothing"),
+            "{text}"
+        );
     }
 }

@@ -31,9 +31,10 @@ impl Show {
                 files: keep.iter().map(|&row| images.files[row].clone()).collect(),
             }),
             Show::Texts(texts) => Show::Texts(keep.iter().map(|&row| texts[row].clone()).collect()),
-            Show::Scene(scene) => {
-                Show::Scene(Scene { pixels: keep.iter().map(|&row| scene.pixels[row]).collect(), ..scene.clone() })
-            }
+            Show::Scene(scene) => Show::Scene(Scene {
+                pixels: keep.iter().map(|&row| scene.pixels[row]).collect(),
+                ..scene.clone()
+            }),
         }
     }
 
@@ -97,7 +98,10 @@ impl Scene {
     /// # Panics
     /// If there is no such item.
     pub fn position(&self, item: usize) -> (usize, usize) {
-        (self.pixels[item] / self.width, self.pixels[item] % self.width)
+        (
+            self.pixels[item] / self.width,
+            self.pixels[item] % self.width,
+        )
     }
 }
 
@@ -125,7 +129,14 @@ impl Table {
     /// # Panics
     /// If there is no such item.
     pub fn select_rows(&self, keep: &[usize]) -> Table {
-        let cells = keep.iter().flat_map(|&row| self.row(row)).cloned().collect();
-        Table { names: self.names.clone(), cells }
+        let cells = keep
+            .iter()
+            .flat_map(|&row| self.row(row))
+            .cloned()
+            .collect();
+        Table {
+            names: self.names.clone(),
+            cells,
+        }
     }
 }

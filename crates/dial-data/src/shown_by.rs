@@ -33,8 +33,18 @@ pub(crate) const TEXT_NAMES: [&str; 12] = [
     "question",
     "description",
 ];
-pub(crate) const IMAGE_NAMES: [&str; 10] =
-    ["image", "path", "file", "filename", "image_path", "img", "file_name", "filepath", "image_file", "picture"];
+pub(crate) const IMAGE_NAMES: [&str; 10] = [
+    "image",
+    "path",
+    "file",
+    "filename",
+    "image_path",
+    "img",
+    "file_name",
+    "filepath",
+    "image_file",
+    "picture",
+];
 
 /// Beside texts, lists of fewer numbers are hardly embeddings.
 const SHORTEST: usize = 8;
@@ -57,7 +67,9 @@ pub(crate) fn doubtful_note(name: &str) -> String {
 
 /// Whether a name is usual above texts.
 pub(crate) fn names_texts(name: &str) -> bool {
-    TEXT_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+    TEXT_NAMES
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A draft that shows the items, with features if there are any.
@@ -73,19 +85,32 @@ pub(crate) fn draft(
     let embeddings = lists(rest, sheet.rows, notes)?;
     // A column that was named goes before one that is guessed; of a table as such nothing is guessed.
     let guess = options.kind != Some(Kind::Table);
-    let mut image =
-        image_column(rest, name(roles.image)).filter(|_| roles.image.is_some() || (guess && roles.text.is_none()));
-    let mut text = text_column(rest, name(roles.text), sheet.rows).filter(|_| roles.text.is_some() || guess);
+    let mut image = image_column(rest, name(roles.image))
+        .filter(|_| roles.image.is_some() || (guess && roles.text.is_none()));
+    let mut text =
+        text_column(rest, name(roles.text), sheet.rows).filter(|_| roles.text.is_some() || guess);
     // A table says more of what is left out, and names it where nothing else is there.
     if image.is_some() || text.is_some() || embeddings.is_some() {
-        if let Some((name, Column::Other(what))) =
-            image.or(text.as_ref().map(|(at, _)| *at)).and_then(|at| rest.get(at))
+        if let Some((name, Column::Other(what))) = image
+            .or(text.as_ref().map(|(at, _)| *at))
+            .and_then(|at| rest.get(at))
         {
             let found = format!("the column {name} holds {what}");
-            return Err(Fault::format(found, "Give texts, or the paths of picture files."));
+            return Err(Fault::format(
+                found,
+                "Give texts, or the paths of picture files.",
+            ));
         }
-        let before = |at: usize| rest.iter().take(at).filter(|(_, c)| matches!(c, Column::Other(_))).count();
-        (image, text) = (image.map(|at| at - before(at)), text.map(|(at, note)| (at - before(at), note)));
+        let before = |at: usize| {
+            rest.iter()
+                .take(at)
+                .filter(|(_, c)| matches!(c, Column::Other(_)))
+                .count()
+        };
+        (image, text) = (
+            image.map(|at| at - before(at)),
+            text.map(|(at, note)| (at - before(at), note)),
+        );
         left_out(rest, notes);
     }
     let mut draft = match (image, text, &embeddings) {
@@ -110,7 +135,10 @@ pub(crate) fn draft(
     };
     draft.matrix = embeddings;
     if let Some(table) = &draft.beside {
-        notes.push(format!("shown beside, no features: {}", first_few(&table.names, table.names.len(), ", ")));
+        notes.push(format!(
+            "shown beside, no features: {}",
+            first_few(&table.names, table.names.len(), ", ")
+        ));
         draft.could_be_labels = like_labels(table);
     }
     Ok(draft)
@@ -130,29 +158,61 @@ fn left_out(rest: &mut Vec<(String, Column)>, notes: &mut Vec<String>) {
 /// The columns with few different values.
 fn like_labels(table: &Table) -> Vec<String> {
     let few = |at: usize| {
-        let cells = || table.cells.iter().skip(at).step_by(table.names.len()).filter(|cell| !is_missing(cell));
+        let cells = || {
+            table
+                .cells
+                .iter()
+                .skip(at)
+                .step_by(table.names.len())
+                .filter(|cell| !is_missing(cell))
+        };
         let different = cells().collect::<HashSet<_>>().len();
         (2..=MOST_CLASSES).contains(&different) && 2 * different <= cells().count()
     };
-    table.names.iter().enumerate().filter(|(at, _)| few(*at)).map(|(_, name)| name.clone()).collect()
+    table
+        .names
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| few(*at))
+        .map(|(_, name)| name.clone())
+        .collect()
 }
 
 /// The only column of lists as features, whatever the items are shown by.
-fn lists(rest: &mut Vec<(String, Column)>, n: usize, notes: &mut Vec<String>) -> Result<Option<Matrix>, Fault> {
-    let lists: Vec<usize> = (0..rest.len()).filter(|&at| matches!(rest[at].1, Column::Lists { .. })).collect();
+fn lists(
+    rest: &mut Vec<(String, Column)>,
+    n: usize,
+    notes: &mut Vec<String>,
+) -> Result<Option<Matrix>, Fault> {
+    let lists: Vec<usize> = (0..rest.len())
+        .filter(|&at| matches!(rest[at].1, Column::Lists { .. }))
+        .collect();
     match lists.as_slice() {
         [] => Ok(None),
         &[at] => {
             let (name, column) = rest.remove(at);
-            let Column::Lists { width, values } = column else { unreachable!("it was a list a moment ago") };
-            notes.push(format!("features are the column {name} ({width} numbers in each row)"));
-            Ok(Some(Matrix { values, n, dim: width }))
+            let Column::Lists { width, values } = column else {
+                unreachable!("it was a list a moment ago")
+            };
+            notes.push(format!(
+                "features are the column {name} ({width} numbers in each row)"
+            ));
+            Ok(Some(Matrix {
+                values,
+                n,
+                dim: width,
+            }))
         }
         _ => {
             let names: Vec<String> = lists.iter().map(|&at| rest[at].0.clone()).collect();
-            let text =
-                format!("{} columns hold lists of numbers: {}.", names.len(), first_few(&names, names.len(), ", "));
-            Err(Fault::Setting(format!("{text} Keep one and leave the others out with --drop-column.")))
+            let text = format!(
+                "{} columns hold lists of numbers: {}.",
+                names.len(),
+                first_few(&names, names.len(), ", ")
+            );
+            Err(Fault::Setting(format!(
+                "{text} Keep one and leave the others out with --drop-column."
+            )))
         }
     }
 }
@@ -163,16 +223,25 @@ pub(crate) fn beside(rest: &mut Vec<(String, Column)>, rows: usize) -> Option<Ta
         return None;
     }
     let (names, columns): (Vec<String>, Vec<Column>) = rest.drain(..).unzip();
-    let mut columns: Vec<Vec<String>> = columns.into_iter().map(|column| column.into_words(rows)).collect();
-    let cells =
-        (0..rows).flat_map(|row| columns.iter_mut().map(move |c| std::mem::take(&mut c[row])).collect::<Vec<_>>());
+    let mut columns: Vec<Vec<String>> = columns
+        .into_iter()
+        .map(|column| column.into_words(rows))
+        .collect();
+    let cells = (0..rows).flat_map(|row| {
+        columns
+            .iter_mut()
+            .map(move |c| std::mem::take(&mut c[row]))
+            .collect::<Vec<_>>()
+    });
     let cells = cells.collect();
     Some(Table { names, cells })
 }
 
 /// What is said where pictures are known by their endings alone.
 fn images_note(name: &str, sheet: &Sheet, roles: &Roles) -> Option<String> {
-    let usual = IMAGE_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let usual = IMAGE_NAMES
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known));
     match sheet.names.len() {
         _ if usual || roles.image.is_some() => None,
         1 => Some("read as a list of picture files; --as texts takes each line for a text".into()),
@@ -184,36 +253,60 @@ fn image_column(rest: &[(String, Column)], asked: Option<String>) -> Option<usiz
     if let Some(asked) = asked {
         return rest.iter().position(|(name, _)| *name == asked);
     }
-    let pictures = |column: &Column| matches!(column, Column::Words(cells) if looks::mostly_pictures(cells));
-    let named = |known: &&str| rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && pictures(c));
+    let pictures =
+        |column: &Column| matches!(column, Column::Words(cells) if looks::mostly_pictures(cells));
+    let named = |known: &&str| {
+        rest.iter()
+            .position(|(name, c)| name.eq_ignore_ascii_case(known) && pictures(c))
+    };
     IMAGE_NAMES.iter().find_map(named).or_else(|| {
         // Beside numbers, and under the name of texts, such words may be anything.
-        let words = rest.iter().all(|(_, column)| matches!(column, Column::Words(_) | Column::Other(_)));
-        rest.iter().position(|(name, column)| words && !names_texts(name) && pictures(column))
+        let words = rest
+            .iter()
+            .all(|(_, column)| matches!(column, Column::Words(_) | Column::Other(_)));
+        rest.iter()
+            .position(|(name, column)| words && !names_texts(name) && pictures(column))
     })
 }
 
-fn text_column(rest: &[(String, Column)], asked: Option<String>, rows: usize) -> Option<(usize, Option<String>)> {
+fn text_column(
+    rest: &[(String, Column)],
+    asked: Option<String>,
+    rows: usize,
+) -> Option<(usize, Option<String>)> {
     if let Some(asked) = asked {
-        return rest.iter().position(|(name, _)| *name == asked).map(|at| (at, None));
+        return rest
+            .iter()
+            .position(|(name, _)| *name == asked)
+            .map(|at| (at, None));
     }
     let words = |column: &Column| matches!(column, Column::Words(_));
-    let numbers = rest.iter().any(|(_, column)| matches!(column, Column::Numbers(_) | Column::Lists { .. }));
+    let numbers = rest
+        .iter()
+        .any(|(_, column)| matches!(column, Column::Numbers(_) | Column::Lists { .. }));
     // Beside numbers only a text is known by its name alone: remarks are often few and short.
-    let meant = |known: &str, c: &Column| known == "text" || !numbers || looks::mostly_text(c, rows);
+    let meant =
+        |known: &str, c: &Column| known == "text" || !numbers || looks::mostly_text(c, rows);
     let named = |known: &&str| {
-        rest.iter().position(|(name, c)| name.eq_ignore_ascii_case(known) && words(c) && meant(known, c))
+        rest.iter()
+            .position(|(name, c)| name.eq_ignore_ascii_case(known) && words(c) && meant(known, c))
     };
     let at = TEXT_NAMES.iter().find_map(named).or_else(|| {
-        let others = rest.iter().filter(|(_, column)| !looks::looks_like_text(column, rows, 0)).count();
+        let others = rest
+            .iter()
+            .filter(|(_, column)| !looks::looks_like_text(column, rows, 0))
+            .count();
         // Beside many other columns only long texts are what the table is about: people's names are not.
         let length = if others > 2 { 60 } else { 20 };
-        rest.iter().position(|(_, column)| looks::looks_like_text(column, rows, length))
+        rest.iter()
+            .position(|(_, column)| looks::looks_like_text(column, rows, length))
     })?;
     let name = &rest.get(at)?.0;
     let note = match rest.len() {
         1 => format!("texts are the column {name}"),
-        _ => format!("texts are the column {name}; --drop-column {name} takes the other columns as features instead"),
+        _ => format!(
+            "texts are the column {name}; --drop-column {name} takes the other columns as features instead"
+        ),
     };
     Some((at, Some(note)))
 }

@@ -25,7 +25,10 @@ pub(crate) enum Format {
 impl Format {
     /// Whether its columns have names.
     pub fn has_columns(self) -> bool {
-        matches!(self, Format::Table | Format::Json | Format::Parquet | Format::Arrow)
+        matches!(
+            self,
+            Format::Table | Format::Json | Format::Parquet | Format::Arrow
+        )
     }
 }
 
@@ -47,9 +50,15 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"%PDF", "a PDF"),
     (b"PAR1", "Parquet"),
     (b"ARROW1", "Arrow"),
-    (b"FEA1", "the first version of Feather; write it anew with pandas.to_feather"),
+    (
+        b"FEA1",
+        "the first version of Feather; write it anew with pandas.to_feather",
+    ),
     (b"PARE", "encrypted Parquet"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save a table as CSV UTF-8"),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "an old Excel or Word file; save a table as CSV UTF-8",
+    ),
     (b"BZh", "bzip2"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xfd7zXZ", "xz"),
@@ -74,13 +83,19 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
         _ if ends(&[".mat"]) => "a MATLAB v5/v7 file",
         _ if ends(&[".gz"]) => "a gzip file",
         _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
-        _ if ends(&[".bsq", ".bil", ".bip", ".img"]) => "an ENVI scene with its header (.hdr) beside it",
+        _ if ends(&[".bsq", ".bil", ".bip", ".img"]) => {
+            "an ENVI scene with its header (.hdr) beside it"
+        }
         // Cut so early that nothing but letters is left: its reader says so.
-        _ if ends(&[".parquet", ".pq"]) && bytes.starts_with(b"PAR1") => return Ok(Format::Parquet),
+        _ if ends(&[".parquet", ".pq"]) && bytes.starts_with(b"PAR1") => {
+            return Ok(Format::Parquet);
+        }
         _ if ends(&[".parquet", ".pq"]) => "a Parquet file",
         _ if ends(&[".arrow", ".feather", ".ipc", ".arrows"]) => "an Arrow file",
         _ if ends(&[".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
-        _ if looks_like(bytes).is_none() && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) => {
+        _ if looks_like(bytes).is_none()
+            && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) =>
+        {
             return Ok(Format::Json);
         }
         _ => match document(bytes) {
@@ -93,10 +108,18 @@ pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
 }
 
 fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
-    let hdf5 = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"\x89HDF\r\n\x1a\n"));
+    let hdf5 = |at: usize| {
+        bytes
+            .get(at..)
+            .is_some_and(|rest| rest.starts_with(b"\x89HDF\r\n\x1a\n"))
+    };
     if hdf5(0) || hdf5(512) {
-        let next = "In MATLAB, save it again with: save('file.mat', 'X', '-v7'). From Python: numpy.save.";
-        return Err(Fault::format("this is HDF5 (MATLAB v7.3), which this tool does not read", next));
+        let next =
+            "In MATLAB, save it again with: save('file.mat', 'X', '-v7'). From Python: numpy.save.";
+        return Err(Fault::format(
+            "this is HDF5 (MATLAB v7.3), which this tool does not read",
+            next,
+        ));
     }
     Ok(match bytes {
         [b'P', b'A', b'R', b'1', ..] if !is_text(bytes) => Some(Format::Parquet),
@@ -109,7 +132,13 @@ fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
         },
         [0x1f, 0x8b, ..] => Some(Format::Gzip),
         [0, 0, 8 | 9 | 11..=14, 1..=8, ..] => Some(Format::Idx),
-        _ if matches!(bytes.get(124..128), Some([0, 1, b'I', b'M'] | [1, 0, b'M', b'I'])) => Some(Format::Mat),
+        _ if matches!(
+            bytes.get(124..128),
+            Some([0, 1, b'I', b'M'] | [1, 0, b'M', b'I'])
+        ) =>
+        {
+            Some(Format::Mat)
+        }
         _ => None,
     })
 }
@@ -119,18 +148,28 @@ fn without_arrays(bytes: &[u8]) -> Option<Fault> {
     let members = zip::members(bytes).ok()?;
     match () {
         _ if members.iter().any(|member| member.name.ends_with(".npy")) => None,
-        _ if members.iter().any(|member| member.name.starts_with("xl/")) => {
-            Some(Fault::format("this is an Excel workbook, which this tool does not read", "Save it as CSV UTF-8."))
-        }
-        _ => Some(Fault::format("this is a ZIP without arrays", "Unpack it, or give an npz as numpy.savez writes it.")),
+        _ if members.iter().any(|member| member.name.starts_with("xl/")) => Some(Fault::format(
+            "this is an Excel workbook, which this tool does not read",
+            "Save it as CSV UTF-8.",
+        )),
+        _ => Some(Fault::format(
+            "this is a ZIP without arrays",
+            "Unpack it, or give an npz as numpy.savez writes it.",
+        )),
     }
 }
 
 /// The fault of a single picture, a PDF or a page of the web, none of which is a pool.
 fn document(bytes: &[u8]) -> Option<Fault> {
     let what = looks_like(bytes);
-    let page = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    let begins = |word: &[u8]| page.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let page = bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .trim_ascii_start();
+    let begins = |word: &[u8]| {
+        page.get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
     let next = match what {
         Some("a PNG picture" | "a JPEG picture") => {
             "Give the folder that holds the pictures, or a table that lists them."
@@ -141,11 +180,17 @@ fn document(bytes: &[u8]) -> Option<Fault> {
         Some("a PDF") => "Save the texts as .txt, .csv or .jsonl.",
         _ if begins(b"<!doctype html") || begins(b"<html") => {
             let what = "this is an HTML page, perhaps what a site shows instead of a download";
-            return Some(Fault::format(what, "Download the file itself, or save the table of the page as CSV."));
+            return Some(Fault::format(
+                what,
+                "Download the file itself, or save the table of the page as CSV.",
+            ));
         }
         _ => return None,
     };
-    Some(Fault::format(format!("this looks like {}, not a pool", what.unwrap_or_default()), next))
+    Some(Fault::format(
+        format!("this looks like {}, not a pool", what.unwrap_or_default()),
+        next,
+    ))
 }
 
 /// What else a file certainly is.
@@ -157,23 +202,40 @@ fn looks_like(bytes: &[u8]) -> Option<&'static str> {
 
 /// The beginning of a file, and what begins so.
 fn begins_like(bytes: &[u8]) -> Option<(&'static [u8], &'static str)> {
-    BEGINNINGS.iter().copied().find(|(beginning, _)| bytes.starts_with(beginning))
+    BEGINNINGS
+        .iter()
+        .copied()
+        .find(|(beginning, _)| bytes.starts_with(beginning))
 }
 
 /// Whether nothing speaks against a text: no control characters but those that lines are made of.
 fn is_text(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| !byte.is_ascii_control() || matches!(byte, b'\t'..=b'\r'))
+    bytes
+        .iter()
+        .all(|&byte| !byte.is_ascii_control() || matches!(byte, b'\t'..=b'\r'))
 }
 
 /// `not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ)`.
 pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
     if bytes.is_empty() {
-        return Fault::format(format!("not {wanted} (the file is empty)"), "Copy or save it again.");
+        return Fault::format(
+            format!("not {wanted} (the file is empty)"),
+            "Copy or save it again.",
+        );
     }
-    let first: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02X}")).collect();
-    let guess = begins_like(bytes).map(|(_, what)| format!(": this looks like {what}")).unwrap_or_default();
+    let first: Vec<String> = bytes
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
+    let guess = begins_like(bytes)
+        .map(|(_, what)| format!(": this looks like {what}"))
+        .unwrap_or_default();
     let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
-    Fault::format(what, "Give an npy, npz, csv, tsv, jsonl, Parquet, Arrow, IDX or MATLAB v5/v7 file.")
+    Fault::format(
+        what,
+        "Give an npy, npz, csv, tsv, jsonl, Parquet, Arrow, IDX or MATLAB v5/v7 file.",
+    )
 }
 
 /// For a build that was made smaller.
@@ -200,10 +262,20 @@ mod tests {
 
     #[test]
     fn letters_at_the_beginning_are_no_proof() {
-        for text in
-            ["PAR1,b\n1,2\n", "PARE\n1\n", "ARROW1\tb\n1\t2\n", "BZh9;b\n", "GIF8 a\n", "MATLAB 5.0,x\n", "FEA1\n"]
-        {
-            assert_eq!(format("a.csv", text.as_bytes()), Ok(Format::Table), "{text:?}");
+        for text in [
+            "PAR1,b\n1,2\n",
+            "PARE\n1\n",
+            "ARROW1\tb\n1\t2\n",
+            "BZh9;b\n",
+            "GIF8 a\n",
+            "MATLAB 5.0,x\n",
+            "FEA1\n",
+        ] {
+            assert_eq!(
+                format("a.csv", text.as_bytes()),
+                Ok(Format::Table),
+                "{text:?}"
+            );
             let binary = [text.as_bytes(), b"\0"].concat();
             assert_ne!(format("a.csv", &binary), Ok(Format::Table), "{text:?}");
         }
@@ -213,9 +285,18 @@ mod tests {
     #[test]
     fn documents_are_called_what_they_are() {
         let cases: [(&[u8], &str); 8] = [
-            (b"\x89PNG\r\n\x1a\n", "a PNG picture, not a pool. Nothing was imported. Give the folder that holds"),
-            (b"\xff\xd8\xff\xe0", "a JPEG picture, not a pool. Nothing was imported. Give the folder that holds"),
-            (b"II*\0\x08", "a TIFF picture, not a pool. Nothing was imported. Save the pictures as .png"),
+            (
+                b"\x89PNG\r\n\x1a\n",
+                "a PNG picture, not a pool. Nothing was imported. Give the folder that holds",
+            ),
+            (
+                b"\xff\xd8\xff\xe0",
+                "a JPEG picture, not a pool. Nothing was imported. Give the folder that holds",
+            ),
+            (
+                b"II*\0\x08",
+                "a TIFF picture, not a pool. Nothing was imported. Save the pictures as .png",
+            ),
             (b"RIFF\x10\0\0\0WEBP", "a WebP picture"),
             (b"BM\x10\0", "a BMP picture"),
             (b"%PDF-1.7\n\x00", "a PDF, not a pool"),
@@ -224,16 +305,26 @@ mod tests {
         ];
         for (bytes, said) in cases {
             let text = format("a.csv", bytes).unwrap_err().to_string();
-            assert!(text.starts_with("this ") && text.contains(said), "{said}: {text}");
+            assert!(
+                text.starts_with("this ") && text.contains(said),
+                "{said}: {text}"
+            );
         }
         assert_eq!(format("a.csv", b"BM,RIFF\n1,2\n"), Ok(Format::Table));
     }
 
     #[test]
     fn the_wanted_message() {
-        let text = not_a("a NumPy file", b"PK\x03\x04rest").at("feats.npy").to_string();
-        let wanted = "feats.npy: not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ).";
+        let text = not_a("a NumPy file", b"PK\x03\x04rest")
+            .at("feats.npy")
+            .to_string();
+        let wanted =
+            "feats.npy: not a NumPy file (first bytes 50 4B 03 04: this looks like a ZIP/NPZ).";
         assert!(text.starts_with(wanted), "{text}");
-        assert!(not_a("a NumPy file", b"").to_string().contains("the file is empty"));
+        assert!(
+            not_a("a NumPy file", b"")
+                .to_string()
+                .contains("the file is empty")
+        );
     }
 }

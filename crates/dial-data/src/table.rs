@@ -39,7 +39,10 @@ impl Columns {
         let (found, wanted) = (record.len(), self.names.len());
         match record.fault {
             Some(fault) => Some(fault.into()),
-            None if found != wanted => Some(format!("{found} {}, expected {wanted}", plural(found, "cell", "cells"))),
+            None if found != wanted => Some(format!(
+                "{found} {}, expected {wanted}",
+                plural(found, "cell", "cells")
+            )),
             None => None,
         }
     }
@@ -54,7 +57,10 @@ pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Resul
         return Err(Fault::Shape("no rows".into()));
     }
     if let Some(fault) = first.fault {
-        return Err(Fault::Rows { bad: vec![(first.line, first.line, fault.into())], total: 1 });
+        return Err(Fault::Rows {
+            bad: vec![(first.line, first.line, fault.into())],
+            total: 1,
+        });
     }
     let remarks = records.remarks;
     let (header, note) = header::look(&first, records, dialect, options);
@@ -62,19 +68,36 @@ pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Resul
         true => first.fields().map(String::from).collect(),
         false => (0..first.len()).map(|column| column.to_string()).collect(),
     };
-    if let Some(name) = names.first_mut().filter(|name| !roles::is_asked(name, options)) {
+    if let Some(name) = names
+        .first_mut()
+        .filter(|name| !roles::is_asked(name, options))
+    {
         unmarked(name);
     }
     let roles = Roles::new(&names, header, options)?;
-    let passed =
-        || format!("passed over {remarks} {} of remarks (#) above the table", plural(remarks, "line", "lines"));
+    let passed = || {
+        format!(
+            "passed over {remarks} {} of remarks (#) above the table",
+            plural(remarks, "line", "lines")
+        )
+    };
     let notes = (remarks > 0).then(passed).into_iter().chain(note).collect();
-    Ok(Columns { header, names, roles, dialect, notes })
+    Ok(Columns {
+        header,
+        names,
+        roles,
+        dialect,
+        notes,
+    })
 }
 
 /// Takes the mark of a remark from the first name.
 fn unmarked(name: &mut String) {
-    if let Some(rest) = name.strip_prefix('#').map(str::trim).filter(|rest| !rest.is_empty()) {
+    if let Some(rest) = name
+        .strip_prefix('#')
+        .map(str::trim)
+        .filter(|rest| !rest.is_empty())
+    {
         *name = rest.to_string();
     }
 }
@@ -108,8 +131,14 @@ struct Rows {
 
 fn literal_note((rows, line): (usize, usize)) -> Option<String> {
     let note = || {
-        let rows = if rows == 1 { String::new() } else { format!(", in {rows} rows") };
-        format!("quotes that enclose no whole cell were read as they stand (first: line {line}{rows})")
+        let rows = if rows == 1 {
+            String::new()
+        } else {
+            format!(", in {rows} rows")
+        };
+        format!(
+            "quotes that enclose no whole cell were read as they stand (first: line {line}{rows})"
+        )
     };
     (rows > 0).then(note)
 }
@@ -122,7 +151,12 @@ fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet
     };
     let readings: Vec<Reading> = (0..columns.names.len()).map(first).collect();
     let mut rows = rows(&columns, &readings, bytes);
-    let mut notes: Vec<String> = columns.dialect.note(options).into_iter().chain(columns.notes.clone()).collect();
+    let mut notes: Vec<String> = columns
+        .dialect
+        .note(options)
+        .into_iter()
+        .chain(columns.notes.clone())
+        .collect();
     notes.extend(literal_note(rows.literal));
     if rows.bad.total > 0 {
         let (settled, said) = reading::settle(
@@ -173,7 +207,10 @@ fn rows(columns: &Columns, readings: &[Reading], bytes: &[u8]) -> Rows {
     let (mut record, mut row) = (Record::default(), 0);
     let mut parsed = Vec::with_capacity(readings.len());
     while records.next(&mut record) {
-        match columns.fault(&record).or_else(|| rows.parse(&record, columns, readings, &mut parsed)) {
+        match columns
+            .fault(&record)
+            .or_else(|| rows.parse(&record, columns, readings, &mut parsed))
+        {
             Some(why) => rows.bad.push(|| (record.line, why)),
             None => {
                 rows.push(&record, &parsed);
@@ -230,10 +267,14 @@ fn no_number(cell: &str, columns: &Columns, at: usize) -> String {
     let (comma, text) = (columns.dialect.decimal_comma, shortened(cell));
     match comma {
         false if cell.replacen(',', ".", 1).parse::<f64>().is_ok() => {
-            format!("column {name} is not a number ({text:?}: decimals need a point, or --decimal comma)")
+            format!(
+                "column {name} is not a number ({text:?}: decimals need a point, or --decimal comma)"
+            )
         }
         true if cell.parse::<f64>().is_ok() => {
-            format!("column {name} is not a number ({text:?}: decimals need a comma, or --decimal point)")
+            format!(
+                "column {name} is not a number ({text:?}: decimals need a comma, or --decimal point)"
+            )
         }
         _ => format!("column {name} is not a number ({text:?})"),
     }
@@ -267,7 +308,10 @@ mod tests {
 
     #[test]
     fn columns_by_number_without_a_header() {
-        let options = ReadOptions { label_column: Some("1".into()), ..ReadOptions::default() };
+        let options = ReadOptions {
+            label_column: Some("1".into()),
+            ..ReadOptions::default()
+        };
         let draft = read(b"1.5,cat\n2.5,dog\n", &options).unwrap();
         assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.5, 2.5]));
         assert_eq!(draft.truth.unwrap().classes, ["cat", "dog"]);
@@ -277,15 +321,34 @@ mod tests {
     fn an_index_without_a_name_is_no_feature() {
         let none = ReadOptions::default();
         let draft = read(b",a,b\n0,5,6\n1,7,8\n", &none).unwrap();
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![5.0, 6.0, 7.0, 8.0]));
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F64(vec![5.0, 6.0, 7.0, 8.0])
+        );
         assert_eq!(draft.ids.unwrap(), ["0", "1"]);
-        assert_eq!(draft.notes, ["the first column has no name: it is taken for the ids"]);
+        assert_eq!(
+            draft.notes,
+            ["the first column has no name: it is taken for the ids"]
+        );
         // Beside ids it is left out; with values that repeat it is a column like any other.
         let both = read(b",id,a\n0,x,5\n1,y,7\n", &none).unwrap();
-        assert_eq!((both.matrix.unwrap().values, both.ids.unwrap().len()), (Buffer::F64(vec![5.0, 7.0]), 2));
+        assert_eq!(
+            (both.matrix.unwrap().values, both.ids.unwrap().len()),
+            (Buffer::F64(vec![5.0, 7.0]), 2)
+        );
         let double = read(b",a\n3,5\n3,7\n", &none).unwrap();
-        assert_eq!((double.matrix.as_ref().unwrap().dim, double.ids, double.notes.len()), (2, None, 0));
-        let dropped = ReadOptions { drop_columns: vec![String::new()], ..ReadOptions::default() };
+        assert_eq!(
+            (
+                double.matrix.as_ref().unwrap().dim,
+                double.ids,
+                double.notes.len()
+            ),
+            (2, None, 0)
+        );
+        let dropped = ReadOptions {
+            drop_columns: vec![String::new()],
+            ..ReadOptions::default()
+        };
         assert_eq!(read(b",a\n0,5\n1,7\n", &dropped).unwrap().ids, None);
     }
 
@@ -295,8 +358,15 @@ mod tests {
             drop_columns: names.iter().map(|name| name.to_string()).collect(),
             ..ReadOptions::default()
         };
-        let draft = read(b"a,species,label,b\n1,x,0,2\n3,y,1,4\n", &drop(&["species", "label"])).unwrap();
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0]));
+        let draft = read(
+            b"a,species,label,b\n1,x,0,2\n3,y,1,4\n",
+            &drop(&["species", "label"]),
+        )
+        .unwrap();
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F64(vec![1.0, 2.0, 3.0, 4.0])
+        );
         assert!(draft.truth.is_none(), "what is left out holds no labels");
         let draft = read(b"1,x\n2,y\n", &drop(&["1"])).unwrap();
         assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0]));
@@ -306,26 +376,48 @@ mod tests {
     fn what_people_write_above_and_around_cells() {
         let none = ReadOptions::default();
         let draft = read(b"# made by us\n#id, a,b\nx,1,2\ny,3,4\n", &none).unwrap();
-        assert_eq!((draft.ids.unwrap().join(" "), draft.matrix.unwrap().dim), ("x y".into(), 2));
-        assert_eq!(draft.notes, ["passed over 1 line of remarks (#) above the table"]);
-        let draft =
-            super::read(b"a\tsaid\n1\t\"so\" it goes\n2\tno\n3\tno\n4\t\"so\" it goes\n", "a.tsv", &none).unwrap();
+        assert_eq!(
+            (draft.ids.unwrap().join(" "), draft.matrix.unwrap().dim),
+            ("x y".into(), 2)
+        );
+        assert_eq!(
+            draft.notes,
+            ["passed over 1 line of remarks (#) above the table"]
+        );
+        let draft = super::read(
+            b"a\tsaid\n1\t\"so\" it goes\n2\tno\n3\tno\n4\t\"so\" it goes\n",
+            "a.tsv",
+            &none,
+        )
+        .unwrap();
         assert_eq!(draft.beside.unwrap().cells[0], "\"so\" it goes");
         assert_eq!(
             draft.notes[0],
             "quotes that enclose no whole cell were read as they stand (first: line 2, in 2 rows)"
         );
         let draft = read("a;b\n\u{2212}1,5;1\u{a0}000,5\n2;3\n".as_bytes(), &none).unwrap();
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![-1.5, 1000.5, 2.0, 3.0]));
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F64(vec![-1.5, 1000.5, 2.0, 3.0])
+        );
     }
 
     #[test]
     fn rows_left_out_keep_their_numbers() {
-        let options = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+        let options = ReadOptions {
+            skip_bad: true,
+            ..ReadOptions::default()
+        };
         let draft = read(b"a,b\n1,2\n3\n5,6\n", &options).unwrap();
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F64(vec![1.0, 2.0, 5.0, 6.0]));
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F64(vec![1.0, 2.0, 5.0, 6.0])
+        );
         assert_eq!(draft.ids.unwrap(), ["0", "2"]);
         assert_eq!(draft.kept, Some((vec![0, 2], 3)));
-        assert_eq!(draft.notes, ["left out 1 bad row: line 3 (1 cell, expected 2)"]);
+        assert_eq!(
+            draft.notes,
+            ["left out 1 bad row: line 3 (1 cell, expected 2)"]
+        );
     }
 }

@@ -80,7 +80,9 @@ pub(crate) fn draft(
                 chosen.take_words(&name, &words, rows);
                 rest.push((name, Column::Words(words)));
             }
-            Column::Other(what) => chosen.notes.push(format!("left out the column {name}: it holds {what}")),
+            Column::Other(what) => chosen
+                .notes
+                .push(format!("left out the column {name}: it holds {what}")),
             Column::Lists { .. } => unreachable!("lists are features of their own"),
         }
     }
@@ -114,7 +116,12 @@ impl Chosen {
             self.like_ids.push(name.clone());
         }
         let present = (rows - missing) as f64;
-        let mean = numbers.values.iter().filter(|value| value.is_finite()).map(|value| value / present).sum();
+        let mean = numbers
+            .values
+            .iter()
+            .filter(|value| value.is_finite())
+            .map(|value| value / present)
+            .sum();
         self.numbers.push((name, numbers, mean));
     }
 
@@ -123,42 +130,93 @@ impl Chosen {
         if missing == rows {
             return self.empty.push(name.into());
         }
-        let values: HashSet<&str> = words.iter().map(String::as_str).filter(|word| !is_missing(word)).collect();
+        let values: HashSet<&str> = words
+            .iter()
+            .map(String::as_str)
+            .filter(|word| !is_missing(word))
+            .collect();
         if values.len() == 1 && missing == 0 {
             return self.constant.push(name.into());
         }
-        let features: usize = self.categories.iter().map(|category| category.values.len()).sum();
-        if values.len() > MOST_VALUES || 2 * values.len() > rows || features + values.len() > MOST_FEATURES {
-            let (row, first) = words.iter().enumerate().find(|(_, word)| !is_missing(word)).unwrap_or((0, &words[0]));
+        let features: usize = self
+            .categories
+            .iter()
+            .map(|category| category.values.len())
+            .sum();
+        if values.len() > MOST_VALUES
+            || 2 * values.len() > rows
+            || features + values.len() > MOST_FEATURES
+        {
+            let (row, first) = words
+                .iter()
+                .enumerate()
+                .find(|(_, word)| !is_missing(word))
+                .unwrap_or((0, &words[0]));
             if looks_like_text_cells(words, rows, 20) {
                 self.texts.push(name.into());
             }
-            self.no_features.push(format!("{name} ({} different)", values.len()));
-            return self.words.push((name.into(), rows - missing, shortened(first), row));
+            self.no_features
+                .push(format!("{name} ({} different)", values.len()));
+            return self
+                .words
+                .push((name.into(), rows - missing, shortened(first), row));
         }
         if missing > 0 {
             self.missing.push(format!("{name} {missing}"));
         }
-        let values: Vec<String> = values.into_iter().map(String::from).collect::<BTreeSet<_>>().into_iter().collect();
+        let values: Vec<String> = values
+            .into_iter()
+            .map(String::from)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         let place: BTreeMap<&str, usize> = values.iter().map(String::as_str).zip(0..).collect();
-        let of = words.iter().map(|word| place.get(word.as_str()).copied()).collect();
-        self.categories.push(Category { name: name.into(), values, of });
+        let of = words
+            .iter()
+            .map(|word| place.get(word.as_str()).copied())
+            .collect();
+        self.categories.push(Category {
+            name: name.into(),
+            values,
+            of,
+        });
     }
 
     /// The fault of a table without features.
     fn nothing(self, sheet: &Sheet) -> Fault {
         let mut words = self.words.into_iter();
         let Some((name, count, first, row)) = words.next() else {
-            let what = self.notes.iter().map(|note| format!("; {note}")).collect::<String>();
+            let what = self
+                .notes
+                .iter()
+                .map(|note| format!("; {note}"))
+                .collect::<String>();
             return Fault::Shape(format!("no columns of numbers{what}"));
         };
-        let line = sheet.lines.as_ref().and_then(|lines| lines.get(row)).copied().unwrap_or(0);
-        Fault::Words { name, count, total: sheet.rows, first, line, others: words.map(|(name, ..)| name).collect() }
+        let line = sheet
+            .lines
+            .as_ref()
+            .and_then(|lines| lines.get(row))
+            .copied()
+            .unwrap_or(0);
+        Fault::Words {
+            name,
+            count,
+            total: sheet.rows,
+            first,
+            line,
+            others: words.map(|(name, ..)| name).collect(),
+        }
     }
 
     fn features(&self, rows: usize) -> Draft {
         let names: Vec<String> = self.numbers.iter().map(|(name, ..)| name.clone()).collect();
-        let one = |c: &Category| c.values.iter().map(|value| format!("{}={value}", c.name)).collect::<Vec<_>>();
+        let one = |c: &Category| {
+            c.values
+                .iter()
+                .map(|value| format!("{}={value}", c.name))
+                .collect::<Vec<_>>()
+        };
         let categories: Vec<String> = self.categories.iter().flat_map(one).collect();
         let all = [names.clone(), categories.clone()].concat();
         let matrix = self.filled(self.gathered(rows, categories.len()));
@@ -167,7 +225,10 @@ impl Chosen {
             _ => Draft::new(matrix, Show::Numbers(names)),
         };
         // Missing numbers are shown as what they are.
-        let missing = self.numbers.iter().any(|(_, numbers, _)| !numbers.missing.is_empty());
+        let missing = self
+            .numbers
+            .iter()
+            .any(|(_, numbers, _)| !numbers.missing.is_empty());
         if missing || !self.numbers.is_empty() && !categories.is_empty() {
             draft.original = Some(self.gathered(rows, 0));
         }
@@ -183,12 +244,17 @@ impl Chosen {
         for (block, out) in values.chunks_mut(BLOCK * dim).enumerate() {
             for (column, (_, numbers, _)) in self.numbers.iter().enumerate() {
                 let cells = &numbers.values[block * BLOCK..];
-                out.chunks_mut(dim).zip(cells).for_each(|(row, &value)| row[column] = value);
+                out.chunks_mut(dim)
+                    .zip(cells)
+                    .for_each(|(row, &value)| row[column] = value);
             }
             let mut column = self.numbers.len();
             for category in self.categories.iter().filter(|_| categories > 0) {
                 let of = &category.of[block * BLOCK..];
-                let known = out.chunks_mut(dim).zip(of).filter_map(|(row, of)| Some((row, (*of)?)));
+                let known = out
+                    .chunks_mut(dim)
+                    .zip(of)
+                    .filter_map(|(row, of)| Some((row, (*of)?)));
                 known.for_each(|(row, value)| row[column + value] = HALF);
                 column += category.values.len();
             }
@@ -198,7 +264,11 @@ impl Chosen {
             true => Buffer::F32(values.into_iter().map(|value| value as f32).collect()),
             false => Buffer::F64(values),
         };
-        Matrix { values, n: rows, dim }
+        Matrix {
+            values,
+            n: rows,
+            dim,
+        }
     }
 
     /// Means in place of missing numbers.
@@ -217,34 +287,63 @@ impl Chosen {
 
     /// Whether the columns of numbers are to be standardised where nobody says; if so and it is `decisive`, why.
     fn standardize(&self, decisive: bool) -> (bool, Option<String>) {
-        let mut spreads: Vec<f64> = self.numbers.iter().map(|(_, numbers, _)| deviation(&numbers.values)).collect();
+        let mut spreads: Vec<f64> = self
+            .numbers
+            .iter()
+            .map(|(_, numbers, _)| deviation(&numbers.values))
+            .collect();
         spreads.retain(|&spread| spread > 0.0);
         spreads.sort_unstable_by(f64::total_cmp);
-        let usual = if self.numbers.len() < MANY { spreads.first() } else { spreads.get(spreads.len() / 2) };
-        let ratio = spreads.last().zip(usual).map_or(1.0, |(last, usual)| last / usual);
+        let usual = if self.numbers.len() < MANY {
+            spreads.first()
+        } else {
+            spreads.get(spreads.len() / 2)
+        };
+        let ratio = spreads
+            .last()
+            .zip(usual)
+            .map_or(1.0, |(last, usual)| last / usual);
         let why = match () {
             _ if self.numbers.is_empty() => return (false, None),
             _ if !self.categories.is_empty() => "to stand beside categories".to_string(),
             _ if ratio > FACTOR => format!("because their scales differ by {} x", rounded(ratio)),
             _ => return (false, None),
         };
-        let note = || format!("columns of numbers were standardised {why}; --standardize=no keeps them");
+        let note =
+            || format!("columns of numbers were standardised {why}; --standardize=no keeps them");
         (true, decisive.then(note))
     }
 
     /// What is to be said of columns, one sentence for those of a kind.
     fn column_notes(&self) -> Vec<String> {
-        let value =
-            |c: &Category| format!("{} ({} {})", c.name, c.values.len(), plural(c.values.len(), "value", "values"));
+        let value = |c: &Category| {
+            format!(
+                "{} ({} {})",
+                c.name,
+                c.values.len(),
+                plural(c.values.len(), "value", "values")
+            )
+        };
         let categories: Vec<String> = self.categories.iter().map(value).collect();
         let texts = match self.texts.as_slice() {
             [] => String::new(),
-            texts => format!(", --text-column makes features of texts ({})", listed(texts)),
+            texts => format!(
+                ", --text-column makes features of texts ({})",
+                listed(texts)
+            ),
         };
         let kinds = [
             (&self.empty, "left out, empty in every row", String::new()),
-            (&self.constant, "no features, the same in every row", String::new()),
-            (&categories, "categories", "; --label-column NAME if one of them holds the labels".into()),
+            (
+                &self.constant,
+                "no features, the same in every row",
+                String::new(),
+            ),
+            (
+                &categories,
+                "categories",
+                "; --label-column NAME if one of them holds the labels".into(),
+            ),
             (
                 &self.no_features,
                 "words that are no features",
@@ -257,7 +356,9 @@ impl Chosen {
             ),
         ];
         let kinds = kinds.into_iter().filter(|(names, ..)| !names.is_empty());
-        kinds.map(|(names, what, next)| format!("{what}: {}{next}", listed(names))).collect()
+        kinds
+            .map(|(names, what, next)| format!("{what}: {}{next}", listed(names)))
+            .collect()
     }
 
     fn missing_note(&self) -> Option<String> {
@@ -273,7 +374,11 @@ fn listed(names: &[String]) -> String {
 
 /// Two figures are enough to see why.
 fn rounded(ratio: f64) -> String {
-    if ratio < 1e6 { format!("{}", ratio.round()) } else { format!("{ratio:.0e}") }
+    if ratio < 1e6 {
+        format!("{}", ratio.round())
+    } else {
+        format!("{ratio:.0e}")
+    }
 }
 
 /// The standard deviation of the finite values, however large or small they are.
@@ -287,7 +392,12 @@ fn deviation(values: &[f64]) -> f64 {
     }
     let mean = finite().map(|value| value / largest).sum::<f64>() / count;
     let square = |x: f64| x * x;
-    largest * (finite().map(|value| square(value / largest - mean)).sum::<f64>() / count).sqrt()
+    largest
+        * (finite()
+            .map(|value| square(value / largest - mean))
+            .sum::<f64>()
+            / count)
+            .sqrt()
 }
 
 #[cfg(test)]
@@ -295,7 +405,10 @@ mod tests {
     use super::*;
 
     fn numbers(values: &[f64]) -> Column {
-        Column::Numbers(Numbers { values: values.to_vec(), ..Numbers::default() })
+        Column::Numbers(Numbers {
+            values: values.to_vec(),
+            ..Numbers::default()
+        })
     }
 
     fn words(cells: &[&str]) -> Column {
@@ -303,56 +416,112 @@ mod tests {
     }
 
     fn made(columns: Vec<(&str, Column)>, rows: usize) -> (Draft, Vec<String>) {
-        let sheet = Sheet { rows, ..Sheet::default() };
-        let mut rest = columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect();
+        let sheet = Sheet {
+            rows,
+            ..Sheet::default()
+        };
+        let mut rest = columns
+            .into_iter()
+            .map(|(name, column)| (name.to_string(), column))
+            .collect();
         let mut notes = Vec::new();
-        (draft(&sheet, &mut rest, &mut notes, &ReadOptions::default()).unwrap(), notes)
+        (
+            draft(&sheet, &mut rest, &mut notes, &ReadOptions::default()).unwrap(),
+            notes,
+        )
     }
 
     #[test]
     fn categories_are_one_apart() {
         let cells = words(&["b", "a", "", "b", "a"]);
-        let (draft, notes) = made(vec![("x", numbers(&[1.0, 2.0, 3.0, 4.0, 5.0])), ("c", cells)], 5);
+        let (draft, notes) = made(
+            vec![("x", numbers(&[1.0, 2.0, 3.0, 4.0, 5.0])), ("c", cells)],
+            5,
+        );
         let matrix = draft.matrix.unwrap();
-        assert_eq!((matrix.dim, draft.categories, draft.standardize), (3, 2, true));
+        assert_eq!(
+            (matrix.dim, draft.categories, draft.standardize),
+            (3, 2, true)
+        );
         // Columns: x, c=a, c=b.
         let row = |row: usize| [1, 2].map(|column| matrix.get(row, column));
-        assert_eq!([row(0), row(1), row(2)], [[0.0, HALF], [HALF, 0.0], [0.0, 0.0]]);
+        assert_eq!(
+            [row(0), row(1), row(2)],
+            [[0.0, HALF], [HALF, 0.0], [0.0, 0.0]]
+        );
         assert!((2.0 * HALF * HALF - 1.0).abs() < 1e-15);
-        assert_eq!(draft.original.unwrap().values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(
+            draft.original.unwrap().values,
+            Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0])
+        );
         assert_eq!(draft.show, Show::Numbers(vec!["x".into()]));
         assert_eq!(draft.beside.unwrap().cells, ["b", "a", "", "b", "a"]);
         assert_eq!(notes.len(), 3, "{notes:?}");
-        assert!(notes[2].starts_with("missing cells by column: c 1; numbers were"), "{notes:?}");
+        assert!(
+            notes[2].starts_with("missing cells by column: c 1; numbers were"),
+            "{notes:?}"
+        );
     }
 
     #[test]
     fn missing_numbers_become_the_mean() {
-        let column = Numbers { values: vec![1.0, f64::NAN, 6.0, 2.0], missing: vec![1], single: true };
-        let none = Numbers { values: vec![f64::NAN; 4], missing: vec![0, 1, 2, 3], single: true };
-        let (draft, notes) = made(vec![("a", Column::Numbers(column)), ("b", Column::Numbers(none))], 4);
-        assert_eq!(draft.matrix.unwrap().values, Buffer::F32(vec![1.0, 3.0, 6.0, 2.0]));
+        let column = Numbers {
+            values: vec![1.0, f64::NAN, 6.0, 2.0],
+            missing: vec![1],
+            single: true,
+        };
+        let none = Numbers {
+            values: vec![f64::NAN; 4],
+            missing: vec![0, 1, 2, 3],
+            single: true,
+        };
+        let (draft, notes) = made(
+            vec![("a", Column::Numbers(column)), ("b", Column::Numbers(none))],
+            4,
+        );
+        assert_eq!(
+            draft.matrix.unwrap().values,
+            Buffer::F32(vec![1.0, 3.0, 6.0, 2.0])
+        );
         let shown = draft.original.unwrap();
-        assert!(shown.get(1, 0).is_nan() && shown.get(2, 0) == 6.0, "what is missing is shown as missing");
+        assert!(
+            shown.get(1, 0).is_nan() && shown.get(2, 0) == 6.0,
+            "what is missing is shown as missing"
+        );
         assert_eq!(notes[0], "left out, empty in every row: b");
-        assert!(notes[1].starts_with("missing cells by column: a 1; "), "{notes:?}");
+        assert!(
+            notes[1].starts_with("missing cells by column: a 1; "),
+            "{notes:?}"
+        );
     }
 
     #[test]
     fn scales_that_differ_are_brought_together() {
         // Standard deviations 1 and 10, then 1 and 11.
-        let two = |scale: f64| made(vec![("a", numbers(&[1.0, 3.0])), ("b", numbers(&[0.0, 2.0 * scale]))], 2);
+        let two = |scale: f64| {
+            made(
+                vec![
+                    ("a", numbers(&[1.0, 3.0])),
+                    ("b", numbers(&[0.0, 2.0 * scale])),
+                ],
+                2,
+            )
+        };
         assert!(!two(10.0).0.standardize && two(10.0).1.is_empty());
         let (draft, notes) = two(11.0);
         assert!(draft.standardize);
         assert_eq!(
             notes,
-            ["columns of numbers were standardised because their scales differ by 11 x; --standardize=no keeps them"]
+            [
+                "columns of numbers were standardised because their scales differ by 11 x; --standardize=no keeps them"
+            ]
         );
         // Of many columns a few quiet ones change nothing, a few loud ones do.
         let many = |odd: f64| {
             let column = |i: usize| numbers(&[0.0, if i == 0 { odd } else { 1.0 }]);
-            made((0..MANY).map(|i| ("c", column(i))).collect(), 2).0.standardize
+            made((0..MANY).map(|i| ("c", column(i))).collect(), 2)
+                .0
+                .standardize
         };
         assert!(!many(0.001) && many(1000.0));
     }
@@ -360,15 +529,34 @@ mod tests {
     #[test]
     fn words_without_meaning_stay_beside() {
         let names: Vec<String> = (0..6).map(|i| format!("p{i}")).collect();
-        let (draft, notes) = made(vec![("a", numbers(&[1.0; 6])), ("who", Column::Words(names.clone()))], 6);
-        assert_eq!((draft.matrix.unwrap().dim, draft.beside.unwrap().cells), (1, names));
+        let (draft, notes) = made(
+            vec![
+                ("a", numbers(&[1.0; 6])),
+                ("who", Column::Words(names.clone())),
+            ],
+            6,
+        );
+        assert_eq!(
+            (draft.matrix.unwrap().dim, draft.beside.unwrap().cells),
+            (1, names)
+        );
         assert!(
-            notes[0].starts_with("words that are no features: who (6 different); --label-column NAME"),
+            notes[0]
+                .starts_with("words that are no features: who (6 different); --label-column NAME"),
             "{notes:?}"
         );
         // Two values in four rows are a category.
-        let (draft, notes) = made(vec![("a", numbers(&[1.0; 4])), ("c", words(&["x", "x", "y", "y"]))], 4);
+        let (draft, notes) = made(
+            vec![
+                ("a", numbers(&[1.0; 4])),
+                ("c", words(&["x", "x", "y", "y"])),
+            ],
+            4,
+        );
         assert_eq!((draft.matrix.unwrap().dim, draft.categories), (3, 2));
-        assert_eq!(notes[0], "categories: c (2 values); --label-column NAME if one of them holds the labels");
+        assert_eq!(
+            notes[0],
+            "categories: c (2 values); --label-column NAME if one of them holds the labels"
+        );
     }
 }

@@ -37,7 +37,11 @@ impl Member<'_> {
     /// The whole member, its size and checksum verified.
     pub fn read(&self) -> Result<Vec<u8>, Fault> {
         let data = match self.deflated {
-            true => inflate::exactly(DeflateDecoder::new(self.packed), self.packed.len(), self.size)?,
+            true => inflate::exactly(
+                DeflateDecoder::new(self.packed),
+                self.packed.len(),
+                self.size,
+            )?,
             false => self.packed.to_vec(),
         };
         let mut crc = Crc::new();
@@ -60,20 +64,27 @@ impl Member<'_> {
 /// The members of an archive, in the order of its directory.
 pub(crate) fn members(bytes: &[u8]) -> Result<Vec<Member<'_>>, Fault> {
     let (count, size, start) = directory(bytes)?;
-    let end = start.checked_add(size).filter(|&end| end <= bytes.len() as u64);
+    let end = start
+        .checked_add(size)
+        .filter(|&end| end <= bytes.len() as u64);
     let end = end.ok_or_else(|| Fault::damaged("the ZIP directory lies outside the file"))?;
     let area = bytes.get(start as usize..end as usize).unwrap_or_default();
     let mut from = Bytes::new(area, 0, false);
     let mut members = Vec::new();
     let mut ranges = Vec::new();
     for _ in 0..count {
-        let entry = entry(&mut from).ok_or_else(|| Fault::damaged("the ZIP directory cannot be read"))?;
+        let entry =
+            entry(&mut from).ok_or_else(|| Fault::damaged("the ZIP directory cannot be read"))?;
         let (member, range) = member(bytes, start, entry)?;
         members.push(member);
         ranges.push(range);
     }
     ranges.sort_unstable();
-    match ranges.iter().zip(ranges.iter().skip(1)).any(|(one, next)| one.1 > next.0) {
+    match ranges
+        .iter()
+        .zip(ranges.iter().skip(1))
+        .any(|(one, next)| one.1 > next.0)
+    {
         true => Err(Fault::damaged("members of the ZIP archive overlap")),
         false => Ok(members),
     }
@@ -88,14 +99,19 @@ fn directory(bytes: &[u8]) -> Result<(u64, u64, u64), Fault> {
     let earliest = bytes.len().saturating_sub(22 + 65_535);
     let fits = |&at: &usize| {
         let comment = Bytes::new(bytes, at + 20, false).u16();
-        bytes.get(at..at + 4) == Some(b"PK\x05\x06") && comment.is_some_and(|c| at + 22 + usize::from(c) == bytes.len())
+        bytes.get(at..at + 4) == Some(b"PK\x05\x06")
+            && comment.is_some_and(|c| at + 22 + usize::from(c) == bytes.len())
     };
-    let at = (earliest..=bytes.len().saturating_sub(22)).rev().find(fits).ok_or_else(cut)?;
+    let at = (earliest..=bytes.len().saturating_sub(22))
+        .rev()
+        .find(fits)
+        .ok_or_else(cut)?;
     let mut from = Bytes::new(bytes, at + 10, false);
     let count = from.u16().ok_or_else(cut)?;
     let (size, start) = from.u32().zip(from.u32()).ok_or_else(cut)?;
     if count == u16::MAX || size == u32::MAX || start == u32::MAX {
-        return directory64(bytes, at).ok_or_else(|| Fault::damaged("the ZIP64 directory cannot be read"));
+        return directory64(bytes, at)
+            .ok_or_else(|| Fault::damaged("the ZIP64 directory cannot be read"));
     }
     Ok((u64::from(count), u64::from(size), u64::from(start)))
 }
@@ -129,7 +145,15 @@ fn entry(from: &mut Bytes<'_>) -> Option<Entry> {
         _ => Some(u64::from(short)),
     };
     let (size, packed, offset) = (full(size)?, full(packed)?, full(offset)?);
-    Some(Entry { name, flags, method, crc, packed, size, offset })
+    Some(Entry {
+        name,
+        flags,
+        method,
+        crc,
+        packed,
+        size,
+        offset,
+    })
 }
 
 /// The ZIP64 part of an extra field: 64-bit size, packed size and offset, each only where the short one is full.
@@ -149,20 +173,37 @@ fn member(bytes: &[u8], directory: u64, entry: Entry) -> Result<(Member<'_>, (u6
     let name = String::from_utf8_lossy(&entry.name).into_owned();
     let fault = |what: &str| Fault::damaged(format!("{name}: {what}"));
     if entry.flags & 0x2041 != 0 {
-        return Err(Fault::format(format!("{name} is encrypted"), "Save it without a password."));
+        return Err(Fault::format(
+            format!("{name} is encrypted"),
+            "Save it without a password.",
+        ));
     }
     if entry.method != 0 && entry.method != 8 {
-        let what = format!("{name} is packed by method {}, only stored and deflated are read", entry.method);
-        return Err(Fault::format(what, "Save it with numpy.savez or numpy.savez_compressed."));
+        let what = format!(
+            "{name} is packed by method {}, only stored and deflated are read",
+            entry.method
+        );
+        return Err(Fault::format(
+            what,
+            "Save it with numpy.savez or numpy.savez_compressed.",
+        ));
     }
     if entry.method == 0 && entry.packed != entry.size {
         return Err(fault("is stored, but its two sizes differ"));
     }
     let start = local_data(bytes, &entry).ok_or_else(|| fault("has no valid local header"))?;
-    let end = start.checked_add(entry.packed).filter(|&end| end <= directory);
+    let end = start
+        .checked_add(entry.packed)
+        .filter(|&end| end <= directory);
     let end = end.ok_or_else(|| fault("reaches past the data of the archive"))?;
     let packed = bytes.get(start as usize..end as usize).unwrap_or_default();
-    let member = Member { size: entry.size, packed, deflated: entry.method == 8, crc: entry.crc, name };
+    let member = Member {
+        size: entry.size,
+        packed,
+        deflated: entry.method == 8,
+        crc: entry.crc,
+        name,
+    };
     Ok((member, (entry.offset, end)))
 }
 

@@ -19,7 +19,9 @@ fn options(folder: &Path, args: &[&str]) -> ReadOptions {
             "--skip-bad" => options.skip_bad = true,
             "--id-column" => options.id_column = words.next().map(|word| word.to_string()),
             "--label-column" => options.label_column = words.next().map(|word| word.to_string()),
-            "--drop-column" => options.drop_columns.extend(words.next().map(|word| word.to_string())),
+            "--drop-column" => options
+                .drop_columns
+                .extend(words.next().map(|word| word.to_string())),
             "--variable" => options.variable = words.next().map(|word| word.to_string()),
             "--text-column" => options.text_column = words.next().map(|word| word.to_string()),
             "--image-column" => options.image_column = words.next().map(|word| word.to_string()),
@@ -49,7 +51,12 @@ fn every_bad_file_is_refused_in_the_right_words() {
         if let Some((name, bytes)) = &case.beside {
             fs::write(folder.path().join(name), bytes).unwrap();
         }
-        let found = read(folder.path(), case.file_name, &case.bytes, &options(folder.path(), &case.args));
+        let found = read(
+            folder.path(),
+            case.file_name,
+            &case.bytes,
+            &options(folder.path(), &case.args),
+        );
         match found {
             Ok(pool) => wrong.push(format!("{}: was read: {} rows", case.name, pool.matrix.n)),
             Err(error) if error.code() == case.code && error.to_string().contains(case.says) => {}
@@ -62,17 +69,36 @@ fn every_bad_file_is_refused_in_the_right_words() {
             )),
         }
     }
-    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
 fn every_message_says_what_was_kept_and_what_to_do() {
-    for case in corpus::cases().iter().filter(|case| case.beside.is_none() && case.args.is_empty()) {
+    for case in corpus::cases()
+        .iter()
+        .filter(|case| case.beside.is_none() && case.args.is_empty())
+    {
         let folder = tempfile::tempdir().unwrap();
-        let text = read(folder.path(), case.file_name, &case.bytes, &ReadOptions::default()).unwrap_err().to_string();
+        let text = read(
+            folder.path(),
+            case.file_name,
+            &case.bytes,
+            &ReadOptions::default(),
+        )
+        .unwrap_err()
+        .to_string();
         let place = folder.path().join(case.file_name).display().to_string();
         assert!(text.starts_with(&place), "{text}");
-        assert!(text.ends_with('.') && (text.contains("Nothing was imported. ") || case.code == "I4"), "{text}");
+        assert!(
+            text.ends_with('.') && (text.contains("Nothing was imported. ") || case.code == "I4"),
+            "{text}"
+        );
         assert!(!text.contains('\n') && !text.contains(".."), "{text}");
     }
 }
@@ -82,14 +108,21 @@ fn good_files_are_read_and_every_truncation_is_survived() {
     for (name, bytes) in corpus::good() {
         let folder = tempfile::tempdir().unwrap();
         let none = ReadOptions::default();
-        let whole = read(folder.path(), name, &bytes, &none).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let whole = read(folder.path(), name, &bytes, &none)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         for end in 0..bytes.len() {
             match read(folder.path(), name, &bytes[..end], &none) {
                 Err(error) => assert!(error.to_string().contains(name), "{error}"),
                 Ok(part) => {
                     let table = name.ends_with(".csv") || name.ends_with(".tsv");
-                    assert!(table || name.ends_with(".mat"), "{name} cut at {end} was read");
-                    assert!(part.matrix.n <= whole.matrix.n && part.matrix.dim <= whole.matrix.dim, "{name} at {end}");
+                    assert!(
+                        table || name.ends_with(".mat"),
+                        "{name} cut at {end} was read"
+                    );
+                    assert!(
+                        part.matrix.n <= whole.matrix.n && part.matrix.dim <= whole.matrix.dim,
+                        "{name} at {end}"
+                    );
                 }
             }
         }

@@ -54,7 +54,10 @@ ffffffff0000000004000000ecffffff400000003800000014000000040000000c00120010000400
 fn bytes(hex: &str) -> Vec<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16).unwrap() as u8;
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
-    digits.chunks(2).map(|pair| 16 * digit(pair[0]) + digit(pair[1])).collect()
+    digits
+        .chunks(2)
+        .map(|pair| 16 * digit(pair[0]) + digit(pair[1]))
+        .collect()
 }
 
 fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Pool, Error> {
@@ -66,16 +69,45 @@ fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Pool, Error> 
 
 #[test]
 fn tables_of_another_library() {
-    for (name, hex) in [("a.parquet", PARQUET), ("a.arrow", ARROW), ("a", PARQUET), ("a", ARROW), ("a", POLARS)] {
+    for (name, hex) in [
+        ("a.parquet", PARQUET),
+        ("a.arrow", ARROW),
+        ("a", PARQUET),
+        ("a", ARROW),
+        ("a", POLARS),
+    ] {
         let pool = read(name, &bytes(hex), &ReadOptions::default()).unwrap();
-        assert_eq!(pool.matrix.values, Buffer::F64(vec![1.5, 3.0, -2.0, 4.0]), "{name}");
+        assert_eq!(
+            pool.matrix.values,
+            Buffer::F64(vec![1.5, 3.0, -2.0, 4.0]),
+            "{name}"
+        );
         assert_eq!(pool.ids.unwrap(), ["a", "b"]);
         assert_eq!((pool.name.as_str(), pool.notes.len()), ("a", 0));
-        let drop = ReadOptions { drop_columns: vec!["x".into()], ..ReadOptions::default() };
-        assert_eq!(read(name, &bytes(hex), &drop).unwrap().matrix.values, Buffer::F64(vec![3.0, 4.0]));
-        let label = ReadOptions { label_column: Some("y2".into()), ..ReadOptions::default() };
-        assert_eq!(read(name, &bytes(hex), &label).unwrap().truth.unwrap().classes, ["3", "4"]);
-        let none = ReadOptions { label_column: Some("z".into()), ..ReadOptions::default() };
+        let drop = ReadOptions {
+            drop_columns: vec!["x".into()],
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            read(name, &bytes(hex), &drop).unwrap().matrix.values,
+            Buffer::F64(vec![3.0, 4.0])
+        );
+        let label = ReadOptions {
+            label_column: Some("y2".into()),
+            ..ReadOptions::default()
+        };
+        assert_eq!(
+            read(name, &bytes(hex), &label)
+                .unwrap()
+                .truth
+                .unwrap()
+                .classes,
+            ["3", "4"]
+        );
+        let none = ReadOptions {
+            label_column: Some("z".into()),
+            ..ReadOptions::default()
+        };
         assert_eq!(read(name, &bytes(hex), &none).unwrap_err().code(), "U1");
     }
 }
@@ -88,8 +120,14 @@ fn labels_and_features_from_such_files() {
         fs::write(&path, bytes).unwrap();
         path
     };
-    let (features, labels) = (write("f.parquet", &bytes(PARQUET)), write("l.arrow", &bytes(ARROW)));
-    let pool = write("p.jsonl", b"{\"id\":\"b\",\"text\":\"two\"}\n{\"id\":\"a\",\"text\":\"one\"}\n");
+    let (features, labels) = (
+        write("f.parquet", &bytes(PARQUET)),
+        write("l.arrow", &bytes(ARROW)),
+    );
+    let pool = write(
+        "p.jsonl",
+        b"{\"id\":\"b\",\"text\":\"two\"}\n{\"id\":\"a\",\"text\":\"one\"}\n",
+    );
     let options = ReadOptions {
         features_file: Some(features),
         labels_file: Some(labels),
@@ -97,8 +135,16 @@ fn labels_and_features_from_such_files() {
         ..ReadOptions::default()
     };
     // The pool itself has no column y2; labels come from the file of labels.
-    let own = ReadOptions { label_column: None, ..options.clone() };
-    assert_eq!(open(pool.to_str().unwrap(), &own, 0, &dial::Control::new()).unwrap_err().code(), "I12");
+    let own = ReadOptions {
+        label_column: None,
+        ..options.clone()
+    };
+    assert_eq!(
+        open(pool.to_str().unwrap(), &own, 0, &dial::Control::new())
+            .unwrap_err()
+            .code(),
+        "I12"
+    );
     let table = write("p.csv", b"id,y2,text\nb,,two\na,,one\n");
     let read = open(table.to_str().unwrap(), &options, 0, &dial::Control::new()).unwrap();
     assert_eq!(read.matrix.values, Buffer::F64(vec![-2.0, 4.0, 1.5, 3.0]));
@@ -113,16 +159,28 @@ fn labels_are_joined_alike_in_every_format() {
     for (name, bytes) in [("l.csv", csv), ("l.jsonl", json)] {
         let labels_file = Some(folder.path().join(name));
         fs::write(labels_file.as_ref().unwrap(), bytes).unwrap();
-        let options = ReadOptions { labels_file, ..ReadOptions::default() };
+        let options = ReadOptions {
+            labels_file,
+            ..ReadOptions::default()
+        };
         let pool = read("p.csv", b"id,x\na,1\nb,2\n", &options).unwrap();
         assert_eq!(pool.truth.unwrap().labels, [Some(0), Some(1)], "{name}");
-        assert_eq!(pool.notes, ["labels are the column label, joined by id (the column name)"], "{name}");
+        assert_eq!(
+            pool.notes,
+            ["labels are the column label, joined by id (the column name)"],
+            "{name}"
+        );
     }
     // The label column of the options counts even where the id column of the pool is not there.
     let labels_file = Some(folder.path().join("l.parquet"));
     fs::write(labels_file.as_ref().unwrap(), bytes(PARQUET)).unwrap();
     let (id_column, label_column) = (Some("key".into()), Some("y2".into()));
-    let options = ReadOptions { labels_file, id_column, label_column, ..ReadOptions::default() };
+    let options = ReadOptions {
+        labels_file,
+        id_column,
+        label_column,
+        ..ReadOptions::default()
+    };
     let pool = read("p.csv", b"key,x,y2\na,1,\nb,2,\n", &options).unwrap();
     assert_eq!(pool.truth.unwrap().classes, ["3", "4"]);
 }
@@ -135,7 +193,10 @@ fn every_truncation_is_refused() {
             match read("a.dat", &whole[..end], &ReadOptions::default()) {
                 Err(error) => assert!(["I2", "I3", "I5"].contains(&error.code()), "{end}: {error}"),
                 // The stream is whole where only the mark of its end is missing.
-                Ok(pool) => assert!(hex == ARROW && end + 8 == whole.len() && pool.matrix.n == 2, "{end}"),
+                Ok(pool) => assert!(
+                    hex == ARROW && end + 8 == whole.len() && pool.matrix.n == 2,
+                    "{end}"
+                ),
             }
         }
     }

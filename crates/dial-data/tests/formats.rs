@@ -14,7 +14,8 @@ fn read_with(name: &str, bytes: &[u8], options: &ReadOptions) -> Pool {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
-    open(path.to_str().unwrap(), options, 0, &dial::Control::new()).unwrap_or_else(|error| panic!("{error}"))
+    open(path.to_str().unwrap(), options, 0, &dial::Control::new())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn read(name: &str, bytes: &[u8]) -> Pool {
@@ -26,12 +27,23 @@ fn labelled(name: &str, bytes: &[u8], labels_name: &str, labels: &[u8]) -> Pool 
     let folder = tempfile::tempdir().unwrap();
     let labels_file = folder.path().join(labels_name);
     fs::write(&labels_file, labels).unwrap();
-    read_with(name, bytes, &ReadOptions { labels_file: Some(labels_file), ..ReadOptions::default() })
+    read_with(
+        name,
+        bytes,
+        &ReadOptions {
+            labels_file: Some(labels_file),
+            ..ReadOptions::default()
+        },
+    )
 }
 
 fn labels(pool: &Pool) -> Vec<&str> {
     let truth = pool.truth.as_ref().unwrap();
-    truth.labels.iter().map(|label| label.map_or("", |class| truth.classes[usize::from(class)].as_str())).collect()
+    truth
+        .labels
+        .iter()
+        .map(|label| label.map_or("", |class| truth.classes[usize::from(class)].as_str()))
+        .collect()
 }
 
 /// Ids under either name, as whole numbers of any kind and as text.
@@ -42,44 +54,102 @@ fn ids_in_archives() {
     let floats = || build::npy("'<f8'", "(3,)", &build::f64s(&[7.0, 8.0, 10.0]));
     let bytes = build::npy("'|S2'", "(3,)", b"a\0bcd\0");
     let ids = |name: &str, bytes: Vec<u8>| read(name, &bytes).ids.map(|ids| ids.join(" "));
-    assert_eq!(ids("a.npz", npz("ids.npy", floats())), Some("7 8 10".into()));
+    assert_eq!(
+        ids("a.npz", npz("ids.npy", floats())),
+        Some("7 8 10".into())
+    );
     assert_eq!(ids("a.npz", npz("id.npy", floats())), Some("7 8 10".into()));
     assert_eq!(ids("a.npz", npz("id.npy", bytes)), Some("a bc d".into()));
     let two = build::npy("'<f8'", "(2,)", &build::f64s(&[7.0, 8.0]));
     assert_eq!(ids("a.npz", npz("id.npy", two)), None);
     let doubles = |shape: &[i32], name, values: &[f64]| {
-        build::mat_array(false, 6, shape, name, &build::element(false, 9, &build::f64s(values)))
+        build::mat_array(
+            false,
+            6,
+            shape,
+            name,
+            &build::element(false, 9, &build::f64s(values)),
+        )
     };
     let x = || doubles(&[3, 1], "X", &[1.0, 2.0, 4.0]);
-    assert_eq!(ids("a.mat", build::mat(&[x(), doubles(&[3, 1], "id", &[7.0, 8.0, 10.0])])), Some("7 8 10".into()));
+    assert_eq!(
+        ids(
+            "a.mat",
+            build::mat(&[x(), doubles(&[3, 1], "id", &[7.0, 8.0, 10.0])])
+        ),
+        Some("7 8 10".into())
+    );
     // The letters of a, bc and d run column by column: a b d, then a blank, c and a blank; as UTF-8 and as u16.
-    let text = build::mat_array(false, 4, &[3, 2], "ids", &build::element(false, 16, b"abd c "));
-    assert_eq!(ids("a.mat", build::mat(&[x(), text.clone()])), Some("a bc d".into()));
-    assert_eq!(ids("a.mat", build::mat(&[x(), build::packed(&text)])), Some("a bc d".into()));
-    let wide: Vec<u8> = b"abd c ".iter().flat_map(|&letter| u16::from(letter).to_le_bytes()).collect();
+    let text = build::mat_array(
+        false,
+        4,
+        &[3, 2],
+        "ids",
+        &build::element(false, 16, b"abd c "),
+    );
+    assert_eq!(
+        ids("a.mat", build::mat(&[x(), text.clone()])),
+        Some("a bc d".into())
+    );
+    assert_eq!(
+        ids("a.mat", build::mat(&[x(), build::packed(&text)])),
+        Some("a bc d".into())
+    );
+    let wide: Vec<u8> = b"abd c "
+        .iter()
+        .flat_map(|&letter| u16::from(letter).to_le_bytes())
+        .collect();
     let wide = build::mat_array(false, 4, &[3, 2], "id", &build::element(false, 4, &wide));
-    assert_eq!(ids("a.mat", build::mat(&[x(), wide])), Some("a bc d".into()));
+    assert_eq!(
+        ids("a.mat", build::mat(&[x(), wide])),
+        Some("a bc d".into())
+    );
 }
 
 #[test]
 fn npz_with_labels_and_ids() {
     let pool = read("pool.npz", &build::good_npz());
-    assert_eq!((pool.name.as_str(), pool.matrix.n, pool.matrix.dim), ("pool", 3, 2));
-    assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.5]));
+    assert_eq!(
+        (pool.name.as_str(), pool.matrix.n, pool.matrix.dim),
+        ("pool", 3, 2)
+    );
+    assert_eq!(
+        pool.matrix.values,
+        Buffer::F64(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.5])
+    );
     assert_eq!(pool.ids, Some(vec!["a".into(), "b".into(), "c".into()]));
     assert_eq!(labels(&pool), ["0", "1", ""]);
-    assert_eq!(pool.notes, ["labels are the array labels", "1 of 3 labels are unknown (empty, -1, NA and the like)"]);
+    assert_eq!(
+        pool.notes,
+        [
+            "labels are the array labels",
+            "1 of 3 labels are unknown (empty, -1, NA and the like)"
+        ]
+    );
 }
 
 #[test]
 fn pictures_in_npy_and_idx() {
     let npy = build::npy("'|u1'", "(2, 1, 3)", &[0, 1, 2, 3, 4, 255]);
     let idx = build::idx(8, &[2, 1, 3], &[0, 1, 2, 3, 4, 255]);
-    for (name, bytes) in [("a.npy", npy), ("a-idx3-ubyte", idx.clone()), ("a.gz", build::gzip(&idx))] {
+    for (name, bytes) in [
+        ("a.npy", npy),
+        ("a-idx3-ubyte", idx.clone()),
+        ("a.gz", build::gzip(&idx)),
+    ] {
         let pool = read(name, &bytes);
-        assert_eq!(pool.matrix.values, Buffer::F32(vec![0.0, 1.0, 2.0, 3.0, 4.0, 255.0]), "{name}");
-        let Show::Picture(picture) = pool.show else { panic!("{:?}", pool.show) };
-        assert_eq!((picture.height, picture.width, picture.highest), (1, 3, 255.0));
+        assert_eq!(
+            pool.matrix.values,
+            Buffer::F32(vec![0.0, 1.0, 2.0, 3.0, 4.0, 255.0]),
+            "{name}"
+        );
+        let Show::Picture(picture) = pool.show else {
+            panic!("{:?}", pool.show)
+        };
+        assert_eq!(
+            (picture.height, picture.width, picture.highest),
+            (1, 3, 255.0)
+        );
     }
 }
 
@@ -88,8 +158,18 @@ fn idx_labels_are_found_beside_the_images() {
     let folder = tempfile::tempdir().unwrap();
     let images = folder.path().join("t-images-idx3-ubyte");
     fs::write(&images, build::idx(8, &[2, 1, 1], &[7, 8])).unwrap();
-    fs::write(folder.path().join("t-labels-idx1-ubyte.gz"), build::gzip(&build::idx(8, &[2], &[5, 3]))).unwrap();
-    let pool = open(images.to_str().unwrap(), &ReadOptions::default(), 0, &dial::Control::new()).unwrap();
+    fs::write(
+        folder.path().join("t-labels-idx1-ubyte.gz"),
+        build::gzip(&build::idx(8, &[2], &[5, 3])),
+    )
+    .unwrap();
+    let pool = open(
+        images.to_str().unwrap(),
+        &ReadOptions::default(),
+        0,
+        &dial::Control::new(),
+    )
+    .unwrap();
     assert_eq!(labels(&pool), ["5", "3"]);
     assert!(pool.notes[0].contains("t-labels-idx1-ubyte.gz"));
 }
@@ -101,9 +181,17 @@ fn mat_in_both_byte_orders_packed_and_narrow() {
     let plain = build::mat(&[build::good_array("a")]);
     let packed = build::mat(&[build::packed(&build::good_array("a"))]);
     // Doubles stored as bytes: MATLAB saves whole numbers so.
-    let narrow =
-        build::mat(&[build::mat_array(false, 6, &[3, 2], "a", &build::element(false, 2, &[1, 2, 3, 4, 5, 6]))]);
-    let values: Vec<u8> = [1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|v| v.to_be_bytes()).collect();
+    let narrow = build::mat(&[build::mat_array(
+        false,
+        6,
+        &[3, 2],
+        "a",
+        &build::element(false, 2, &[1, 2, 3, 4, 5, 6]),
+    )]);
+    let values: Vec<u8> = [1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0]
+        .iter()
+        .flat_map(|v| v.to_be_bytes())
+        .collect();
     let array = build::mat_array(true, 6, &[3, 2], "a", &build::element(true, 9, &values));
     let big = [build::mat_header(true), array].concat();
     for bytes in [plain, packed, narrow, big] {
@@ -111,20 +199,46 @@ fn mat_in_both_byte_orders_packed_and_narrow() {
     }
     // Two int16 values fit into the tag itself: (type 3, 4 bytes), 1, -2.
     let short = [3, 0, 4, 0, 1, 0, 0xFE, 0xFF];
-    let pool = read("a.mat", &build::mat(&[build::mat_array(false, 10, &[1, 2], "a", &short)]));
+    let pool = read(
+        "a.mat",
+        &build::mat(&[build::mat_array(false, 10, &[1, 2], "a", &short)]),
+    );
     assert_eq!(pool.matrix.values, Buffer::F32(vec![1.0, -2.0]));
 }
 
 #[test]
 fn a_cube_is_pixels_row_by_row() {
     // Entry (i, j, b) of a 2 x 2 x 2 cube is i + 2j + 4b, which is how MATLAB runs through it.
-    let cube = build::mat_array(false, 9, &[2, 2, 2], "cube", &build::element(false, 2, &[0, 1, 2, 3, 4, 5, 6, 7]));
-    let truth = build::mat_array(false, 9, &[2, 2], "cube_truth", &build::element(false, 2, &[0, 1, 2, 3]));
-    let pool = labelled("a.mat", &build::mat(&[cube]), "gt.mat", &build::mat(&[truth]));
+    let cube = build::mat_array(
+        false,
+        9,
+        &[2, 2, 2],
+        "cube",
+        &build::element(false, 2, &[0, 1, 2, 3, 4, 5, 6, 7]),
+    );
+    let truth = build::mat_array(
+        false,
+        9,
+        &[2, 2],
+        "cube_truth",
+        &build::element(false, 2, &[0, 1, 2, 3]),
+    );
+    let pool = labelled(
+        "a.mat",
+        &build::mat(&[cube]),
+        "gt.mat",
+        &build::mat(&[truth]),
+    );
     // Pixels (0,0), (0,1), (1,0), (1,1), each with both bands.
-    assert_eq!(pool.shown().values, Buffer::F32(vec![0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]));
+    assert_eq!(
+        pool.shown().values,
+        Buffer::F32(vec![0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0])
+    );
     assert_eq!(labels(&pool), ["0", "2", "1", "3"]);
-    assert_eq!(pool.ids.as_deref().unwrap(), ["r0c0", "r0c1", "r1c0", "r1c1"]);
+    assert_eq!(
+        pool.ids.as_deref().unwrap(),
+        ["r0c0", "r0c1", "r1c0", "r1c1"]
+    );
 }
 
 #[test]
@@ -136,13 +250,23 @@ fn tables_with_everything() {
     assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, -1.0, -1.0, 1.0]));
     assert_eq!(pool.ids, Some(vec!["x;1".into(), "y".into()]));
     assert_eq!(labels(&pool), ["cat", ""]);
-    let options = ReadOptions { drop_nonfinite: true, skip_bad: true, ..ReadOptions::default() };
+    let options = ReadOptions {
+        drop_nonfinite: true,
+        skip_bad: true,
+        ..ReadOptions::default()
+    };
     let pool = read_with("t.tsv", b"1\t2\nnan\t3\n4\t5\t6\n7\t8\n", &options);
     assert_eq!(pool.matrix.values, Buffer::F64(vec![1.0, 2.0, 7.0, 8.0]));
     assert_eq!(pool.ids, Some(vec!["0".into(), "3".into()]));
     let text = "left out 1 row with non-finite values: line 2";
-    assert_eq!(pool.notes[1..], ["left out 1 bad row: line 3 (3 cells, expected 2)", text]);
-    assert_eq!(pool.notes[0], "no header was seen; columns are named 0, 1, ...");
+    assert_eq!(
+        pool.notes[1..],
+        ["left out 1 bad row: line 3 (3 cells, expected 2)", text]
+    );
+    assert_eq!(
+        pool.notes[0],
+        "no header was seen; columns are named 0, 1, ..."
+    );
 }
 
 #[test]
@@ -151,12 +275,22 @@ fn rows_left_out_take_their_labels_along() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("labels.txt");
     fs::write(&path, "7\n8\n9\n").unwrap();
-    let options = ReadOptions { drop_nonfinite: true, labels_file: Some(path), ..ReadOptions::default() };
+    let options = ReadOptions {
+        drop_nonfinite: true,
+        labels_file: Some(path),
+        ..ReadOptions::default()
+    };
     let pool = read_with("a.npy", &bytes, &options);
     assert_eq!(labels(&pool), ["7", "9"]);
     assert_eq!(pool.ids, Some(vec!["0".into(), "2".into()]));
-    let table = ReadOptions { skip_bad: true, ..options };
-    assert_eq!(labels(&read_with("a.csv", b"a\n1\n!\n2\n", &table)), ["7", "9"]);
+    let table = ReadOptions {
+        skip_bad: true,
+        ..options
+    };
+    assert_eq!(
+        labels(&read_with("a.csv", b"a\n1\n!\n2\n", &table)),
+        ["7", "9"]
+    );
 }
 
 #[test]
@@ -166,8 +300,21 @@ fn labels_joined_by_id_or_in_order() {
     assert_eq!(labels(&joined), ["cat", "", "dog"]);
     for (name, bytes) in [
         ("l.txt", b"4\n5\n4\n".to_vec()),
-        ("l.npy", build::npy("'<f4'", "(3, 1)", &[0, 0, 128, 64, 0, 0, 160, 64, 0, 0, 128, 64])),
-        ("l.npz", build::zip(&[build::stored("y.npy", build::npy("'<i8'", "(3,)", &build::i64s(&[4, 5, 4])))])),
+        (
+            "l.npy",
+            build::npy(
+                "'<f4'",
+                "(3, 1)",
+                &[0, 0, 128, 64, 0, 0, 160, 64, 0, 0, 128, 64],
+            ),
+        ),
+        (
+            "l.npz",
+            build::zip(&[build::stored(
+                "y.npy",
+                build::npy("'<i8'", "(3,)", &build::i64s(&[4, 5, 4])),
+            )]),
+        ),
         ("l.idx", build::idx(9, &[3], &[4, 5, 4])),
         ("l.csv", b"0,4\n".to_vec()),
     ] {
@@ -175,7 +322,11 @@ fn labels_joined_by_id_or_in_order() {
             let rows = labelled("a.npy", &build::good_npy(), name, b"2,x\n0,y\n");
             assert_eq!(labels(&rows), ["y", "", "x"]);
         } else {
-            assert_eq!(labels(&labelled("a.csv", pool, name, &bytes)), ["4", "5", "4"], "{name}");
+            assert_eq!(
+                labels(&labelled("a.csv", pool, name, &bytes)),
+                ["4", "5", "4"],
+                "{name}"
+            );
         }
     }
 }
@@ -193,31 +344,82 @@ fn labels_by_the_name_of_an_array() {
     ]);
     let mat = build::mat(&[
         build::good_array("features"),
-        build::mat_array(false, 9, &[3, 1], "species", &build::element(false, 2, &[7, 7, 8])),
-        build::mat_array(false, 9, &[1, 3], "kind", &build::element(false, 2, &[4, 5, 4])),
+        build::mat_array(
+            false,
+            9,
+            &[3, 1],
+            "species",
+            &build::element(false, 2, &[7, 7, 8]),
+        ),
+        build::mat_array(
+            false,
+            9,
+            &[1, 3],
+            "kind",
+            &build::element(false, 2, &[4, 5, 4]),
+        ),
     ]);
     for (name, bytes) in [("a.npz", npz), ("a.mat", mat)] {
-        let named = |word: &str| ReadOptions { label_column: Some(word.into()), ..ReadOptions::default() };
+        let named = |word: &str| ReadOptions {
+            label_column: Some(word.into()),
+            ..ReadOptions::default()
+        };
         let pool = read_with(name, &bytes, &named("species"));
-        assert_eq!((labels(&pool), pool.matrix.dim), (vec!["7", "7", "8"], 2), "{name}");
+        assert_eq!(
+            (labels(&pool), pool.matrix.dim),
+            (vec!["7", "7", "8"], 2),
+            "{name}"
+        );
         assert_eq!(
             (pool.notes.as_slice(), pool.could_be_labels.len()),
             (&["labels are the array species".into()][..], 0)
         );
-        let other = ReadOptions { variable: Some("features".into()), ..named("kind") };
-        assert_eq!(labels(&read_with(name, &bytes, &other)), ["4", "5", "4"], "{name}");
+        let other = ReadOptions {
+            variable: Some("features".into()),
+            ..named("kind")
+        };
+        assert_eq!(
+            labels(&read_with(name, &bytes, &other)),
+            ["4", "5", "4"],
+            "{name}"
+        );
         // Without a name nothing is guessed, but the choice is shown.
-        let none = ReadOptions { variable: Some("features".into()), ..ReadOptions::default() };
+        let none = ReadOptions {
+            variable: Some("features".into()),
+            ..ReadOptions::default()
+        };
         let pool = read_with(name, &bytes, &none);
-        assert_eq!((pool.truth, pool.could_be_labels), (None, vec!["species".into(), "kind".into()]), "{name}");
-        assert!(pool.notes[0].contains("--label-column NAME can take them from the arrays species, kind"), "{name}");
+        assert_eq!(
+            (pool.truth, pool.could_be_labels),
+            (None, vec!["species".into(), "kind".into()]),
+            "{name}"
+        );
+        assert!(
+            pool.notes[0]
+                .contains("--label-column NAME can take them from the arrays species, kind"),
+            "{name}"
+        );
     }
     // In a file of labels of its own the name counts as well.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("l.npz");
-    fs::write(&file, build::zip(&[build::stored("kind.npy", vector()), build::stored("other.npy", vector())])).unwrap();
-    let options = ReadOptions { labels_file: Some(file), label_column: Some("kind".into()), ..ReadOptions::default() };
-    assert_eq!(labels(&read_with("a.npy", &build::good_npy(), &options)), ["4", "5", "4"]);
+    fs::write(
+        &file,
+        build::zip(&[
+            build::stored("kind.npy", vector()),
+            build::stored("other.npy", vector()),
+        ]),
+    )
+    .unwrap();
+    let options = ReadOptions {
+        labels_file: Some(file),
+        label_column: Some("kind".into()),
+        ..ReadOptions::default()
+    };
+    assert_eq!(
+        labels(&read_with("a.npy", &build::good_npy(), &options)),
+        ["4", "5", "4"]
+    );
 }
 
 #[test]
@@ -232,7 +434,13 @@ fn a_written_sparse_matrix_has_the_arrays_of_scipy() {
     assert_eq!(array("indices").data, ArrayData::I64(vec![1, 0, 2]));
     assert_eq!(array("indptr").data, ArrayData::I64(vec![0, 1, 3]));
     assert_eq!(array("shape").data, ArrayData::I64(vec![2, 3]));
-    assert_eq!(array("format"), &Array { shape: vec![], data: ArrayData::Text(vec!["csr".into()]) });
+    assert_eq!(
+        array("format"),
+        &Array {
+            shape: vec![],
+            data: ArrayData::Text(vec!["csr".into()])
+        }
+    );
     let first = fs::read(&path).unwrap();
     write_csr(&path, 3, &[0, 1, 3], &[1, 0, 2], &[2.0, 1.0, 3.0]).unwrap();
     assert_eq!(fs::read(&path).unwrap(), first);

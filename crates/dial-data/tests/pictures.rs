@@ -36,12 +36,22 @@ fn flat_jpeg(components: u8) -> Vec<u8> {
         segment(0xee, b"Adobe\0\x64\0\0\0\0\0");
     }
     segment(0xdb, &[&[0][..], &[1; 64]].concat());
-    let each = |tail: &[u8]| (1..=components).flat_map(|id| [&[id][..], tail].concat()).collect::<Vec<u8>>();
-    segment(0xc0, &[&[8, 0, 8, 0, 8, components][..], &each(&[0x11, 0])].concat());
+    let each = |tail: &[u8]| {
+        (1..=components)
+            .flat_map(|id| [&[id][..], tail].concat())
+            .collect::<Vec<u8>>()
+    };
+    segment(
+        0xc0,
+        &[&[8, 0, 8, 0, 8, components][..], &each(&[0x11, 0])].concat(),
+    );
     for table in [0x00, 0x10] {
         segment(0xc4, &[&[table, 1][..], &[0; 15], &[0]].concat());
     }
-    segment(0xda, &[&[components][..], &each(&[0]), &[0, 63, 0]].concat());
+    segment(
+        0xda,
+        &[&[components][..], &each(&[0]), &[0, 63, 0]].concat(),
+    );
     // Two bits a component, filled up with ones.
     bytes.push(0xffu8 >> (2 * components).min(7) & if components == 4 { 0 } else { 0xff });
     bytes.extend([0xff, 0xd9]);
@@ -56,7 +66,12 @@ fn png_header(width: u32, height: u32) -> Vec<u8> {
     body.extend([8, 2, 0, 0, 0]);
     let mut crc = flate2::Crc::new();
     crc.update(&body);
-    [&b"\x89PNG\r\n\x1a\n\0\0\0\x0d"[..], &body, &crc.sum().to_be_bytes()].concat()
+    [
+        &b"\x89PNG\r\n\x1a\n\0\0\0\x0d"[..],
+        &body,
+        &crc.sum().to_be_bytes(),
+    ]
+    .concat()
 }
 
 #[test]
@@ -79,7 +94,11 @@ fn flat_jpegs_by_hand() {
     let near = |bytes: &[u8], wanted: u8| {
         let bitmap = read(bytes).unwrap();
         assert_eq!((bitmap.width, bitmap.height, bitmap.rgb.len()), (8, 8, 192));
-        assert!(bitmap.rgb.iter().all(|&value| value.abs_diff(wanted) <= 1), "{:?}", &bitmap.rgb[..3]);
+        assert!(
+            bitmap.rgb.iter().all(|&value| value.abs_diff(wanted) <= 1),
+            "{:?}",
+            &bitmap.rgb[..3]
+        );
     };
     near(&flat_jpeg(1), 128);
     near(&flat_jpeg(3), 128);
@@ -93,13 +112,22 @@ fn all_eight_orientations() {
     let corners = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]].map(Rgb);
     let stored = RgbImage::from_fn(32, 16, |x, y| corners[(2 * (y / 8) + x / 16) as usize]);
     let plain = encoded(stored, ImageFormat::Jpeg);
-    let turned = ["RGBW", "GRWB", "WBGR", "BWRG", "RBGW", "BRWG", "WGBR", "GWRB"];
+    let turned = [
+        "RGBW", "GRWB", "WBGR", "BWRG", "RBGW", "BRWG", "WGBR", "GWRB",
+    ];
     for (tag, wanted) in (1u8..).zip(turned) {
-        let exif = [&b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..], &[tag, 0, 0, 0, 0, 0, 0]].concat();
+        let exif = [
+            &b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..],
+            &[tag, 0, 0, 0, 0, 0, 0],
+        ]
+        .concat();
         let length = (exif.len() as u16 + 2).to_be_bytes();
         let bytes = [&plain[..2], &[0xff, 0xe1], &length, &exif, &plain[2..]].concat();
         let bitmap = read(&bytes).unwrap();
-        assert_eq!((bitmap.width, bitmap.height), if tag < 5 { (32, 16) } else { (16, 32) });
+        assert_eq!(
+            (bitmap.width, bitmap.height),
+            if tag < 5 { (32, 16) } else { (16, 32) }
+        );
         let name = |x: u32, y: u32| {
             let at = 3 * (y * bitmap.width + x) as usize;
             let bright = |i: usize| bitmap.rgb[at + i] > 128;
@@ -111,51 +139,102 @@ fn all_eight_orientations() {
             }
         };
         let (right, low) = (bitmap.width - 2, bitmap.height - 2);
-        let found: String = [name(1, 1), name(right, 1), name(1, low), name(right, low)].iter().collect();
+        let found: String = [name(1, 1), name(right, 1), name(1, low), name(right, low)]
+            .iter()
+            .collect();
         assert_eq!(found, wanted, "orientation {tag}");
     }
 }
 
 #[test]
 fn what_cannot_be_read_says_why() {
-    let jpeg = encoded(RgbImage::from_pixel(40, 40, Rgb([9, 99, 199])), ImageFormat::Jpeg);
-    let png = encoded(RgbImage::from_pixel(40, 40, Rgb([9, 99, 199])), ImageFormat::Png);
+    let jpeg = encoded(
+        RgbImage::from_pixel(40, 40, Rgb([9, 99, 199])),
+        ImageFormat::Jpeg,
+    );
+    let png = encoded(
+        RgbImage::from_pixel(40, 40, Rgb([9, 99, 199])),
+        ImageFormat::Png,
+    );
     // By content: this JPEG has the ending .png.
     assert_eq!(read(&jpeg).unwrap().width, 40);
     let cases: [(&[u8], &str, &str); 9] = [
-        (&png_header(60_000, 60_000), "I14", "image too large to show (60000 x 60000)"),
-        (&png_header(12_000, 12_000), "I14", "image too large to show (12000 x 12000)"),
-        (&png_header(9_000, 9_000), "I5", "9000 x 9000 pixels cannot be in a file of 33 bytes"),
+        (
+            &png_header(60_000, 60_000),
+            "I14",
+            "image too large to show (60000 x 60000)",
+        ),
+        (
+            &png_header(12_000, 12_000),
+            "I14",
+            "image too large to show (12000 x 12000)",
+        ),
+        (
+            &png_header(9_000, 9_000),
+            "I5",
+            "9000 x 9000 pixels cannot be in a file of 33 bytes",
+        ),
         (&png_header(0, 4), "I5", "a picture of 0 x 4 pixels"),
         (b"", "I5", "the file is empty"),
         (b"GIF89a", "I5", "a GIF picture, not PNG or JPEG"),
         (b"\n <svg xmlns=", "I5", "an SVG drawing, not PNG or JPEG"),
-        (b"text", "I5", "not a PNG or JPEG picture (first bytes 74 65 78 74)"),
+        (
+            b"text",
+            "I5",
+            "not a PNG or JPEG picture (first bytes 74 65 78 74)",
+        ),
         (&jpeg[..jpeg.len() - 3], "I5", "the JPEG picture ends early"),
     ];
     for (bytes, code, why) in cases {
         let error = read(bytes).unwrap_err();
-        assert_eq!((error.code(), reason(&error).as_str()), (code, why), "{error}");
-        assert!(error.to_string().contains("Nothing was imported."), "{error}");
+        assert_eq!(
+            (error.code(), reason(&error).as_str()),
+            (code, why),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("Nothing was imported."),
+            "{error}"
+        );
     }
     for length in 0..png.len() - 12 {
-        assert_eq!(read(&png[..length]).unwrap_err().code(), "I5", "cut at {length}");
+        assert_eq!(
+            read(&png[..length]).unwrap_err().code(),
+            "I5",
+            "cut at {length}"
+        );
     }
     for length in 0..jpeg.len() - 2 {
-        assert_eq!(read(&jpeg[..length]).unwrap_err().code(), "I5", "cut at {length}");
+        assert_eq!(
+            read(&jpeg[..length]).unwrap_err().code(),
+            "I5",
+            "cut at {length}"
+        );
     }
-    assert_eq!(reason(&load("no/such.png", None).unwrap_err()), "no such file");
+    assert_eq!(
+        reason(&load("no/such.png", None).unwrap_err()),
+        "no such file"
+    );
 }
 
 #[test]
 fn thumbnails_and_round_trips() {
-    let picture = RgbImage::from_fn(100, 50, |x, _| if x < 50 { Rgb([0; 3]) } else { Rgb([200, 100, 0]) });
+    let picture = RgbImage::from_fn(100, 50, |x, _| {
+        if x < 50 {
+            Rgb([0; 3])
+        } else {
+            Rgb([200, 100, 0])
+        }
+    });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.png");
     picture.save(&path).unwrap();
     let small = load(&path, Some(10)).unwrap();
     assert_eq!((small.width, small.height), (10, 5));
-    assert_eq!((&small.rgb[..3], &small.rgb[27..30]), (&[0, 0, 0][..], &[200, 100, 0][..]));
+    assert_eq!(
+        (&small.rgb[..3], &small.rgb[27..30]),
+        (&[0, 0, 0][..], &[200, 100, 0][..])
+    );
     fs::write(&path, small.to_png()).unwrap();
     assert_eq!(load(&path, Some(10)).unwrap(), small);
 }
@@ -190,29 +269,53 @@ fn pool_of(folder: &Path, options: &ReadOptions) -> Result<Pool, dial_data::Erro
 /// The share of items whose nearest other has the same label.
 fn nearest_agree(pool: &Pool) -> f64 {
     let (m, labels) = (&pool.matrix, &pool.truth.as_ref().unwrap().labels);
-    let distance = |i: usize, j: usize| (0..m.dim).map(|c| (m.get(i, c) - m.get(j, c)).powi(2)).sum::<f64>();
+    let distance = |i: usize, j: usize| {
+        (0..m.dim)
+            .map(|c| (m.get(i, c) - m.get(j, c)).powi(2))
+            .sum::<f64>()
+    };
     let nearest = |i: usize| {
         let others = (0..m.n).filter(move |&j| j != i);
-        others.min_by(|&a, &b| distance(i, a).total_cmp(&distance(i, b))).unwrap()
+        others
+            .min_by(|&a, &b| distance(i, a).total_cmp(&distance(i, b)))
+            .unwrap()
     };
-    (0..m.n).filter(|&i| labels[i] == labels[nearest(i)]).count() as f64 / m.n as f64
+    (0..m.n)
+        .filter(|&i| labels[i] == labels[nearest(i)])
+        .count() as f64
+        / m.n as f64
 }
 
 #[test]
 fn a_folder_is_a_pool() {
     let folder = tempfile::tempdir().unwrap();
     shapes::write(folder.path(), 25);
-    let options = ReadOptions { folder_labels: true, ..ReadOptions::default() };
+    let options = ReadOptions {
+        folder_labels: true,
+        ..ReadOptions::default()
+    };
     let pool = pool_of(folder.path(), &options).unwrap();
     assert_eq!((pool.matrix.n, pool.matrix.dim), (100, 64));
     assert_eq!(pool.ids.as_ref().unwrap()[1], "disc/001.jpg");
     assert_eq!(pool.truth.as_ref().unwrap().classes, shapes::CLASSES);
-    assert!(pool.notes.iter().any(|note| note.starts_with("features are 64 principal components")), "{:?}", pool.notes);
+    assert!(
+        pool.notes
+            .iter()
+            .any(|note| note.starts_with("features are 64 principal components")),
+        "{:?}",
+        pool.notes
+    );
     let share = nearest_agree(&pool);
     assert!(share > 0.8, "{share}");
     // The same bits with one thread.
-    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    assert_eq!(single.install(|| pool_of(folder.path(), &options)).unwrap(), pool);
+    let single = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    assert_eq!(
+        single.install(|| pool_of(folder.path(), &options)).unwrap(),
+        pool
+    );
     let cancelled = Control::new();
     cancelled.cancel();
     assert!(open(folder.path().to_str().unwrap(), &options, 0, &cancelled).is_err());
@@ -232,17 +335,42 @@ fn bad_pictures_are_listed_together_or_left_out() {
     assert_eq!((error.code(), error.kind().exit_code()), ("I5", 3));
     let text = error.to_string();
     let listed = "a.png: image too large to show (60000 x 60000); b00.jpg: the file is empty; ";
-    assert!(text.contains(&format!("22 of 30 pictures cannot be read: {listed}")), "{text}");
-    assert!(text.contains("b18.jpg: the file is empty; and 2 more. Nothing was imported."), "{text}");
-    let pool = pool_of(folder.path(), &ReadOptions { skip_bad: true, ..ReadOptions::default() }).unwrap();
-    assert_eq!((pool.matrix.n, pool.ids.unwrap()[0].as_str()), (8, "disc/000.png"));
-    assert!(pool.notes[0].starts_with("left out 22 pictures that cannot be read: a.png: "), "{:?}", pool.notes);
-    let Show::Images(images) = pool.show else { panic!("not shown as pictures") };
+    assert!(
+        text.contains(&format!("22 of 30 pictures cannot be read: {listed}")),
+        "{text}"
+    );
+    assert!(
+        text.contains("b18.jpg: the file is empty; and 2 more. Nothing was imported."),
+        "{text}"
+    );
+    let pool = pool_of(
+        folder.path(),
+        &ReadOptions {
+            skip_bad: true,
+            ..ReadOptions::default()
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        (pool.matrix.n, pool.ids.unwrap()[0].as_str()),
+        (8, "disc/000.png")
+    );
+    assert!(
+        pool.notes[0].starts_with("left out 22 pictures that cannot be read: a.png: "),
+        "{:?}",
+        pool.notes
+    );
+    let Show::Images(images) = pool.show else {
+        panic!("not shown as pictures")
+    };
     assert_eq!(images.files[0], "disc/000.png");
     // With features of their own pictures need not be readable.
     let features = folder.path().join("features.csv");
     fs::write(&features, "x,y\n".to_string() + &"1,2\n3,4\n".repeat(15)).unwrap();
-    let given = ReadOptions { features_file: Some(features), ..ReadOptions::default() };
+    let given = ReadOptions {
+        features_file: Some(features),
+        ..ReadOptions::default()
+    };
     assert_eq!(pool_of(folder.path(), &given).unwrap().matrix.n, 30);
 }
 
@@ -250,11 +378,16 @@ fn bad_pictures_are_listed_together_or_left_out() {
 fn pixels_of_arrays_are_described_if_asked() {
     // Three pictures of 2 x 3 bytes, the last blank.
     let mut idx = vec![0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 3];
-    idx.extend([0, 100, 200, 0, 100, 200, 255, 255, 255, 0, 0, 0, 7, 7, 7, 7, 7, 7]);
+    idx.extend([
+        0, 100, 200, 0, 100, 200, 255, 255, 255, 0, 0, 0, 7, 7, 7, 7, 7, 7,
+    ]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.idx");
     fs::write(&path, &idx).unwrap();
-    let options = ReadOptions { describe: true, ..ReadOptions::default() };
+    let options = ReadOptions {
+        describe: true,
+        ..ReadOptions::default()
+    };
     let pool = open(path.to_str().unwrap(), &options, 0, &Control::new()).unwrap();
     // Three points have at most two directions.
     assert_eq!((pool.matrix.n, pool.matrix.dim), (3, 2));
@@ -267,13 +400,26 @@ fn pixels_of_arrays_are_described_if_asked() {
 /// The share of the ten nearest neighbours of an item that have its label.
 fn purity(pool: &Pool) -> f64 {
     let (m, labels) = (&pool.matrix, &pool.truth.as_ref().unwrap().labels);
-    let rows: Vec<Vec<f64>> = (0..m.n).map(|i| (0..m.dim).map(|c| m.get(i, c)).collect()).collect();
+    let rows: Vec<Vec<f64>> = (0..m.n)
+        .map(|i| (0..m.dim).map(|c| m.get(i, c)).collect())
+        .collect();
     let mut same = 0;
     for (i, row) in rows.iter().enumerate() {
-        let distance = |other: &[f64]| row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-        let mut near: Vec<(f64, usize)> = (0..m.n).filter(|&j| j != i).map(|j| (distance(&rows[j]), j)).collect();
+        let distance = |other: &[f64]| {
+            row.iter()
+                .zip(other)
+                .map(|(a, b)| (a - b) * (a - b))
+                .sum::<f64>()
+        };
+        let mut near: Vec<(f64, usize)> = (0..m.n)
+            .filter(|&j| j != i)
+            .map(|j| (distance(&rows[j]), j))
+            .collect();
         near.select_nth_unstable_by(9, |a, b| a.0.total_cmp(&b.0));
-        same += near[..10].iter().filter(|&&(_, j)| labels[j] == labels[i]).count();
+        same += near[..10]
+            .iter()
+            .filter(|&&(_, j)| labels[j] == labels[i])
+            .count();
     }
     same as f64 / (10 * m.n) as f64
 }
@@ -286,14 +432,23 @@ fn descriptors_beat_pixels_on_real_images() {
         return;
     };
     for set in ["mnist", "fashion-mnist"] {
-        let path = folder.join("images").join(set).join("t10k-images-idx3-ubyte.gz");
+        let path = folder
+            .join("images")
+            .join(set)
+            .join("t10k-images-idx3-ubyte.gz");
         let share = |describe: bool| {
-            let options = ReadOptions { describe, ..ReadOptions::default() };
+            let options = ReadOptions {
+                describe,
+                ..ReadOptions::default()
+            };
             let mut pool = open(path.to_str().unwrap(), &options, 0, &Control::new()).unwrap();
             pool.select_rows(&(0..1500).collect::<Vec<usize>>());
             purity(&pool)
         };
         let (pixels, described) = (share(false), share(true));
-        assert!(described > pixels + 0.03, "{set}: {described} against {pixels}");
+        assert!(
+            described > pixels + 0.03,
+            "{set}: {described} against {pixels}"
+        );
     }
 }

@@ -19,20 +19,39 @@ const ALL: [(&str, Run); 4] = [
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let folder = Path::new(arguments.get(1).map_or(".", String::as_str));
-    let number = |place: usize, otherwise: u64| arguments.get(place).map_or(Ok(otherwise), |text| text.parse());
-    let settings = Settings { seed: number(2, 1)?, trials: number(3, 10)? as usize, ..Settings::default() };
+    let number = |place: usize, otherwise: u64| {
+        arguments
+            .get(place)
+            .map_or(Ok(otherwise), |text| text.parse())
+    };
+    let settings = Settings {
+        seed: number(2, 1)?,
+        trials: number(3, 10)? as usize,
+        ..Settings::default()
+    };
     std::fs::create_dir_all(folder)?;
     for (name, run) in ALL {
         println!("{name}");
         let outcome = run(&settings, &Control::new())?;
         for figure in &outcome.figures {
             let svg = to_svg(&figure.canvas);
-            println!("  {}: {} kB. {}", figure.stem, svg.len() / 1024, figure.caption);
+            println!(
+                "  {}: {} kB. {}",
+                figure.stem,
+                svg.len() / 1024,
+                figure.caption
+            );
             std::fs::write(folder.join(format!("{}.svg", figure.stem)), svg)?;
-            std::fs::write(folder.join(format!("{}.png", figure.stem)), to_png(&figure.canvas, 2.0))?;
+            std::fs::write(
+                folder.join(format!("{}.png", figure.stem)),
+                to_png(&figure.canvas, 2.0),
+            )?;
         }
         for finding in &outcome.findings {
-            println!("  {:?}: {} {}", finding.verdict, finding.claim, finding.evidence);
+            println!(
+                "  {:?}: {} {}",
+                finding.verdict, finding.claim, finding.evidence
+            );
         }
     }
     Ok(())

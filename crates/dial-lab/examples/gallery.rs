@@ -14,7 +14,10 @@ struct Noise(u64);
 
 impl Noise {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 }
@@ -35,7 +38,11 @@ fn trials(method: Method, count: usize, height: f64) -> Vec<Vec<f64>> {
     let mut trial = |_| {
         let (half, drift) = (method.2 * (1.0 + 0.25 * noise.next()), 0.02 * noise.next());
         let rise = |x: f64| 0.1 + (method.1 - 0.1) * x / (x + half) * (1.0 + half / 100.0);
-        (0..=100).map(|x| ((rise(f64::from(x)) + drift + 0.012 * noise.next()) * height).clamp(0.0, height)).collect()
+        (0..=100)
+            .map(|x| {
+                ((rise(f64::from(x)) + drift + 0.012 * noise.next()) * height).clamp(0.0, height)
+            })
+            .collect()
     };
     (0..count).map(&mut trial).collect()
 }
@@ -46,17 +53,34 @@ fn labels() -> Vec<f64> {
 
 fn chart(title: &str, y_label: &str, percent: bool, series: Vec<Series>) -> LineChart {
     let (title, x_label, y_label) = (title.into(), "Number of labels".into(), y_label.into());
-    LineChart { title, x_label, y_label, percent, series, ..LineChart::default() }
+    LineChart {
+        title,
+        x_label,
+        y_label,
+        percent,
+        series,
+        ..LineChart::default()
+    }
 }
 
 fn learning() -> LineChart {
     let series = METHODS.map(|m| Series::new(m.0, labels(), stats::band(&trials(m, 10, 1.0))));
-    chart("Accuracy on the digits, ten trials", "Accuracy", true, series.to_vec())
+    chart(
+        "Accuracy on the digits, ten trials",
+        "Accuracy",
+        true,
+        series.to_vec(),
+    )
 }
 
 fn exploration() -> LineChart {
     let series = METHODS.map(|m| Series::new(m.0, labels(), stats::band(&trials(m, 10, 20.0))));
-    chart("Clusters met so far", "Clusters with a label", false, series.to_vec())
+    chart(
+        "Clusters met so far",
+        "Clusters with a label",
+        false,
+        series.to_vec(),
+    )
 }
 
 /// Charts that are easy to get wrong.
@@ -71,10 +95,19 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
     let short = Series::new(
         "Stopped early",
         labels(),
-        stats::band(&trials(METHODS[2], 3, 1.0).iter().map(|t| t[..60].to_vec()).collect::<Vec<_>>()),
+        stats::band(
+            &trials(METHODS[2], 3, 1.0)
+                .iter()
+                .map(|t| t[..60].to_vec())
+                .collect::<Vec<_>>(),
+        ),
     );
     let mut cut = learning();
-    (cut.x_range, cut.y_range, cut.title) = (Some((10.0, 40.0)), Some((0.6, 0.8)), "A window into the curves".into());
+    (cut.x_range, cut.y_range, cut.title) = (
+        Some((10.0, 40.0)),
+        Some((0.6, 0.8)),
+        "A window into the curves".into(),
+    );
     let few = Series::new(
         "Eight points",
         (1..9).map(f64::from).collect(),
@@ -86,14 +119,40 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
     vec![
         (
             "constant",
-            chart("All values are 1.0", "Accuracy", true, vec![flat("Perfect", 1.0), flat("Also perfect", 1.0)]),
+            chart(
+                "All values are 1.0",
+                "Accuracy",
+                true,
+                vec![flat("Perfect", 1.0), flat("Also perfect", 1.0)],
+            ),
         ),
-        ("zero", chart("All values are 0", "Clusters", false, vec![flat("Nothing", 0.0)])),
+        (
+            "zero",
+            chart(
+                "All values are 0",
+                "Clusters",
+                false,
+                vec![flat("Nothing", 0.0)],
+            ),
+        ),
         (
             "single",
-            chart("A single point", "Accuracy", true, vec![Series::new("Once", vec![20.0], Band::exact(vec![0.83]))]),
+            chart(
+                "A single point",
+                "Accuracy",
+                true,
+                vec![Series::new("Once", vec![20.0], Band::exact(vec![0.83]))],
+            ),
         ),
-        ("empty", chart("An empty series", "Accuracy", true, vec![Series::new("Never ran", vec![], Band::default())])),
+        (
+            "empty",
+            chart(
+                "An empty series",
+                "Accuracy",
+                true,
+                vec![Series::new("Never ran", vec![], Band::default())],
+            ),
+        ),
         ("none", chart("No series at all", "Accuracy", true, vec![])),
         (
             "one-trial",
@@ -101,7 +160,10 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
                 "One trial, no band",
                 "Accuracy",
                 true,
-                vec![Series::new("DiAL", labels(), stats::band(&trials(METHODS[0], 1, 1.0))), short],
+                vec![
+                    Series::new("DiAL", labels(), stats::band(&trials(METHODS[0], 1, 1.0))),
+                    short,
+                ],
             ),
         ),
         (
@@ -113,16 +175,36 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
                 twelve.collect(),
             ),
         ),
-        ("twenty", chart("Twenty methods, large values", "Seconds", false, twenty.collect())),
+        (
+            "twenty",
+            chart(
+                "Twenty methods, large values",
+                "Seconds",
+                false,
+                twenty.collect(),
+            ),
+        ),
         ("window", cut),
-        ("few", chart("Few points, with gaps <&> \u{202e}tricks", "Value", false, vec![few])),
+        (
+            "few",
+            chart(
+                "Few points, with gaps <&> \u{202e}tricks",
+                "Value",
+                false,
+                vec![few],
+            ),
+        ),
     ]
 }
 
 /// Something like a handwritten digit: a ring, a stroke, or both.
 fn digit(kind: usize, seed: u64) -> GreyPicture {
     let mut noise = Noise(seed.wrapping_mul(977) + kind as u64);
-    let (cx, cy, lean) = (13.5 + noise.next(), 13.5 + noise.next(), 0.25 * noise.next());
+    let (cx, cy, lean) = (
+        13.5 + noise.next(),
+        13.5 + noise.next(),
+        0.25 * noise.next(),
+    );
     let ink = |row: usize, column: usize| {
         let (x, y) = (column as f64 - cx, row as f64 - cy);
         let x = x + lean * y;
@@ -132,11 +214,17 @@ fn digit(kind: usize, seed: u64) -> GreyPicture {
             0 => ring(0.0, 7.5),
             1 => stroke,
             2 => ring(-4.0, 3.8).min(ring(4.2, 4.4)),
-            _ => ring(-3.5, 4.5).min(if y > -3.5 && y < 9.0 { (x - 4.0).abs() } else { 9.0 }),
+            _ => ring(-3.5, 4.5).min(if y > -3.5 && y < 9.0 {
+                (x - 4.0).abs()
+            } else {
+                9.0
+            }),
         };
         (1.8 - distance).clamp(0.0, 1.0)
     };
-    let values = (0..784).map(|i| (ink(i / 28, i % 28) + 0.04 * noise.next()).clamp(0.0, 1.0)).collect();
+    let values = (0..784)
+        .map(|i| (ink(i / 28, i % 28) + 0.04 * noise.next()).clamp(0.0, 1.0))
+        .collect();
     GreyPicture::new(28, 28, values)
 }
 
@@ -147,7 +235,11 @@ fn sample_report() -> Report {
         png: Some(digit(i * 7 % 4, i as u64).to_png(4)),
         text: String::new(),
         title: format!("Item {}", 4810 + 37 * i),
-        detail: format!("given {}, true {}", NAMES[i * 7 % 4], NAMES[(i * 7 + 3) % 4]),
+        detail: format!(
+            "given {}, true {}",
+            NAMES[i * 7 % 4],
+            NAMES[(i * 7 + 3) % 4]
+        ),
     });
     let rows: Vec<Vec<f64>> = (0..5_u64)
         .map(|s| {
@@ -169,12 +261,15 @@ fn sample_report() -> Report {
     };
     let row = |m: &Method| {
         let band = stats::band(&trials(*m, 10, 1.0));
-        let reach =
-            stats::first_reaching(&labels(), &band.mean, 0.85).map_or("not reached".into(), |x| format!("{x:.0}"));
+        let reach = stats::first_reaching(&labels(), &band.mean, 0.85)
+            .map_or("not reached".into(), |x| format!("{x:.0}"));
         let last = 100.0 * band.mean[100];
         vec![
             m.0.to_owned(),
-            format!("{last:.1} ± {:.1}", 100.0 * (band.high[100] - band.mean[100])),
+            format!(
+                "{last:.1} ± {:.1}",
+                100.0 * (band.high[100] - band.mean[100])
+            ),
             format!("{:.3}", stats::mean_height(&labels(), &band.mean)),
             reach,
         ]
@@ -219,12 +314,18 @@ fn main() -> std::io::Result<()> {
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
     save(folder, "learning", &learning().canvas())?;
-    save(folder, "both", &side_by_side("Learning and exploring", &[learning(), exploration()]))?;
+    save(
+        folder,
+        "both",
+        &side_by_side("Learning and exploring", &[learning(), exploration()]),
+    )?;
     for (name, chart) in odd_charts() {
         save(folder, name, &chart.canvas())?;
     }
     let pictures: Vec<GreyPicture> = (0..12).map(|i| digit(i, i as u64)).collect();
-    let captions: Vec<String> = (0..12).map(|i| format!("Item {} looks like a {}", i * 31, NAMES[i % 4])).collect();
+    let captions: Vec<String> = (0..12)
+        .map(|i| format!("Item {} looks like a {}", i * 31, NAMES[i % 4]))
+        .collect();
     save(folder, "sheet", &contact_sheet(&pictures, &captions, 6))?;
     std::fs::write(folder.join("report.html"), report::render(&sample_report()))
 }

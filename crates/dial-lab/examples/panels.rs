@@ -5,12 +5,14 @@ use std::path::Path;
 use dial_lab::chart::{Canvas, Colour, MarkerKind, to_png, to_svg};
 use dial_lab::colours;
 use dial_lab::plot::{
-    Colouring, Grid, HeatMap, Lacking, LineChart, Look, Overlay, Panel, Scale, Scatter, Series, scene_map,
+    Colouring, Grid, HeatMap, Lacking, LineChart, Look, Overlay, Panel, Scale, Scatter, Series,
+    scene_map,
 };
 use dial_lab::stats::{self, Band};
 
 fn hill(x: f64, y: f64) -> f64 {
-    libm::exp(-(x * x + y * y)) + 0.7 * libm::exp(-((x - 1.5) * (x - 1.5) + (y + 1.0) * (y + 1.0)) / 0.5)
+    libm::exp(-(x * x + y * y))
+        + 0.7 * libm::exp(-((x - 1.5) * (x - 1.5) + (y + 1.0) * (y + 1.0)) / 0.5)
 }
 
 fn heat() -> HeatMap {
@@ -27,7 +29,10 @@ fn heat() -> HeatMap {
 
 fn spiral() -> Vec<(f64, f64)> {
     let turn = |i: u32| (f64::from(i) * 0.05, 0.02 * f64::from(i));
-    (0..400).map(turn).map(|(angle, r)| (r * libm::cos(angle), r * libm::sin(angle))).collect()
+    (0..400)
+        .map(turn)
+        .map(|(angle, r)| (r * libm::cos(angle), r * libm::sin(angle)))
+        .collect()
 }
 
 fn by_class() -> Scatter {
@@ -43,15 +48,38 @@ fn by_class() -> Scatter {
 
 fn by_value() -> Scatter {
     let of = (0..400).map(|i| f64::from(i) / 400.0).collect();
-    let colouring = Colouring::Values { of, label: "Share".into(), range: Some((0.0, 1.0)) };
-    let overlays = vec![Overlay::marks("source", vec![(0.0, 0.0)], MarkerKind::Star, colours::RED)];
-    Scatter { title: "By value".into(), points: spiral(), colouring, overlays, ..Scatter::default() }
+    let colouring = Colouring::Values {
+        of,
+        label: "Share".into(),
+        range: Some((0.0, 1.0)),
+    };
+    let overlays = vec![Overlay::marks(
+        "source",
+        vec![(0.0, 0.0)],
+        MarkerKind::Star,
+        colours::RED,
+    )];
+    Scatter {
+        title: "By value".into(),
+        points: spiral(),
+        colouring,
+        overlays,
+        ..Scatter::default()
+    }
 }
 
 fn densities() -> LineChart {
     let x: Vec<f64> = (0..=200).map(|i| f64::from(i) * 0.05 - 5.0).collect();
-    let bell = |m: f64| x.iter().map(|x| 0.4 * libm::exp(-(x - m) * (x - m) / 2.0)).collect::<Vec<f64>>();
-    let low: Vec<f64> = bell(-1.5).iter().zip(bell(1.5)).map(|(a, b)| a.min(b)).collect();
+    let bell = |m: f64| {
+        x.iter()
+            .map(|x| 0.4 * libm::exp(-(x - m) * (x - m) / 2.0))
+            .collect::<Vec<f64>>()
+    };
+    let low: Vec<f64> = bell(-1.5)
+        .iter()
+        .zip(bell(1.5))
+        .map(|(a, b)| a.min(b))
+        .collect();
     LineChart {
         title: "Two densities".into(),
         x_label: "x".into(),
@@ -62,8 +90,17 @@ fn densities() -> LineChart {
             Series::curve("overlap", x.clone(), low, Look::dashed(Colour::INK)),
         ],
         overlays: vec![
-            Overlay::rug("queries", vec![-1.0, -0.2, 0.0, 0.1, 0.3, 2.0], colours::BLUE),
-            Overlay::marks("labelled", vec![(-3.0, 0.05), (3.0, 0.05)], MarkerKind::Cross, colours::BLUE),
+            Overlay::rug(
+                "queries",
+                vec![-1.0, -0.2, 0.0, 0.1, 0.3, 2.0],
+                colours::BLUE,
+            ),
+            Overlay::marks(
+                "labelled",
+                vec![(-3.0, 0.05), (3.0, 0.05)],
+                MarkerKind::Cross,
+                colours::BLUE,
+            ),
         ],
         ..LineChart::default()
     }
@@ -72,7 +109,10 @@ fn densities() -> LineChart {
 fn timing() -> LineChart {
     let n: Vec<f64> = [1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 7e4].to_vec();
     let line = |name: &str, f: fn(f64) -> f64| {
-        let trials: Vec<Vec<f64>> = [0.9, 1.0, 1.15].iter().map(|s| n.iter().map(|n| s * f(*n)).collect()).collect();
+        let trials: Vec<Vec<f64>> = [0.9, 1.0, 1.15]
+            .iter()
+            .map(|s| n.iter().map(|n| s * f(*n)).collect())
+            .collect();
         Series::new(name, n.clone(), stats::band(&trials))
     };
     LineChart {
@@ -101,29 +141,71 @@ fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".into());
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    let panels =
-        vec![Panel::Heat(heat()), Panel::Scatter(by_class()), Panel::Scatter(by_value()), Panel::Lines(densities())];
+    let panels = vec![
+        Panel::Heat(heat()),
+        Panel::Scatter(by_class()),
+        Panel::Scatter(by_value()),
+        Panel::Lines(densities()),
+    ];
     save(
         folder,
         "grid",
-        &Grid { note: "A note in small print.".into(), ..Grid::new("Four kinds", 2, panels) }.canvas(),
+        &Grid {
+            note: "A note in small print.".into(),
+            ..Grid::new("Four kinds", 2, panels)
+        }
+        .canvas(),
     )?;
     save(
         folder,
         "heat",
-        &Grid { size: (360.0, 330.0), ..Grid::new("One map", 1, vec![Panel::Heat(heat())]) }.canvas(),
+        &Grid {
+            size: (360.0, 330.0),
+            ..Grid::new("One map", 1, vec![Panel::Heat(heat())])
+        }
+        .canvas(),
     )?;
     save(folder, "timing", &timing().canvas())?;
-    let lines = |title: &str| Panel::Lines(LineChart { title: title.into(), ..timing() });
-    save(folder, "six", &Grid::new("Six", 3, ["A", "B", "C", "D", "E", "F"].map(lines).to_vec()).canvas())?;
+    let lines = |title: &str| {
+        Panel::Lines(LineChart {
+            title: title.into(),
+            ..timing()
+        })
+    };
+    save(
+        folder,
+        "six",
+        &Grid::new("Six", 3, ["A", "B", "C", "D", "E", "F"].map(lines).to_vec()).canvas(),
+    )?;
     let wide = Grid {
-        rows: vec![vec![Panel::Lines(densities())], vec![lines("L"), lines("R")]],
+        rows: vec![
+            vec![Panel::Lines(densities())],
+            vec![lines("L"), lines("R")],
+        ],
         ..Grid::new("Wide", 2, vec![])
     };
-    save(folder, "wide", &Grid { letters: true, ..wide }.canvas())?;
+    save(
+        folder,
+        "wide",
+        &Grid {
+            letters: true,
+            ..wide
+        }
+        .canvas(),
+    )?;
     let class = |i: usize| (i / 86 > 5 && i % 86 > 8).then_some(((i / 86 + i % 86) / 12) % 6);
     let names = (0..6).map(|c| format!("Lettuce, week {c}")).collect();
-    save(folder, "scene", &scene_map(83, 86, (0..83 * 86).map(class).collect(), names, Lacking::Label))?;
+    save(
+        folder,
+        "scene",
+        &scene_map(
+            83,
+            86,
+            (0..83 * 86).map(class).collect(),
+            names,
+            Lacking::Label,
+        ),
+    )?;
     let one = LineChart {
         series: vec![Series::new("a", vec![1.0], Band::exact(vec![2.0]))],
         x_scale: Scale::Log,

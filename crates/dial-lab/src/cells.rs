@@ -38,7 +38,10 @@ impl Cells {
                 return Err(Trouble {
                     code: "S5",
                     kind: dial::ErrorKind::Storage,
-                    detail: format!("{}: {error}. Nothing was changed. Choose another --out.", file.display()),
+                    detail: format!(
+                        "{}: {error}. Nothing was changed. Choose another --out.",
+                        file.display()
+                    ),
                 });
             }
             Err(_) => {
@@ -54,17 +57,36 @@ impl Cells {
         let text = std::fs::read_to_string(self.path(name)).ok()?;
         let mut lines = text.lines();
         (lines.next()? == header.join(",")).then_some(())?;
-        let number = |cell: &str| if cell.is_empty() { Some(f64::NAN) } else { cell.parse().ok() };
+        let number = |cell: &str| {
+            if cell.is_empty() {
+                Some(f64::NAN)
+            } else {
+                cell.parse().ok()
+            }
+        };
         let row = |line: &str| line.split(',').map(number).collect::<Option<Vec<f64>>>();
-        lines.map(row).collect::<Option<Vec<_>>>().filter(|rows| rows.iter().all(|row| row.len() == header.len()))
+        lines
+            .map(row)
+            .collect::<Option<Vec<_>>>()
+            .filter(|rows| rows.iter().all(|row| row.len() == header.len()))
     }
 
     /// Keeps the rows of a cell.
     pub fn put(&self, name: &str, header: &[&str], rows: &[Vec<f64>]) -> Result<(), Trouble> {
         let path = self.path(name);
         create(path.parent().unwrap_or(&self.folder))?;
-        let cell = |value: &f64| if value.is_nan() { Cell::Empty } else { Cell::Number(*value) };
-        Ok(write_csv(&path, header, rows.iter().map(|row| row.iter().map(cell).collect()))?)
+        let cell = |value: &f64| {
+            if value.is_nan() {
+                Cell::Empty
+            } else {
+                Cell::Number(*value)
+            }
+        };
+        Ok(write_csv(
+            &path,
+            header,
+            rows.iter().map(|row| row.iter().map(cell).collect()),
+        )?)
     }
 
     /// The rows of a cell: those on disk, or those that `make` makes, which are then kept.
@@ -111,9 +133,17 @@ mod tests {
         cells.put("a/b", &["x", "y", "z"], &rows).unwrap();
         let again = Cells::open(place.clone(), &json!({ "seed": 1 })).unwrap();
         let back = again.get("a/b", &["x", "y", "z"]).unwrap();
-        let bits = |rows: &[Vec<f64>]| rows.concat().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        let bits = |rows: &[Vec<f64>]| {
+            rows.concat()
+                .iter()
+                .map(|v| v.to_bits())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(bits(&back), bits(&rows));
-        assert!(again.get("a/b", &["x", "y"]).is_none(), "another header is another cell");
+        assert!(
+            again.get("a/b", &["x", "y"]).is_none(),
+            "another header is another cell"
+        );
         let refused = Cells::open(place, &json!({ "seed": 2 })).err().unwrap();
         assert_eq!(refused.code, "R1");
     }
@@ -124,7 +154,10 @@ mod tests {
         let cells = Cells::open(folder.path().to_path_buf(), &json!({})).unwrap();
         std::fs::write(folder.path().join("t.csv"), "x\n1\noops\n").unwrap();
         assert!(cells.get("t", &["x"]).is_none());
-        assert_eq!(cells.get_or("t", &["x"], || Ok(vec![vec![3.0]])).unwrap(), [[3.0]]);
+        assert_eq!(
+            cells.get_or("t", &["x"], || Ok(vec![vec![3.0]])).unwrap(),
+            [[3.0]]
+        );
         assert_eq!(cells.get("t", &["x"]).unwrap(), [[3.0]]);
     }
 }

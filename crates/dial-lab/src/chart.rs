@@ -46,7 +46,11 @@ pub struct Stroke {
 impl Stroke {
     /// A solid line.
     pub fn solid(colour: Colour, width: f64) -> Self {
-        Self { colour, width, dash: Vec::new() }
+        Self {
+            colour,
+            width,
+            dash: Vec::new(),
+        }
     }
 }
 
@@ -183,7 +187,10 @@ impl Marker {
             MarkerKind::Cross => &CROSS,
             MarkerKind::Star => &STAR,
         };
-        offsets.iter().map(|(dx, dy)| (self.at.0 + dx * r, self.at.1 + dy * r)).collect()
+        offsets
+            .iter()
+            .map(|(dx, dy)| (self.at.0 + dx * r, self.at.1 + dy * r))
+            .collect()
     }
 }
 
@@ -275,7 +282,11 @@ pub struct Canvas {
 impl Canvas {
     /// An empty canvas of a size.
     pub fn new(width: f64, height: f64) -> Self {
-        Self { width, height, ..Self::default() }
+        Self {
+            width,
+            height,
+            ..Self::default()
+        }
     }
 
     /// Adds a line through points.
@@ -294,7 +305,11 @@ impl Canvas {
     pub fn paragraph(&mut self, text: &Text, lines: &[String], leading: f64) {
         for (i, line) in lines.iter().enumerate() {
             let at = (text.at.0, text.at.1 + leading * i as f64);
-            self.text(Text { content: line.clone(), at, ..text.clone() });
+            self.text(Text {
+                content: line.clone(),
+                at,
+                ..text.clone()
+            });
         }
     }
 }

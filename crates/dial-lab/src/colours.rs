@@ -67,7 +67,10 @@ pub const STEPS: usize = 254;
 
 /// The colours of the map as a palette for pictures; [`number`] counts in it, and its last entry is for missing values.
 pub fn palette() -> Vec<Colour> {
-    (0..STEPS).map(|i| of_share(i as f64 / (STEPS - 1) as f64)).chain([Colour::GRID]).collect()
+    (0..STEPS)
+        .map(|i| of_share(i as f64 / (STEPS - 1) as f64))
+        .chain([Colour::GRID])
+        .collect()
 }
 
 /// The number in the [`palette`] of a value between `low` and `high`.
@@ -80,7 +83,11 @@ pub fn number(value: f64, low: f64, high: f64) -> u8 {
 
 /// Where a value lies between `low` and `high`, cut off at 0 and 1; one half where they do not differ.
 pub fn share(value: f64, low: f64, high: f64) -> f64 {
-    if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+    if high > low {
+        ((value - low) / (high - low)).clamp(0.0, 1.0)
+    } else {
+        0.5
+    }
 }
 
 /// The colour of a class: the palette, then the same colours mixed with white, more each time round.
@@ -88,12 +95,20 @@ pub fn of_class(class: usize) -> Colour {
     // Near-black last: it would be the loudest colour of a map.
     const ORDER: [usize; 7] = [0, 1, 2, 3, 4, 6, 5];
     let round = (class / ORDER.len()) as f64;
-    mix(CLASSES[ORDER[class % ORDER.len()]], Colour::WHITE, 1.0 - 1.0 / (1.0 + 0.9 * round))
+    mix(
+        CLASSES[ORDER[class % ORDER.len()]],
+        Colour::WHITE,
+        1.0 - 1.0 / (1.0 + 0.9 * round),
+    )
 }
 
 /// `a` with a part of `b`.
 pub fn mix(a: Colour, b: Colour, part: f64) -> Colour {
-    let channel = |a: u8, b: u8| (f64::from(a) + part * (f64::from(b) - f64::from(a))).round().clamp(0.0, 255.0) as u8;
+    let channel = |a: u8, b: u8| {
+        (f64::from(a) + part * (f64::from(b) - f64::from(a)))
+            .round()
+            .clamp(0.0, 255.0) as u8
+    };
     Colour(channel(a.0, b.0), channel(a.1, b.1), channel(a.2, b.2))
 }
 
@@ -105,7 +120,11 @@ mod tests {
     fn lightness(colour: Colour) -> f64 {
         let linear = |c: u8| {
             let c = f64::from(c) / 255.0;
-            if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
+            if c <= 0.04045 {
+                c / 12.92
+            } else {
+                libm::pow((c + 0.055) / 1.055, 2.4)
+            }
         };
         let (r, g, b) = (linear(colour.0), linear(colour.1), linear(colour.2));
         let l = libm::cbrt(0.412_221_470_8 * r + 0.536_332_536_3 * g + 0.051_445_992_9 * b);
@@ -119,15 +138,29 @@ mod tests {
         for i in 0..=64 {
             let share = f64::from(i) / 64.0;
             let want = 0.27 + 0.65 * share;
-            assert!((lightness(of_share(share)) - want).abs() < 0.012, "{share}: {}", lightness(of_share(share)));
+            assert!(
+                (lightness(of_share(share)) - want).abs() < 0.012,
+                "{share}: {}",
+                lightness(of_share(share))
+            );
         }
     }
 
     #[test]
     fn numbers_cover_the_palette() {
-        assert_eq!((number(2.0, 2.0, 4.0), number(4.0, 2.0, 4.0), number(9.0, 2.0, 4.0)), (0, 253, 253));
+        assert_eq!(
+            (
+                number(2.0, 2.0, 4.0),
+                number(4.0, 2.0, 4.0),
+                number(9.0, 2.0, 4.0)
+            ),
+            (0, 253, 253)
+        );
         assert_eq!(palette().len(), 255);
-        assert_eq!(palette()[usize::from(number(f64::NAN, 0.0, 1.0))], Colour::GRID);
+        assert_eq!(
+            palette()[usize::from(number(f64::NAN, 0.0, 1.0))],
+            Colour::GRID
+        );
         assert_eq!(share(1.0, 1.0, 1.0), 0.5);
     }
 

@@ -15,9 +15,19 @@ pub fn duration(seconds: f64) -> String {
 pub fn markdown_table(table: &Table) -> String {
     let cell = |text: &String| text.replace('|', "\\|").replace('\n', " ");
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let rule = (0..table.header.len()).map(|c| if table.numeric.get(c) == Some(&true) { "---:" } else { "---" });
+    let rule = (0..table.header.len()).map(|c| {
+        if table.numeric.get(c) == Some(&true) {
+            "---:"
+        } else {
+            "---"
+        }
+    });
     let mut text = line(table.header.iter().map(cell).collect());
     text += &line(rule.map(String::from).collect());
-    text += &table.rows.iter().map(|row| line(row.iter().map(cell).collect())).collect::<String>();
+    text += &table
+        .rows
+        .iter()
+        .map(|row| line(row.iter().map(cell).collect()))
+        .collect::<String>();
     text
 }

@@ -47,17 +47,30 @@ pub struct Series {
 impl Series {
     /// A line with its band.
     pub fn new(name: impl Into<String>, x: Vec<f64>, band: Band) -> Self {
-        Self { name: name.into(), x, band, look: None }
+        Self {
+            name: name.into(),
+            x,
+            band,
+            look: None,
+        }
     }
 
     /// A line without a band, in its own look.
     pub fn curve(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>, look: Look) -> Self {
-        Self { name: name.into(), x, band: Band::exact(y), look: Some(look) }
+        Self {
+            name: name.into(),
+            x,
+            band: Band::exact(y),
+            look: Some(look),
+        }
     }
 
     /// The same line in its own look.
     pub fn with_look(self, look: Look) -> Self {
-        Self { look: Some(look), ..self }
+        Self {
+            look: Some(look),
+            ..self
+        }
     }
 }
 
@@ -99,7 +112,13 @@ pub struct LineChart {
 impl LineChart {
     /// The chart as a drawing of its own.
     pub fn canvas(&self) -> Canvas {
-        side_by_side(&self.title, &[Self { title: String::new(), ..self.clone() }])
+        side_by_side(
+            &self.title,
+            &[Self {
+                title: String::new(),
+                ..self.clone()
+            }],
+        )
     }
 
     /// What there is to see, in words: for readers that cannot see it.
@@ -120,7 +139,16 @@ impl LineChart {
 
 /// Charts beside each other under one heading, with one legend for all.
 pub fn side_by_side(title: &str, panels: &[LineChart]) -> Canvas {
-    let size = if panels.len() == 1 { (540.0, 330.0) } else { (370.0, 280.0) };
+    let size = if panels.len() == 1 {
+        (540.0, 330.0)
+    } else {
+        (370.0, 280.0)
+    };
     let row = panels.iter().cloned().map(Panel::Lines).collect();
-    Grid { size, letters: false, ..Grid::new(title, panels.len(), row) }.canvas()
+    Grid {
+        size,
+        letters: false,
+        ..Grid::new(title, panels.len(), row)
+    }
+    .canvas()
 }

@@ -115,17 +115,32 @@ pub struct Step {
 pub fn render(report: &Report) -> String {
     let mut body = format!("<header>\n<h1>{}</h1>\n", isolated(&report.title));
     if !report.lead.is_empty() {
-        body.push_str(&format!("<p class=\"lead\">{}</p>\n", isolated(&report.lead)));
+        body.push_str(&format!(
+            "<p class=\"lead\">{}</p>\n",
+            isolated(&report.lead)
+        ));
     }
     body.push_str(&parts::facts(&report.facts));
     body.push_str("</header>\n");
-    report.figures.iter().for_each(|figure| body.push_str(&parts::figure(figure)));
-    report.tables.iter().for_each(|table| body.push_str(&parts::table(table)));
-    report.parts.iter().for_each(|part| body.push_str(&parts::part(part)));
+    report
+        .figures
+        .iter()
+        .for_each(|figure| body.push_str(&parts::figure(figure)));
+    report
+        .tables
+        .iter()
+        .for_each(|table| body.push_str(&parts::table(table)));
+    report
+        .parts
+        .iter()
+        .for_each(|part| body.push_str(&parts::part(part)));
     if let Some(confusion) = report.confusion.as_ref().filter(|c| !c.classes.is_empty()) {
         body.push_str(&confusion::section(confusion));
     }
-    report.galleries.iter().for_each(|gallery| body.push_str(&parts::gallery(gallery)));
+    report
+        .galleries
+        .iter()
+        .for_each(|gallery| body.push_str(&parts::gallery(gallery)));
     body.push_str(&parts::steps(&report.next));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\

@@ -15,20 +15,37 @@ const LEADING: f64 = 15.0;
 /// Pictures without a caption have none; captions without a picture are ignored.
 pub fn contact_sheet(pictures: &[GreyPicture], captions: &[String], columns: usize) -> Canvas {
     let columns = columns.clamp(1, pictures.len().max(1));
-    let wrapped: Vec<_> = captions.iter().take(pictures.len()).map(|c| font::wrap(c, SIZE, CELL, 2)).collect();
+    let wrapped: Vec<_> = captions
+        .iter()
+        .take(pictures.len())
+        .map(|c| font::wrap(c, SIZE, CELL, 2))
+        .collect();
     let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);
-    let row = CELL + if lines > 0 { 6.0 + LEADING * lines as f64 } else { 0.0 } + GAP;
+    let row =
+        CELL + if lines > 0 {
+            6.0 + LEADING * lines as f64
+        } else {
+            0.0
+        } + GAP;
     let rows = pictures.len().div_ceil(columns);
     let width = 2.0 * PAD + columns as f64 * (CELL + GAP) - GAP;
     let mut canvas = Canvas::new(width, 2.0 * PAD + (rows as f64 * row - GAP).max(0.0));
     canvas.title = format!("{} items", pictures.len());
-    canvas.description = captions.iter().take(pictures.len()).cloned().collect::<Vec<_>>().join("; ");
+    canvas.description = captions
+        .iter()
+        .take(pictures.len())
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("; ");
     for (i, picture) in pictures.iter().enumerate() {
         let left = PAD + (i % columns) as f64 * (CELL + GAP);
         let top = PAD + (i / columns) as f64 * row;
         push_picture(&mut canvas, picture, (left, top));
         let at = (left + CELL / 2.0, top + CELL + 6.0 + SIZE * 0.85);
-        let caption = Text { anchor: Anchor::Middle, ..Text::new("", at, SIZE) };
+        let caption = Text {
+            anchor: Anchor::Middle,
+            ..Text::new("", at, SIZE)
+        };
         canvas.paragraph(&caption, wrapped.get(i).map_or(&[], Vec::as_slice), LEADING);
     }
     canvas
@@ -37,12 +54,30 @@ pub fn contact_sheet(pictures: &[GreyPicture], captions: &[String], columns: usi
 /// Fits a picture into its cell: whole multiples of its size where it is small enough.
 fn push_picture(canvas: &mut Canvas, picture: &GreyPicture, cell: Point) {
     if picture.width == 0 || picture.height == 0 {
-        canvas.shapes.push(Shape::Rectangle { at: cell, size: (CELL, CELL), fill: Colour::GRID });
+        canvas.shapes.push(Shape::Rectangle {
+            at: cell,
+            size: (CELL, CELL),
+            fill: Colour::GRID,
+        });
         return;
     }
     let longest = picture.width.max(picture.height) as f64;
-    let factor = if longest <= CELL { (CELL / longest).floor() } else { CELL / longest };
-    let size = (picture.width as f64 * factor, picture.height as f64 * factor);
-    let at = (cell.0 + ((CELL - size.0) / 2.0).round(), cell.1 + ((CELL - size.1) / 2.0).round());
-    canvas.shapes.push(Shape::Picture { at, size, picture: picture.clone() });
+    let factor = if longest <= CELL {
+        (CELL / longest).floor()
+    } else {
+        CELL / longest
+    };
+    let size = (
+        picture.width as f64 * factor,
+        picture.height as f64 * factor,
+    );
+    let at = (
+        cell.0 + ((CELL - size.0) / 2.0).round(),
+        cell.1 + ((CELL - size.1) / 2.0).round(),
+    );
+    canvas.shapes.push(Shape::Picture {
+        at,
+        size,
+        picture: picture.clone(),
+    });
 }

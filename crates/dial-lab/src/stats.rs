@@ -18,7 +18,11 @@ pub struct Band {
 impl Band {
     /// A curve without uncertainty: mean, low and high are all `values`.
     pub fn exact(values: Vec<f64>) -> Self {
-        Self { low: values.clone(), high: values.clone(), mean: values }
+        Self {
+            low: values.clone(),
+            high: values.clone(),
+            mean: values,
+        }
     }
 }
 
@@ -42,8 +46,13 @@ pub fn band(trials: &[Vec<f64>]) -> Band {
     let length = trials.iter().map(Vec::len).max().unwrap_or(0);
     let mut band = Band::default();
     for query in 0..length {
-        let values: Vec<f64> = trials.iter().filter_map(|trial| trial.get(query).copied()).collect();
-        let Interval { mean, half_width, .. } = interval(&values);
+        let values: Vec<f64> = trials
+            .iter()
+            .filter_map(|trial| trial.get(query).copied())
+            .collect();
+        let Interval {
+            mean, half_width, ..
+        } = interval(&values);
         band.mean.push(mean);
         band.low.push(mean - half_width);
         band.high.push(mean + half_width);
@@ -84,19 +93,37 @@ pub fn interval(values: &[f64]) -> Interval {
     let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     let count = finite.len();
     if count == 0 {
-        return Interval { count, mean: f64::NAN, deviation: f64::NAN, half_width: f64::NAN };
+        return Interval {
+            count,
+            mean: f64::NAN,
+            deviation: f64::NAN,
+            half_width: f64::NAN,
+        };
     }
     // Shifted by the first value, so that equal values have exactly their own mean and no spread.
     let origin = finite[0];
     let shift = finite.iter().map(|v| v - origin).sum::<f64>() / count as f64;
     let mean = origin + shift;
     if count == 1 {
-        return Interval { count, mean, deviation: 0.0, half_width: 0.0 };
+        return Interval {
+            count,
+            mean,
+            deviation: 0.0,
+            half_width: 0.0,
+        };
     }
-    let squares: f64 = finite.iter().map(|v| (v - origin - shift) * (v - origin - shift)).sum();
+    let squares: f64 = finite
+        .iter()
+        .map(|v| (v - origin - shift) * (v - origin - shift))
+        .sum();
     let deviation = (squares / (count - 1) as f64).sqrt();
     let half_width = t_quantile(count - 1) * deviation / (count as f64).sqrt();
-    Interval { count, mean, deviation, half_width }
+    Interval {
+        count,
+        mean,
+        deviation,
+        half_width,
+    }
 }
 
 /// Two-sided 95 % quantiles of Student's t for 1 to 12 degrees of freedom.
@@ -134,7 +161,10 @@ pub fn t_quantile(degrees: usize) -> f64 {
         (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0,
         ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92160.0,
     ];
-    let series = terms.iter().rev().fold(0.0, |sum, term| (sum + term) / degrees as f64);
+    let series = terms
+        .iter()
+        .rev()
+        .fold(0.0, |sum, term| (sum + term) / degrees as f64);
     Z * (1.0 + series)
 }
 
@@ -142,7 +172,8 @@ pub fn t_quantile(degrees: usize) -> f64 {
 pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (p, q) = (mean(a), mean(b));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(x, y)| f(x - p, y - q)).sum::<f64>();
+    let sum =
+        |f: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(x, y)| f(x - p, y - q)).sum::<f64>();
     sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
 }
 
@@ -151,7 +182,10 @@ pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
 /// Points that are not finite are skipped, so the line bridges them; fewer than two points have no area.
 pub fn area_under(x: &[f64], y: &[f64]) -> f64 {
     let points = finite_points(x, y);
-    points.windows(2).map(|w| (w[1].0 - w[0].0) * (w[0].1 + w[1].1) / 2.0).sum()
+    points
+        .windows(2)
+        .map(|w| (w[1].0 - w[0].0) * (w[0].1 + w[1].1) / 2.0)
+        .sum()
 }
 
 /// Mean height of the broken line: its area over its width, so that curves of any length compare.
@@ -168,10 +202,17 @@ pub fn mean_height(x: &[f64], y: &[f64]) -> f64 {
 
 /// The first `x` at which the curve is at `level` or above, if it ever is: "labels needed to reach 90 %".
 pub fn first_reaching(x: &[f64], y: &[f64], level: f64) -> Option<f64> {
-    finite_points(x, y).into_iter().find(|point| point.1 >= level).map(|point| point.0)
+    finite_points(x, y)
+        .into_iter()
+        .find(|point| point.1 >= level)
+        .map(|point| point.0)
 }
 
 /// The points whose two coordinates are finite.
 fn finite_points(x: &[f64], y: &[f64]) -> Vec<(f64, f64)> {
-    x.iter().copied().zip(y.iter().copied()).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+    x.iter()
+        .copied()
+        .zip(y.iter().copied())
+        .filter(|(x, y)| x.is_finite() && y.is_finite())
+        .collect()
 }

@@ -23,14 +23,20 @@ impl Step {
         let pieces = most.max(1) as f64;
         let guess = (span / pieces).log10().floor() as i32 - 1;
         let first = if whole { guess.max(0) } else { guess };
-        let candidates = (first..first + 4).flat_map(|exponent| [1, 2, 5].map(|mantissa| Self { mantissa, exponent }));
+        let candidates = (first..first + 4)
+            .flat_map(|exponent| [1, 2, 5].map(|mantissa| Self { mantissa, exponent }));
         let mut steps = candidates.filter(|step| span / step.times(1) <= pieces * (1.0 + 1e-9));
-        steps.next().unwrap_or(Self { mantissa: 1, exponent: first + 4 })
+        steps.next().unwrap_or(Self {
+            mantissa: 1,
+            exponent: first + 4,
+        })
     }
 
     /// The `count`-th multiple, exactly rounded.
     fn times(self, count: i64) -> f64 {
-        format!("{}e{}", count.saturating_mul(self.mantissa), self.exponent).parse().unwrap_or(f64::NAN)
+        format!("{}e{}", count.saturating_mul(self.mantissa), self.exponent)
+            .parse()
+            .unwrap_or(f64::NAN)
     }
 
     /// How many steps fit below `value`, with a little tolerance, rounded in the given direction.
@@ -48,12 +54,22 @@ pub fn ticks(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
         return Ticks::default();
     }
     if high - low <= 1e-12 * low.abs().max(high.abs()) {
-        return Ticks { values: vec![low], labels: vec![format!("{low}")] };
+        return Ticks {
+            values: vec![low],
+            labels: vec![format!("{low}")],
+        };
     }
     let step = Step::choose(high - low, most, whole);
-    let (first, last) = (step.count(low, f64::ceil, -1e-9), step.count(high, f64::floor, 1e-9));
-    let values: Vec<f64> = (first..=last).map(|k| step.times(k).clamp(low, high)).collect();
-    let labels = (first..=last).map(|k| label(step, k, low.abs().max(high.abs()))).collect();
+    let (first, last) = (
+        step.count(low, f64::ceil, -1e-9),
+        step.count(high, f64::floor, 1e-9),
+    );
+    let values: Vec<f64> = (first..=last)
+        .map(|k| step.times(k).clamp(low, high))
+        .collect();
+    let labels = (first..=last)
+        .map(|k| label(step, k, low.abs().max(high.abs())))
+        .collect();
     Ticks { values, labels }
 }
 
@@ -63,7 +79,10 @@ pub fn round_out(low: f64, high: f64, most: usize) -> (f64, f64) {
         return (low, high);
     }
     let step = Step::choose(high - low, most, false);
-    (step.times(step.count(low, f64::floor, 1e-9)), step.times(step.count(high, f64::ceil, -1e-9)))
+    (
+        step.times(step.count(low, f64::floor, 1e-9)),
+        step.times(step.count(high, f64::ceil, -1e-9)),
+    )
 }
 
 /// Ticks of a logarithmic axis in `[low, high]`, and the places of small ticks between them.
@@ -78,16 +97,44 @@ pub fn log_ticks(low: f64, high: f64, most: usize) -> (Ticks, Vec<f64>) {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let places = |mantissas: &'static [i64], stride: i32| {
         let exponents = (first..=last).filter(move |exponent| exponent % stride == 0);
-        let steps = exponents.flat_map(|exponent| mantissas.iter().map(move |m| Step { mantissa: *m, exponent }));
-        steps.filter(|step| within(step.times(1))).collect::<Vec<Step>>()
+        let steps = exponents.flat_map(|exponent| {
+            mantissas.iter().map(move |m| Step {
+                mantissa: *m,
+                exponent,
+            })
+        });
+        steps
+            .filter(|step| within(step.times(1)))
+            .collect::<Vec<Step>>()
     };
     let decades = places(&[1], 1).len();
     let stride = decades.div_ceil(most.max(1)).max(1) as i32;
-    let labelled = if decades < 3 { places(&[1, 2, 5], 1) } else { places(&[1], stride) };
-    let small = if stride == 1 { places(&[2, 3, 4, 5, 6, 7, 8, 9], 1) } else { places(&[1], 1) };
-    let values: Vec<f64> = labelled.iter().map(|step| step.times(1).clamp(low, high)).collect();
-    let minor = small.iter().map(|step| step.times(1)).filter(|v| !values.contains(v)).collect();
-    (Ticks { values, labels: labelled.iter().map(|step| log_label(*step)).collect() }, minor)
+    let labelled = if decades < 3 {
+        places(&[1, 2, 5], 1)
+    } else {
+        places(&[1], stride)
+    };
+    let small = if stride == 1 {
+        places(&[2, 3, 4, 5, 6, 7, 8, 9], 1)
+    } else {
+        places(&[1], 1)
+    };
+    let values: Vec<f64> = labelled
+        .iter()
+        .map(|step| step.times(1).clamp(low, high))
+        .collect();
+    let minor = small
+        .iter()
+        .map(|step| step.times(1))
+        .filter(|v| !values.contains(v))
+        .collect();
+    (
+        Ticks {
+            values,
+            labels: labelled.iter().map(|step| log_label(*step)).collect(),
+        },
+        minor,
+    )
 }
 
 /// The positive range widened to the next 1, 2 or 5 times a power of ten on either side.
@@ -115,7 +162,11 @@ fn log_label(step: Step) -> String {
 fn label(step: Step, count: i64, largest: f64) -> String {
     let value = step.times(count);
     if largest >= 1e7 || step.exponent < -6 {
-        return if count == 0 { "0".to_owned() } else { minus(&format!("{value:e}")) };
+        return if count == 0 {
+            "0".to_owned()
+        } else {
+            minus(&format!("{value:e}"))
+        };
     }
     let places = (-step.exponent).max(0) as usize;
     minus(&group(&format!("{value:.places$}")))

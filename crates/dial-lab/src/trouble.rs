@@ -18,19 +18,31 @@ pub struct Trouble {
 impl Trouble {
     /// The folder holds something that contradicts what is asked.
     pub fn conflict(detail: String) -> Trouble {
-        Trouble { code: "R1", kind: ErrorKind::Conflict, detail }
+        Trouble {
+            code: "R1",
+            kind: ErrorKind::Conflict,
+            detail,
+        }
     }
 }
 
 impl From<dial::Error> for Trouble {
     fn from(error: dial::Error) -> Trouble {
-        Trouble { code: error.code(), kind: error.kind(), detail: error.to_string() }
+        Trouble {
+            code: error.code(),
+            kind: error.kind(),
+            detail: error.to_string(),
+        }
     }
 }
 
 impl From<dial_data::Error> for Trouble {
     fn from(error: dial_data::Error) -> Trouble {
-        Trouble { code: error.code(), kind: error.kind(), detail: error.to_string() }
+        Trouble {
+            code: error.code(),
+            kind: error.kind(),
+            detail: error.to_string(),
+        }
     }
 }
 

@@ -33,7 +33,10 @@ impl Drawn {
     /// Writes `stem.svg` and `stem.png`; returns the files.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
         let mut files = Vec::new();
-        for (ending, bytes) in [("svg", to_svg(&self.canvas).into_bytes()), ("png", to_png(&self.canvas, 2.0))] {
+        for (ending, bytes) in [
+            ("svg", to_svg(&self.canvas).into_bytes()),
+            ("png", to_png(&self.canvas, 2.0)),
+        ] {
             let file = folder.join(format!("{}.{ending}", self.stem));
             write_whole(&file, |out| out.write_all(&bytes))?;
             files.push(file);

@@ -7,8 +7,16 @@ use dial_lab::plot::{LineChart, Series, side_by_side};
 use dial_lab::stats::{Band, band};
 
 fn wavy(name: &str, height: f64) -> Series {
-    let trial = |shift: f64| (0..50).map(|i| height * (f64::from(i) + shift) / 60.0).collect::<Vec<f64>>();
-    Series::new(name, (0..50).map(f64::from).collect(), band(&[trial(0.0), trial(2.0), trial(5.0)]))
+    let trial = |shift: f64| {
+        (0..50)
+            .map(|i| height * (f64::from(i) + shift) / 60.0)
+            .collect::<Vec<f64>>()
+    };
+    Series::new(
+        name,
+        (0..50).map(f64::from).collect(),
+        band(&[trial(0.0), trial(2.0), trial(5.0)]),
+    )
 }
 
 fn chart(series: Vec<Series>) -> LineChart {
@@ -32,13 +40,33 @@ fn bounds(text: &Text) -> [f64; 4] {
     };
     let (x, y) = text.at;
     match text.upward {
-        false => [x - before, y - 0.72 * text.size, x - before + width, y + 0.2 * text.size],
-        true => [x - 0.72 * text.size, y + before - width, x + 0.2 * text.size, y + before],
+        false => [
+            x - before,
+            y - 0.72 * text.size,
+            x - before + width,
+            y + 0.2 * text.size,
+        ],
+        true => [
+            x - 0.72 * text.size,
+            y + before - width,
+            x + 0.2 * text.size,
+            y + before,
+        ],
     }
 }
 
 fn texts(canvas: &Canvas) -> Vec<&Text> {
-    canvas.shapes.iter().filter_map(|s| if let Shape::Text(t) = s { Some(t) } else { None }).collect()
+    canvas
+        .shapes
+        .iter()
+        .filter_map(|s| {
+            if let Shape::Text(t) = s {
+                Some(t)
+            } else {
+                None
+            }
+        })
+        .collect()
 }
 
 fn points(canvas: &Canvas) -> Vec<Point> {
@@ -53,7 +81,10 @@ fn points(canvas: &Canvas) -> Vec<Point> {
 /// Checks that all shapes lie on the canvas and that no two texts overlap.
 fn check(name: &str, canvas: &Canvas) {
     for (x, y) in points(canvas) {
-        assert!((0.0..=canvas.width).contains(&x) && (0.0..=canvas.height).contains(&y), "{name}: {x} {y}");
+        assert!(
+            (0.0..=canvas.width).contains(&x) && (0.0..=canvas.height).contains(&y),
+            "{name}: {x} {y}"
+        );
     }
     let texts = texts(canvas);
     for (i, text) in texts.iter().enumerate() {
@@ -76,21 +107,51 @@ fn flat(name: &str, value: f64) -> Series {
 
 #[test]
 fn charts_stay_on_the_canvas_and_texts_apart() {
-    let long = |i: usize| wavy(&format!("<{i}> a very long name indeed, one that nobody would ever print & more"), 0.9);
+    let long = |i: usize| {
+        wavy(
+            &format!("<{i}> a very long name indeed, one that nobody would ever print & more"),
+            0.9,
+        )
+    };
     let mut window = chart(vec![wavy("a", 1.0), wavy("b", 0.5)]);
     (window.x_range, window.y_range) = (Some((10.0, 20.0)), Some((0.2, 0.4)));
     let mut wrong = chart(vec![wavy("a", 1.0)]);
     (wrong.x_range, wrong.y_range) = (Some((2.0, 1.0)), Some((f64::NAN, 1.0)));
-    let large = LineChart { percent: false, ..chart(vec![flat("a", 1e12), flat("b", -1e12)]) };
-    let tiny = LineChart { percent: false, ..chart(vec![flat("a", 1e-12), flat("b", 3e-12)]) };
-    let broken = Series::new("gaps", vec![1.0, f64::NAN, 3.0, 4.0], Band::exact(vec![0.1, 0.2, f64::NAN, 0.4]));
+    let large = LineChart {
+        percent: false,
+        ..chart(vec![flat("a", 1e12), flat("b", -1e12)])
+    };
+    let tiny = LineChart {
+        percent: false,
+        ..chart(vec![flat("a", 1e-12), flat("b", 3e-12)])
+    };
+    let broken = Series::new(
+        "gaps",
+        vec![1.0, f64::NAN, 3.0, 4.0],
+        Band::exact(vec![0.1, 0.2, f64::NAN, 0.4]),
+    );
     let cases = [
         ("none", chart(vec![])),
-        ("empty", chart(vec![Series::new("e", vec![], Band::default())])),
-        ("point", chart(vec![Series::new("p", vec![7.0], Band::exact(vec![0.5]))])),
-        ("ones", chart(vec![flat("a", 1.0), flat("b", 1.0), flat("c", 1.0)])),
+        (
+            "empty",
+            chart(vec![Series::new("e", vec![], Band::default())]),
+        ),
+        (
+            "point",
+            chart(vec![Series::new("p", vec![7.0], Band::exact(vec![0.5]))]),
+        ),
+        (
+            "ones",
+            chart(vec![flat("a", 1.0), flat("b", 1.0), flat("c", 1.0)]),
+        ),
         ("zeros", chart(vec![flat("a", 0.0)])),
-        ("counts of zero", LineChart { percent: false, ..chart(vec![flat("a", 0.0)]) }),
+        (
+            "counts of zero",
+            LineChart {
+                percent: false,
+                ..chart(vec![flat("a", 0.0)])
+            },
+        ),
         ("twelve", chart((0..12).map(long).collect())),
         ("forty", chart((0..40).map(long).collect())),
         ("window", window),
@@ -98,12 +159,27 @@ fn charts_stay_on_the_canvas_and_texts_apart() {
         ("large", large),
         ("tiny", tiny),
         ("gaps", chart(vec![broken])),
-        ("bare", LineChart { series: vec![wavy("", 2.0)], ..LineChart::default() }),
-        ("title", LineChart { title: "word ".repeat(60), ..chart(vec![wavy("a", 1.0)]) }),
+        (
+            "bare",
+            LineChart {
+                series: vec![wavy("", 2.0)],
+                ..LineChart::default()
+            },
+        ),
+        (
+            "title",
+            LineChart {
+                title: "word ".repeat(60),
+                ..chart(vec![wavy("a", 1.0)])
+            },
+        ),
     ];
     for (name, chart) in &cases {
         check(name, &chart.canvas());
-        check(name, &side_by_side("Two", &[chart.clone(), cases[6].1.clone()]));
+        check(
+            name,
+            &side_by_side("Two", &[chart.clone(), cases[6].1.clone()]),
+        );
     }
     check("no panels", &side_by_side("Nothing", &[]));
 }
@@ -114,7 +190,11 @@ fn every_name_is_shown_and_lines_of_one_name_look_alike() {
     let panel = |order: [usize; 3]| chart(order.map(|i| wavy(names[i], 0.9)).to_vec());
     let canvas = side_by_side("", &[panel([0, 1, 2]), panel([2, 1, 0])]);
     for name in names {
-        assert_eq!(texts(&canvas).iter().filter(|t| t.content == name).count(), 1, "{name}");
+        assert_eq!(
+            texts(&canvas).iter().filter(|t| t.content == name).count(),
+            1,
+            "{name}"
+        );
     }
     let long = |shape: &Shape| match shape {
         Shape::Polyline { points, stroke } if points.len() > 10 => Some(stroke.clone()),
@@ -123,16 +203,30 @@ fn every_name_is_shown_and_lines_of_one_name_look_alike() {
     let strokes: Vec<_> = canvas.shapes.iter().filter_map(long).collect();
     assert_eq!(strokes.len(), 6);
     // Drawn last to first in each panel, and the second panel has them in reverse order.
-    assert_eq!((&strokes[0], &strokes[1], &strokes[2]), (&strokes[5], &strokes[4], &strokes[3]));
+    assert_eq!(
+        (&strokes[0], &strokes[1], &strokes[2]),
+        (&strokes[5], &strokes[4], &strokes[3])
+    );
     let dashes = [&strokes[0], &strokes[1], &strokes[2]].map(|s| format!("{:?}", s.dash));
     assert!(dashes[0] != dashes[1] && dashes[1] != dashes[2] && dashes[0] != dashes[2]);
 }
 
 #[test]
 fn one_trial_has_no_band_and_no_note_about_bands() {
-    let polygons = |canvas: &Canvas| canvas.shapes.iter().filter(|s| matches!(s, Shape::Polygon { .. })).count();
+    let polygons = |canvas: &Canvas| {
+        canvas
+            .shapes
+            .iter()
+            .filter(|s| matches!(s, Shape::Polygon { .. }))
+            .count()
+    };
     let note = |canvas: &Canvas| texts(canvas).iter().any(|t| t.content.contains("95 %"));
-    let single = chart(vec![Series::new("a", vec![0.0, 1.0], band(&[vec![0.2, 0.7]]))]).canvas();
+    let single = chart(vec![Series::new(
+        "a",
+        vec![0.0, 1.0],
+        band(&[vec![0.2, 0.7]]),
+    )])
+    .canvas();
     assert_eq!((polygons(&single), note(&single)), (0, false));
     let three = chart(vec![wavy("a", 0.9)]).canvas();
     assert_eq!((polygons(&three), note(&three)), (1, true));
@@ -140,23 +234,44 @@ fn one_trial_has_no_band_and_no_note_about_bands() {
 
 #[test]
 fn shares_do_not_leave_their_axis() {
-    let certain = Series::new("a", vec![0.0, 1.0], band(&[vec![0.5, 1.0], vec![0.9, 0.98]]));
+    let certain = Series::new(
+        "a",
+        vec![0.0, 1.0],
+        band(&[vec![0.5, 1.0], vec![0.9, 0.98]]),
+    );
     let canvas = chart(vec![certain]).canvas();
-    let labels: Vec<&str> = texts(&canvas).iter().map(|t| t.content.as_str()).filter(|t| t.ends_with(" %")).collect();
+    let labels: Vec<&str> = texts(&canvas)
+        .iter()
+        .map(|t| t.content.as_str())
+        .filter(|t| t.ends_with(" %"))
+        .collect();
     assert_eq!(labels.last(), Some(&"100 %"));
     assert_eq!(labels.first(), Some(&"0 %"));
 }
 
 #[test]
 fn the_description_says_where_lines_end() {
-    let canvas = chart(vec![flat("steady", 0.25), Series::new("absent", vec![], Band::default())]).canvas();
-    assert!(canvas.description.contains("steady ends at 25.0 %"), "{}", canvas.description);
+    let canvas = chart(vec![
+        flat("steady", 0.25),
+        Series::new("absent", vec![], Band::default()),
+    ])
+    .canvas();
+    assert!(
+        canvas.description.contains("steady ends at 25.0 %"),
+        "{}",
+        canvas.description
+    );
     assert!(canvas.description.contains("absent has no data"));
 }
 
 #[test]
 fn figures_are_deterministic() {
-    let draw = || side_by_side("Two", &[chart(vec![wavy("a", 1.0)]), chart(vec![wavy("b", 0.3)])]);
+    let draw = || {
+        side_by_side(
+            "Two",
+            &[chart(vec![wavy("a", 1.0)]), chart(vec![wavy("b", 0.3)])],
+        )
+    };
     assert_eq!(to_svg(&draw()), to_svg(&draw()));
     assert_eq!(to_png(&draw(), 2.0), to_png(&draw(), 2.0));
 }

@@ -1,6 +1,8 @@
 //! Summaries of trials against values worked out otherwise.
 
-use dial_lab::stats::{Band, area_under, band, correlation, first_reaching, interval, mean_height, t_quantile};
+use dial_lab::stats::{
+    Band, area_under, band, correlation, first_reaching, interval, mean_height, t_quantile,
+};
 
 /// The share of Student's t within plus or minus `t`, in closed form (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 fn mass_within(t: f64, degrees: usize) -> f64 {
@@ -13,20 +15,48 @@ fn mass_within(t: f64, degrees: usize) -> f64 {
         sum = term;
     }
     while k + 2 < degrees + usize::from(!odd) {
-        let step = if odd { (k + 1) as f64 / (k + 2) as f64 } else { (k - 1) as f64 / k as f64 };
+        let step = if odd {
+            (k + 1) as f64 / (k + 2) as f64
+        } else {
+            (k - 1) as f64 / k as f64
+        };
         term *= step * cos * cos;
         sum += term;
         k += 2;
     }
-    if odd { std::f64::consts::FRAC_2_PI * (theta + sin * sum) } else { sin * sum }
+    if odd {
+        std::f64::consts::FRAC_2_PI * (theta + sin * sum)
+    } else {
+        sin * sum
+    }
 }
 
 #[test]
 fn t_quantiles_match_printed_tables() {
-    let printed = [(1, 12.706), (2, 4.303), (5, 2.571), (9, 2.262), (12, 2.179), (13, 2.160), (14, 2.145)];
-    let more = [(20, 2.086), (29, 2.045), (30, 2.042), (40, 2.021), (60, 2.000), (120, 1.980), (100_000, 1.960)];
+    let printed = [
+        (1, 12.706),
+        (2, 4.303),
+        (5, 2.571),
+        (9, 2.262),
+        (12, 2.179),
+        (13, 2.160),
+        (14, 2.145),
+    ];
+    let more = [
+        (20, 2.086),
+        (29, 2.045),
+        (30, 2.042),
+        (40, 2.021),
+        (60, 2.000),
+        (120, 1.980),
+        (100_000, 1.960),
+    ];
     for (degrees, value) in printed.into_iter().chain(more) {
-        assert!((t_quantile(degrees) - value).abs() < 5.1e-4, "{degrees}: {}", t_quantile(degrees));
+        assert!(
+            (t_quantile(degrees) - value).abs() < 5.1e-4,
+            "{degrees}: {}",
+            t_quantile(degrees)
+        );
     }
 }
 
@@ -34,7 +64,10 @@ fn t_quantiles_match_printed_tables() {
 fn t_quantiles_leave_five_percent_outside() {
     for degrees in 1..=300 {
         let mass = mass_within(t_quantile(degrees), degrees);
-        assert!((mass - 0.95).abs() < if degrees <= 12 { 1e-9 } else { 3e-7 }, "{degrees}: {mass}");
+        assert!(
+            (mass - 0.95).abs() < if degrees <= 12 { 1e-9 } else { 3e-7 },
+            "{degrees}: {mass}"
+        );
     }
 }
 
@@ -61,7 +94,11 @@ fn equal_values_have_no_spread_whatever_their_binary_form() {
 
 #[test]
 fn missing_values_do_not_count() {
-    let Band { mean, low, high } = band(&[vec![1.0, 2.0, f64::NAN], vec![3.0], vec![f64::INFINITY, f64::NAN]]);
+    let Band { mean, low, high } = band(&[
+        vec![1.0, 2.0, f64::NAN],
+        vec![3.0],
+        vec![f64::INFINITY, f64::NAN],
+    ]);
     assert_eq!(mean[..2], [2.0, 2.0]);
     assert_eq!((low[1], high[1]), (2.0, 2.0));
     assert!(mean[2].is_nan() && low[2].is_nan() && high[2].is_nan());
@@ -82,7 +119,10 @@ fn areas_and_levels() {
     assert_eq!(area_under(&x, &y), 7.0);
     assert_eq!(mean_height(&x, &y), 7.0 / 3.0);
     assert_eq!(area_under(&x, &[0.0, f64::NAN, 6.0]), 9.0);
-    assert_eq!((mean_height(&[2.0], &[5.0]), area_under(&[2.0], &[5.0])), (5.0, 0.0));
+    assert_eq!(
+        (mean_height(&[2.0], &[5.0]), area_under(&[2.0], &[5.0])),
+        (5.0, 0.0)
+    );
     assert!(mean_height(&[], &[]).is_nan());
     assert_eq!(first_reaching(&x, &y, 2.0), Some(1.0));
     assert_eq!(first_reaching(&x, &y, 4.1), None);

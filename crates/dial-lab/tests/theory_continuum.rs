@@ -15,7 +15,12 @@ fn golden() -> Value {
 }
 
 fn floats(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_f64().unwrap())
+        .collect()
 }
 
 fn point(value: &Value) -> (f64, f64) {
@@ -25,40 +30,79 @@ fn point(value: &Value) -> (f64, f64) {
 
 fn apart(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
 }
 
 fn highest(values: &[f64]) -> usize {
-    (0..values.len()).max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap()
+    (0..values.len())
+        .max_by(|a, b| values[*a].total_cmp(&values[*b]))
+        .unwrap()
 }
 
 #[test]
 fn golden_numbers() {
     let (golden, control) = (golden(), Control::new());
     let number = |name: &str| golden[name].as_f64().unwrap();
-    let points = golden["points"].as_array().unwrap().iter().map(point).collect();
+    let points = golden["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(point)
+        .collect();
     let kde = Kde::new(points, number("floor"));
     let density = kde.sampled(number("n") as usize);
     assert!(apart(&density.cells, &floats(&golden["density"])) < 1e-12);
-    for (operator, want) in Operator::ALL.into_iter().zip(golden["operators"].as_array().unwrap()) {
+    for (operator, want) in Operator::ALL
+        .into_iter()
+        .zip(golden["operators"].as_array().unwrap())
+    {
         assert_eq!(i64::from(operator.power()), want["power"].as_i64().unwrap());
         let plane = Plane::new(&density, operator).unwrap();
         let f = plane.bump(point(&golden["source"]), number("radius"));
         let (time, steps) = (number("time"), number("steps") as usize);
-        let poisson = plane.network().poisson(number("tau"), &f, &control).unwrap();
-        assert!(apart(&poisson, &floats(&want["poisson"])) < 1e-8, "{operator:?}");
-        let euler = plane.network().backward_euler(time, 1, &f, &control).unwrap();
-        assert!(apart(&euler, &floats(&want["backward_euler"])) < 1e-8, "{operator:?}");
+        let poisson = plane
+            .network()
+            .poisson(number("tau"), &f, &control)
+            .unwrap();
+        assert!(
+            apart(&poisson, &floats(&want["poisson"])) < 1e-8,
+            "{operator:?}"
+        );
+        let euler = plane
+            .network()
+            .backward_euler(time, 1, &f, &control)
+            .unwrap();
+        assert!(
+            apart(&euler, &floats(&want["backward_euler"])) < 1e-8,
+            "{operator:?}"
+        );
         let heat = plane.network().heat(time, steps, &f, &control).unwrap();
-        assert!(apart(&heat, &floats(&want["runge_kutta"])) < 1e-8, "{operator:?}");
+        assert!(
+            apart(&heat, &floats(&want["runge_kutta"])) < 1e-8,
+            "{operator:?}"
+        );
         // Many steps come to the exponential, and errors fall fourfold with every halving.
         let exact = floats(&want["heat"]);
-        let error = |steps| apart(&plane.network().heat(time, steps, &f, &control).unwrap(), &exact);
+        let error = |steps| {
+            apart(
+                &plane.network().heat(time, steps, &f, &control).unwrap(),
+                &exact,
+            )
+        };
         let (coarse, fine) = (error(32), error(64));
-        assert!((3.6..4.4).contains(&(coarse / fine)), "{operator:?}: {coarse} {fine}");
+        assert!(
+            (3.6..4.4).contains(&(coarse / fine)),
+            "{operator:?}: {coarse} {fine}"
+        );
         assert!(fine < 1e-3 * exact[highest(&exact)], "{operator:?}: {fine}");
         let error = manufactured::error(number("n") as usize, operator, &control).unwrap();
-        assert!((error - want["manufactured_error"].as_f64().unwrap()).abs() < 1e-9, "{operator:?}");
+        assert!(
+            (error - want["manufactured_error"].as_f64().unwrap()).abs() < 1e-9,
+            "{operator:?}"
+        );
     }
 }
 
@@ -81,34 +125,73 @@ fn nothing_is_lost_and_nothing_exceeds_the_source() {
             };
             // ∫ρu = ∫ρf/τ; u >= 0; the largest value inside the source.
             let u = plane.network().poisson(tau, &f, &control).unwrap();
-            assert!((tau * plane.network().mass(&u) / given - 1.0).abs() < 1e-12, "{operator:?}");
-            assert!(u.iter().all(|u| *u >= 0.0) && near(highest(&u)), "{operator:?}");
+            assert!(
+                (tau * plane.network().mass(&u) / given - 1.0).abs() < 1e-12,
+                "{operator:?}"
+            );
+            assert!(
+                u.iter().all(|u| *u >= 0.0) && near(highest(&u)),
+                "{operator:?}"
+            );
             // Off the source no cell exceeds all of its neighbours.
             let n = plane.n();
-            let inner = (0..n * n).filter(|c| c % n > 0 && c % n < n - 1 && c / n > 0 && c / n < n - 1);
+            let inner =
+                (0..n * n).filter(|c| c % n > 0 && c % n < n - 1 && c / n > 0 && c / n < n - 1);
             for cell in inner.filter(|cell| f[*cell] == 0.0) {
-                let around = [cell - 1, cell + 1, cell - n, cell + n].map(|c| u[c]).into_iter().fold(0.0, f64::max);
+                let around = [cell - 1, cell + 1, cell - n, cell + n]
+                    .map(|c| u[c])
+                    .into_iter()
+                    .fold(0.0, f64::max);
                 assert!(u[cell] <= around * (1.0 + 1e-9), "{operator:?} {cell}");
             }
             // Heat: ∫ρv stays; a step of backward Euler stays between 0 and the largest value before.
             let v = plane.network().heat(0.01, 5, &f, &control).unwrap();
-            assert!((plane.network().mass(&v) / given - 1.0).abs() < 1e-12, "{operator:?}");
-            let step = plane.network().backward_euler(0.01, 1, &f, &control).unwrap();
+            assert!(
+                (plane.network().mass(&v) / given - 1.0).abs() < 1e-12,
+                "{operator:?}"
+            );
+            let step = plane
+                .network()
+                .backward_euler(0.01, 1, &f, &control)
+                .unwrap();
             let top = f[highest(&f)];
-            assert!(step.iter().all(|v| *v >= -1e-9 * top && *v <= top), "{operator:?}");
-            assert!((plane.network().mass(&step) / given - 1.0).abs() < 1e-12, "{operator:?}");
+            assert!(
+                step.iter().all(|v| *v >= -1e-9 * top && *v <= top),
+                "{operator:?}"
+            );
+            assert!(
+                (plane.network().mass(&step) / given - 1.0).abs() < 1e-12,
+                "{operator:?}"
+            );
         }
         // What is even stays even.
         let ones = vec![2.5; 48 * 48];
-        assert!(apart(&plane.network().heat(0.1, 3, &ones, &control).unwrap(), &ones) < 1e-9);
-        assert!(apart(&plane.network().poisson(0.5, &ones, &control).unwrap(), &vec![5.0; 48 * 48]) < 1e-9);
+        assert!(
+            apart(
+                &plane.network().heat(0.1, 3, &ones, &control).unwrap(),
+                &ones
+            ) < 1e-9
+        );
+        assert!(
+            apart(
+                &plane.network().poisson(0.5, &ones, &control).unwrap(),
+                &vec![5.0; 48 * 48]
+            ) < 1e-9
+        );
     }
 }
 
 #[test]
 fn points_and_cells() {
     let plane = Plane::new(&Sampled::of(8, |_, _| 1.0), Operator::Weighted).unwrap();
-    assert_eq!((plane.cell((0.0, 0.0)), plane.cell((1.0, 1.0)), plane.cell((0.13, 0.99))), (0, 63, 57));
+    assert_eq!(
+        (
+            plane.cell((0.0, 0.0)),
+            plane.cell((1.0, 1.0)),
+            plane.cell((0.13, 0.99))
+        ),
+        (0, 63, 57)
+    );
     assert_eq!(plane.centre(57), (1.5 / 8.0, 7.5 / 8.0));
     // Linear functions are interpolated exactly between the middles of cells.
     let values = plane.values(|x, y| 2.0 * x - 3.0 * y + 1.0);

@@ -15,7 +15,12 @@ fn golden() -> Value {
 }
 
 fn floats(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| v.as_f64().unwrap())
+        .collect()
 }
 
 fn graph(golden: &Value) -> Graph {
@@ -23,18 +28,28 @@ fn graph(golden: &Value) -> Graph {
         let numbers = floats(edge);
         (numbers[0] as u32, numbers[1] as u32, numbers[2])
     };
-    let edges: Vec<(u32, u32, f64)> = golden["edges"].as_array().unwrap().iter().map(edge).collect();
+    let edges: Vec<(u32, u32, f64)> = golden["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(edge)
+        .collect();
     Graph::from_edges(golden["masses"].as_array().unwrap().len(), &edges).unwrap()
 }
 
 fn close(got: f64, want: &Value, tolerance: f64) {
     let want = want.as_f64().unwrap();
-    assert!((got - want).abs() <= tolerance * want.abs().max(1.0), "{got} is not {want}");
+    assert!(
+        (got - want).abs() <= tolerance * want.abs().max(1.0),
+        "{got} is not {want}"
+    );
 }
 
 fn all_close(got: &[f64], want: &Value, tolerance: f64) {
     assert_eq!(got.len(), want.as_array().unwrap().len());
-    got.iter().zip(want.as_array().unwrap()).for_each(|(got, want)| close(*got, want, tolerance));
+    got.iter()
+        .zip(want.as_array().unwrap())
+        .for_each(|(got, want)| close(*got, want, tolerance));
 }
 
 #[test]
@@ -47,10 +62,21 @@ fn one_step_and_many() {
     let network = Network::new(graph(&golden), masses);
     for row in golden["rows"].as_array().unwrap() {
         let time = row["time"].as_f64().unwrap();
-        let (u, heat) = (network.poisson(1.0 / time, &f, &control).unwrap(), floats(&row["heat"]));
+        let (u, heat) = (
+            network.poisson(1.0 / time, &f, &control).unwrap(),
+            floats(&row["heat"]),
+        );
         all_close(&u, &row["poisson"], 1e-10);
-        all_close(&network.backward_euler(time, 1, &f, &control).unwrap(), &row["step"], 1e-10);
-        all_close(&network.heat(time, 400, &f, &control).unwrap(), &row["heat"], 2e-4);
+        all_close(
+            &network.backward_euler(time, 1, &f, &control).unwrap(),
+            &row["step"],
+            1e-10,
+        );
+        all_close(
+            &network.heat(time, 400, &f, &control).unwrap(),
+            &row["heat"],
+            2e-4,
+        );
         let step = euler::compare(&network, time, &f, (&u, &heat), &control).unwrap();
         assert!(step.identity < 1e-10 && (step.mass - 1.0).abs() < 1e-12);
         close(step.printed, &row["printed"], 1e-9);
@@ -62,10 +88,17 @@ fn one_step_and_many() {
         assert!(step.norm <= symbol::bound(1));
     }
     let last = &golden["rows"][3];
-    let counts: Vec<usize> = floats(&golden["steps"]).iter().map(|m| *m as usize).collect();
+    let counts: Vec<usize> = floats(&golden["steps"])
+        .iter()
+        .map(|m| *m as usize)
+        .collect();
     let (time, heat) = (last["time"].as_f64().unwrap(), floats(&last["heat"]));
     let many = euler::refine(&network, time, &f, &heat, &counts, &control).unwrap();
-    for ((row, error), bound) in many.iter().zip(floats(&golden["many"])).zip(golden["bounds"].as_array().unwrap()) {
+    for ((row, error), bound) in many
+        .iter()
+        .zip(floats(&golden["many"]))
+        .zip(golden["bounds"].as_array().unwrap())
+    {
         assert!((row.norm - error).abs() < 1e-9 && row.norm <= row.bound);
         close(row.bound, bound, 1e-9);
     }
@@ -78,7 +111,11 @@ fn heat_exceeds_its_source() {
     let heat = Heat::new(Arc::clone(&graph), want["time"].as_f64().unwrap()).unwrap();
     let sources: Vec<NodeId> = (0..graph.n() as u32).map(NodeId).collect();
     let columns = heat.raw_columns(&sources, &Control::new()).unwrap();
-    let columns: Vec<(usize, &[f64])> = columns.iter().map(|column| &column[..]).enumerate().collect();
+    let columns: Vec<(usize, &[f64])> = columns
+        .iter()
+        .map(|column| &column[..])
+        .enumerate()
+        .collect();
     let got = maximum::exceeding(&columns);
     assert!(got.sources > 0.0, "an example that shows nothing");
     close(got.sources, &want["sources"], 1e-12);

@@ -25,7 +25,8 @@ use dial_lab::theory::uncertainty::process::{Line, Sampling, trial};
 use serde_json::Value;
 
 fn golden() -> Value {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_mixtures.json");
+    let place =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/golden/theory_mixtures.json");
     serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap()
 }
 
@@ -35,7 +36,10 @@ fn number(value: &Value) -> f64 {
 
 #[track_caller]
 fn near(got: f64, want: f64, relative: f64) {
-    assert!((got - want).abs() <= relative * want.abs(), "{got}, wanted {want}");
+    assert!(
+        (got - want).abs() <= relative * want.abs(),
+        "{got}, wanted {want}"
+    );
 }
 
 #[test]
@@ -45,11 +49,16 @@ fn spectra_of_both_operators_where_the_density_is_a_square() {
     // u = sin(ωx + φ)/x, whose ends ask for tan(ω) = ω/(1 + 2ω²).
     let (n, c) = (4000, 3.0);
     let width = 1.0 / n as f64;
-    let log_density: Vec<f64> =
-        (0..n).map(|i| libm::log(c) + 2.0 * libm::log(1.0 + (i as f64 + 0.5) * width)).collect();
+    let log_density: Vec<f64> = (0..n)
+        .map(|i| libm::log(c) + 2.0 * libm::log(1.0 + (i as f64 + 0.5) * width))
+        .collect();
     for k in 1..4 {
         let wave = k as f64 * PI / LN_2;
-        near(eigenvalue(&log_density, width, Inside::Square, k + 1), c * (2.25 + wave * wave), 1e-5);
+        near(
+            eigenvalue(&log_density, width, Inside::Square, k + 1),
+            c * (2.25 + wave * wave),
+            1e-5,
+        );
         let root = eigenvalue(&log_density, width, Inside::Density, k + 1).sqrt();
         near(libm::tan(root), root / (1.0 + 2.0 * root * root), 1e-3);
     }
@@ -80,13 +89,24 @@ fn indivisibility_in_the_plane() {
 #[test]
 fn bounds_of_the_gap_with_the_printed_coupling() {
     let want = &golden()["line"]["pair"];
-    let [s, c, theta] = ["overlap", "coupling_printed", "indivisibility"].map(|name| number(&want[name]));
+    let [s, c, theta] =
+        ["overlap", "coupling_printed", "indivisibility"].map(|name| number(&want[name]));
     let p = Parameters::of(&Grid::new(&pair(6.0), 12.0, 2400), &Control::new()).unwrap();
-    near(upper(&p, Coupling::Printed).unwrap(), 2.0 * c / (1.0 - 2.0 * s.sqrt()), 1e-3);
+    near(
+        upper(&p, Coupling::Printed).unwrap(),
+        2.0 * c / (1.0 - 2.0 * s.sqrt()),
+        1e-3,
+    );
     let root = (theta * (1.0 - 2.0 * s)).sqrt() - (2.0 * c * s).sqrt() / (1.0 - s);
     near(lower(&p, Coupling::Printed).unwrap(), root * root, 1e-3);
     // On numbers that cannot be taken for each other.
-    let p = Parameters { overlap: 0.01, coupling: 0.5, coupling_printed: 0.09, indivisibility: 1.0, ..p };
+    let p = Parameters {
+        overlap: 0.01,
+        coupling: 0.5,
+        coupling_printed: 0.09,
+        indivisibility: 1.0,
+        ..p
+    };
     near(upper(&p, Coupling::Printed).unwrap(), 0.225, 1e-14);
     let root = 0.98f64.sqrt() - 0.0018f64.sqrt() / 0.99;
     near(lower(&p, Coupling::Printed).unwrap(), root * root, 1e-14);
@@ -96,14 +116,19 @@ fn bounds_of_the_gap_with_the_printed_coupling() {
 fn the_corollarys_two_times() {
     for kappa in [1e-8f64, 1e-12] {
         let below = 2.0 * kappa / (1.0 - 2.0 * kappa.sqrt());
-        let root = (kappa.sqrt() * (1.0 - 2.0 * kappa)).sqrt() - kappa * 2.0f64.sqrt() / (1.0 - kappa);
+        let root =
+            (kappa.sqrt() * (1.0 - 2.0 * kappa)).sqrt() - kappa * 2.0f64.sqrt() / (1.0 - kappa);
         let above = root * root;
         let grown = 1.0 + libm::sin(kappa.sqrt().sqrt());
         let got = scaling::scaled(kappa).remainders;
         for (got, power) in got.into_iter().zip([kappa.sqrt(), 1.0 / kappa.sqrt()]) {
             let t = -libm::log(kappa) * power;
             let slow = -libm::expm1(-below * t) * grown * grown / 0.5;
-            near(got, slow + 2.0 * libm::exp(2.0 * above) * libm::exp(-above * t), 1e-9);
+            near(
+                got,
+                slow + 2.0 * libm::exp(2.0 * above) * libm::exp(-above * t),
+                1e-9,
+            );
         }
         // As stated nothing has decayed, M = 2; as in the proof e^{-Θt} = κ, and λ_K t ~ 2 √κ |ln κ| is left.
         near(got[0], 2.0, 1e-2);
@@ -140,7 +165,15 @@ fn how_often_the_variance_is_expected_to_rise() {
             let coin = Random::new(seed, Purpose::User, question as u64).uniform();
             if coin < 0.5 { b += 1.0 } else { a += 1.0 }
         }
-        let got = trial(&line, Sampling::Uniform, &[questions], &[], seed, &Control::new()).unwrap();
+        let got = trial(
+            &line,
+            Sampling::Uniform,
+            &[questions],
+            &[],
+            seed,
+            &Control::new(),
+        )
+        .unwrap();
         assert_eq!(got.rises, rises as f64 / questions as f64);
         kinds = [kinds[0] + rises, kinds[1] + questions - rises];
     }
@@ -152,33 +185,68 @@ fn how_often_the_variance_is_expected_to_rise() {
 fn what_is_measured_before_the_first_question() {
     let line = Line::new(0.4);
     let kernel = |x: f64, at: f64| libm::exp(-0.5 * (x - at) * (x - at) / 0.16);
-    let told: Vec<(f64, f64)> = line.x.iter().map(|x| (kernel(*x, -3.0), kernel(*x, 3.0))).collect();
-    let scores: Vec<f64> = told.iter().map(|(a, b)| variance(0.1 + a, 0.1 + b)).collect();
+    let told: Vec<(f64, f64)> = line
+        .x
+        .iter()
+        .map(|x| (kernel(*x, -3.0), kernel(*x, 3.0)))
+        .collect();
+    let scores: Vec<f64> = told
+        .iter()
+        .map(|(a, b)| variance(0.1 + a, 0.1 + b))
+        .collect();
     let sparsity: Vec<f64> = told.iter().map(|(a, b)| 1.0 / (1.0 + a + b)).collect();
     let n = scores.len() as f64;
     let mean = |f: &dyn Fn(usize) -> f64| (0..scores.len()).map(f).sum::<f64>() / n;
     let (s, t) = (mean(&|i| scores[i]), mean(&|i| sparsity[i]));
     let together = mean(&|i| scores[i] * sparsity[i]) - s * t;
-    let spreads = (mean(&|i| scores[i] * scores[i]) - s * s) * (mean(&|i| sparsity[i] * sparsity[i]) - t * t);
+    let spreads =
+        (mean(&|i| scores[i] * scores[i]) - s * s) * (mean(&|i| sparsity[i] * sparsity[i]) - t * t);
     let got = trial(&line, Sampling::Linear, &[0, 2], &[], 1, &Control::new()).unwrap();
-    near(got.measured[0].with_sparsity, together / spreads.sqrt(), 1e-9);
+    near(
+        got.measured[0].with_sparsity,
+        together / spreads.sqrt(),
+        1e-9,
+    );
     // λ = λ₀ m t at the first and the third question, m = σ √(2π).
-    near(got.measured[0].lambda, 10.0 * 0.4 * (2.0 * PI).sqrt(), 1e-12);
-    near(got.measured[1].lambda, 30.0 * 0.4 * (2.0 * PI).sqrt(), 1e-12);
+    near(
+        got.measured[0].lambda,
+        10.0 * 0.4 * (2.0 * PI).sqrt(),
+        1e-12,
+    );
+    near(
+        got.measured[1].lambda,
+        30.0 * 0.4 * (2.0 * PI).sqrt(),
+        1e-12,
+    );
 }
 
 #[test]
 fn automatic_sharpness_knows_the_number_of_clusters() {
     // Two clusters of two equal items. After the first question two scores are low, two high; one half lies below their
     // middle, so λ (high - low) = 2 and the other cluster has e^0 to e^-2.
-    let column = |c: usize| -> Column { Arc::new([0, 0, 1, 1].map(|other| f64::from(u8::from(other == c))).to_vec()) };
-    let process =
-        Process { columns: [0, 0, 1, 1].map(column).to_vec(), clusters: vec![0, 0, 1, 1], n_clusters: 2, prior: 0.1 };
+    let column = |c: usize| -> Column {
+        Arc::new(
+            [0, 0, 1, 1]
+                .map(|other| f64::from(u8::from(other == c)))
+                .to_vec(),
+        )
+    };
+    let process = Process {
+        columns: [0, 0, 1, 1].map(column).to_vec(),
+        clusters: vec![0, 0, 1, 1],
+        n_clusters: 2,
+        prior: 0.1,
+    };
     let trials = 10_000;
-    let met = |i: &u64| process.questions(Choice::Automatic, 2, &mut Random::new(5, Purpose::User, *i)) == Some(2);
+    let met = |i: &u64| {
+        process.questions(Choice::Automatic, 2, &mut Random::new(5, Purpose::User, *i)) == Some(2)
+    };
     let share = (0..trials).filter(met).count() as f64 / trials as f64;
     // Four standard errors.
-    assert!((share - 1.0 / (1.0 + libm::exp(-2.0))).abs() < 0.013, "{share}");
+    assert!(
+        (share - 1.0 / (1.0 + libm::exp(-2.0))).abs() < 0.013,
+        "{share}"
+    );
 }
 
 #[test]
@@ -188,18 +256,28 @@ fn when_sampling_is_uniform() {
     let uncertainty: Vec<f64> = (0..40).map(|i| if i < 20 { 0.0 } else { g }).collect();
     let scale = 0.5 * (1.0 + d) / g * libm::log((1.0 + d) / (1.0 - d));
     for p in [0.0, 0.5, 0.9] {
-        near(log_time_of_deviation(&uncertainty, 0.05, d, p), -libm::log10(scale) / (1.0 - p), 1e-9);
+        near(
+            log_time_of_deviation(&uncertainty, 0.05, d, p),
+            -libm::log10(scale) / (1.0 - p),
+            1e-9,
+        );
     }
     // Of any G to first order: q |X| = 1 + λ₀ |X| (G - mean).
     let uncertainty = [0.1, 0.5, 0.2, 0.4, 0.3, 0.9];
-    near(log_time_of_deviation(&uncertainty, 0.5, 1e-6, 0.0), -libm::log10(1e-6 / (3.0 * 0.5)), 1e-5);
+    near(
+        log_time_of_deviation(&uncertainty, 0.5, 1e-6, 0.0),
+        -libm::log10(1e-6 / (3.0 * 0.5)),
+        1e-5,
+    );
 }
 
 #[test]
 fn fluctuations_are_of_one_repetition() {
     assert_eq!(fluctuation(&[1.0, 2.0, 3.0]), 1.0);
     // More repetitions of the same make the mean surer, not the spread smaller.
-    let many: Vec<f64> = (0..40).map(|i| if i % 2 == 0 { 9.0 } else { 11.0 }).collect();
+    let many: Vec<f64> = (0..40)
+        .map(|i| if i % 2 == 0 { 9.0 } else { 11.0 })
+        .collect();
     near(fluctuation(&many), (40.0f64 / 39.0).sqrt(), 1e-14);
 }
 
@@ -211,13 +289,18 @@ fn heat_in_a_uniform_plane() {
         let wave = |k: f64, i: usize| libm::cos(k * PI * (i as f64 + 0.5) / n as f64);
         let term = |k: usize| {
             let sine = libm::sin(k as f64 * PI / (2 * n) as f64);
-            wave(k as f64, i) * wave(k as f64, j) * libm::exp(-4.0 * (n * n) as f64 * time * sine * sine)
+            wave(k as f64, i)
+                * wave(k as f64, j)
+                * libm::exp(-4.0 * (n * n) as f64 * time * sine * sine)
         };
         (1.0 + 2.0 * (1..n).map(term).sum::<f64>()) / n as f64
     };
     let ratios = |i: usize| {
         let all = (0..n).map(|j| path(i, j) / path(i, i));
-        (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max))
+        (
+            all.clone().fold(f64::INFINITY, f64::min),
+            all.fold(0.0, f64::max),
+        )
     };
     let plane = Plane::new(&Sampled::of(n, |_, _| 1.0), Operator::Weighted).unwrap();
     let got = exceeding_in_plane(&plane, &[(0.3, 0.5)], time, 400, &Control::new()).unwrap();
@@ -238,12 +321,19 @@ fn the_counting_limit_where_it_is_the_best() {
         (_, true) => 0.1,
         _ => 0.9,
     };
-    let columns: Vec<Column> = (0..7).map(|i| Arc::new((0..7).map(|j| value(i, j)).collect())).collect();
+    let columns: Vec<Column> = (0..7)
+        .map(|i| Arc::new((0..7).map(|j| value(i, j)).collect()))
+        .collect();
     let pairs = Pairs::new(&columns, &[0; 7]);
-    let got: Vec<f64> = limits(&pairs, &[0.0, 2.0 / 7.0, 3.0 / 7.0]).iter().map(|limit| limit.zeta).collect();
+    let got: Vec<f64> = limits(&pairs, &[0.0, 2.0 / 7.0, 3.0 / 7.0])
+        .iter()
+        .map(|limit| limit.zeta)
+        .collect();
     // With three that leave (0, 1, 2) nothing bad is left.
     assert_eq!(got, [0.1, 0.1, 0.9]);
-    let best: Vec<f64> =
-        [0.0, 2.0 / 7.0, 3.0 / 7.0].iter().map(|d| pairs.widest(*d, f64::INFINITY).unwrap().zeta).collect();
+    let best: Vec<f64> = [0.0, 2.0 / 7.0, 3.0 / 7.0]
+        .iter()
+        .map(|d| pairs.widest(*d, f64::INFINITY).unwrap().zeta)
+        .collect();
     assert_eq!(best, got);
 }

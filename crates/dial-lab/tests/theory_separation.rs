@@ -46,7 +46,12 @@ fn triples_of_given_sets() {
         for (got, want) in [got.delta, got.zeta, got.epsilon].iter().zip(&want) {
             assert!((got - want).abs() < 1e-15, "{}: {got} {want}", pool.name);
         }
-        assert_eq!(Pairs::new(&pool.columns, &pool.clusters).measure(&kept), got, "{}", pool.name);
+        assert_eq!(
+            Pairs::new(&pool.columns, &pool.clusters).measure(&kept),
+            got,
+            "{}",
+            pool.name
+        );
     }
 }
 
@@ -61,14 +66,26 @@ fn the_optimum_lies_between_what_is_found_and_the_limit() {
             let of = |key: &str| best[key].as_f64().unwrap();
             let (delta, close) = (of("delta"), 1e-12);
             let limit = limits(&pairs, &[delta])[0];
-            assert!(limit.zeta >= of("zeta") - close && limit.epsilon <= of("epsilon") + close, "{}", pool.name);
+            assert!(
+                limit.zeta >= of("zeta") - close && limit.epsilon <= of("epsilon") + close,
+                "{}",
+                pool.name
+            );
             let wide = pairs.widest(delta, f64::INFINITY).unwrap();
             let far = pairs.farthest(delta);
             let gap = pairs.best(&[delta], 50).remove(0);
             for found in [&wide, &far, &gap] {
-                assert!(verify(&pool.columns, &pool.clusters, found) && found.delta <= delta + close, "{}", pool.name);
+                assert!(
+                    verify(&pool.columns, &pool.clusters, found) && found.delta <= delta + close,
+                    "{}",
+                    pool.name
+                );
             }
-            assert!(wide.zeta <= of("zeta") + close && far.epsilon >= of("epsilon") - close, "{}", pool.name);
+            assert!(
+                wide.zeta <= of("zeta") + close && far.epsilon >= of("epsilon") - close,
+                "{}",
+                pool.name
+            );
             assert!(gap.gap() <= of("gap") + close, "{}", pool.name);
             cases += 3;
             hits += usize::from(wide.zeta >= of("zeta") - close);
@@ -76,16 +93,29 @@ fn the_optimum_lies_between_what_is_found_and_the_limit() {
             hits += usize::from(gap.gap() >= of("gap") - close);
         }
     }
-    assert_eq!((hits, cases), (72, 72), "the greedy search does not always find the optimum");
+    assert_eq!(
+        (hits, cases),
+        (72, 72),
+        "the greedy search does not always find the optimum"
+    );
 }
 
 #[test]
 fn with_nothing_to_leave_out_all_is_exact() {
     for pool in pools() {
         let pairs = Pairs::new(&pool.columns, &pool.clusters);
-        let all = attained(&pool.columns, &pool.clusters, &vec![true; pool.clusters.len()]);
+        let all = attained(
+            &pool.columns,
+            &pool.clusters,
+            &vec![true; pool.clusters.len()],
+        );
         let limit = limits(&pairs, &[0.0])[0];
-        assert_eq!((limit.zeta, limit.epsilon), (all.zeta, all.epsilon), "{}", pool.name);
+        assert_eq!(
+            (limit.zeta, limit.epsilon),
+            (all.zeta, all.epsilon),
+            "{}",
+            pool.name
+        );
         assert_eq!(pairs.best(&[0.0], 5)[0], all, "{}", pool.name);
     }
 }
@@ -93,16 +123,32 @@ fn with_nothing_to_leave_out_all_is_exact() {
 #[test]
 fn outliers_are_what_is_left_out() {
     // Two clusters of ten on a line; one item of each lies beside the other cluster.
-    let mut x: Vec<f64> = (0..20).map(|i| f64::from(i % 10) * 0.1 + if i < 10 { 0.0 } else { 10.0 }).collect();
+    let mut x: Vec<f64> = (0..20)
+        .map(|i| f64::from(i % 10) * 0.1 + if i < 10 { 0.0 } else { 10.0 })
+        .collect();
     (x[3], x[15]) = (11.0, -1.0);
-    let column = |z: &f64| Arc::new(x.iter().map(|x| libm::exp(-0.5 * (x - z) * (x - z))).collect::<Vec<f64>>());
+    let column = |z: &f64| {
+        Arc::new(
+            x.iter()
+                .map(|x| libm::exp(-0.5 * (x - z) * (x - z)))
+                .collect::<Vec<f64>>(),
+        )
+    };
     let columns: Vec<Column> = x.iter().map(column).collect();
     let clusters: Vec<usize> = (0..20).map(|i| i / 10).collect();
     let found = Pairs::new(&columns, &clusters).best(&[0.0, 0.1], 20);
     let left: Vec<usize> = (0..20).filter(|i| !found[1].kept[*i]).collect();
     assert_eq!(left, [3, 15]);
-    assert!(found[0].gap() < 0.0 && found[1].gap() > 0.6, "{} {}", found[0].gap(), found[1].gap());
-    assert!((found[1].zeta - libm::exp(-0.5 * 0.81)).abs() < 1e-12 && (found[1].delta - 0.1).abs() < 1e-12);
+    assert!(
+        found[0].gap() < 0.0 && found[1].gap() > 0.6,
+        "{} {}",
+        found[0].gap(),
+        found[1].gap()
+    );
+    assert!(
+        (found[1].zeta - libm::exp(-0.5 * 0.81)).abs() < 1e-12
+            && (found[1].delta - 0.1).abs() < 1e-12
+    );
 }
 
 #[test]

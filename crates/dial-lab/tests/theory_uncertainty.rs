@@ -6,7 +6,8 @@ mod golden;
 use dial::Control;
 use dial_lab::theory::slopes::fit;
 use dial_lab::theory::uncertainty::formulas::{
-    expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance, shrunk,
+    expected_after, expected_factor, expected_scaled, label_error, population, scaled_variance,
+    shrunk,
 };
 use dial_lab::theory::uncertainty::process::{Line, PRIOR, Sampling, trial};
 use dial_lab::theory::{Settings, uncertainty};
@@ -29,7 +30,10 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 fn within(tolerance: f64, got: f64, want: f64, what: &str) {
-    assert!((got - want).abs() <= tolerance * want.abs().max(1e-3), "{what}: {got}, wanted {want}");
+    assert!(
+        (got - want).abs() <= tolerance * want.abs().max(1e-3),
+        "{what}: {got}, wanted {want}"
+    );
 }
 
 fn close(got: f64, want: f64, what: &str) {
@@ -63,18 +67,39 @@ fn population_uncertainty_of_the_line() {
 #[test]
 fn variance_is_population_over_evidence_for_proportions() {
     // α = β η exactly: V = G/(β + 1), so V (β + 1) = G.
-    for (total, eta) in [(0.3, [0.2, 0.5, 0.3]), (7.0, [0.1, 0.1, 0.8]), (1e6, [0.98, 0.01, 0.01])] {
+    for (total, eta) in [
+        (0.3, [0.2, 0.5, 0.3]),
+        (7.0, [0.1, 0.1, 0.8]),
+        (1e6, [0.98, 0.01, 0.01]),
+    ] {
         let alpha = eta.map(|p| p * total);
-        close(dial::field::variance(&alpha), population(&eta) / (total + 1.0), "V");
+        close(
+            dial::field::variance(&alpha),
+            population(&eta) / (total + 1.0),
+            "V",
+        );
         close(scaled_variance(&alpha), population(&eta), "V (β + 1)");
     }
     for row in rows("proportions") {
-        let (eta, prior, evidence) = (numbers(&row["eta"]), number(&row["prior"]), number(&row["evidence"]));
-        close(shrunk(prior, evidence, &eta), number(&row["scaled"]), "with a prior");
+        let (eta, prior, evidence) = (
+            numbers(&row["eta"]),
+            number(&row["prior"]),
+            number(&row["evidence"]),
+        );
+        close(
+            shrunk(prior, evidence, &eta),
+            number(&row["scaled"]),
+            "with a prior",
+        );
     }
     // The error of the prior is of order 1/b: 2 K α₀ (1 - 1/K - G)/b.
     let (b, eta) = (1e6, [0.9, 0.1]);
-    within(1e-6, (shrunk(0.1, b, &eta) - 0.18) * b, 2.0 * 2.0 * 0.1 * (0.5 - 0.18), "rate of the prior");
+    within(
+        1e-6,
+        (shrunk(0.1, b, &eta) - 0.18) * b,
+        2.0 * 2.0 * 0.1 * (0.5 - 0.18),
+        "rate of the prior",
+    );
 }
 
 #[test]
@@ -83,8 +108,16 @@ fn one_more_label_by_enumeration() {
         let (alpha, mass) = (numbers(&row["alpha"]), number(&row["mass"]));
         let chances = numbers(&row["chances"]);
         let total: f64 = alpha.iter().sum();
-        close(expected_factor(total, mass), number(&row["own"]), "own mean");
-        close(expected_after(&alpha, mass, &chances), number(&row["true"]), "true trend");
+        close(
+            expected_factor(total, mass),
+            number(&row["own"]),
+            "own mean",
+        );
+        close(
+            expected_after(&alpha, mass, &chances),
+            number(&row["true"]),
+            "true trend",
+        );
         assert!(expected_factor(total, mass) < 1.0);
     }
     // A field sure of the wrong class: under the truth its variance is expected to rise.
@@ -109,8 +142,16 @@ fn errors_from_labels_by_the_binomial() {
         close(rms, number(&row["rms"]), "root mean square");
     }
     // n^-1/2 in general; at η = 1/2 the first derivative of G vanishes, and the error is of order 1/n.
-    let exponent =
-        |eta: f64| fit(&[1e3, 4e3], &[label_error(PRIOR, 1000, eta).1, label_error(PRIOR, 4000, eta).1]).exponent;
+    let exponent = |eta: f64| {
+        fit(
+            &[1e3, 4e3],
+            &[
+                label_error(PRIOR, 1000, eta).1,
+                label_error(PRIOR, 4000, eta).1,
+            ],
+        )
+        .exponent
+    };
     assert!((exponent(0.8) + 0.5).abs() < 0.01 && (exponent(0.5) + 1.0).abs() < 0.01);
 }
 
@@ -121,7 +162,12 @@ fn the_limit_under_a_kernel_is_an_integral() {
         let eta = line.smoothed(line.node(number(&row["x"])));
         // The grid cuts the kernel at the ends of the line, where it is 1e-6 at most.
         within(1e-7, eta, number(&row["trend"]), "smoothed trend");
-        within(1e-7, population(&[eta, 1.0 - eta]), number(&row["population"]), "its G");
+        within(
+            1e-7,
+            population(&[eta, 1.0 - eta]),
+            number(&row["population"]),
+            "its G",
+        );
     }
 }
 
@@ -130,7 +176,15 @@ fn uniform_queries_see_the_smoothed_trend() {
     // 3000 uniform queries with σ = 1/2: about 3000 · 1.25/9 = 418 of evidence everywhere, so what the kernel alone does
     // is close to its limit, the mean of |G(smoothed) - G|.
     let line = Line::new(0.5);
-    let run = trial(&line, Sampling::Uniform, &[0, 3000], &[], 3, &Control::new()).unwrap();
+    let run = trial(
+        &line,
+        Sampling::Uniform,
+        &[0, 3000],
+        &[],
+        3,
+        &Control::new(),
+    )
+    .unwrap();
     let limit = |i: usize| {
         let eta = line.smoothed(i);
         (population(&[eta, 1.0 - eta]) - line.population[i]).abs()
@@ -145,12 +199,21 @@ fn uniform_queries_see_the_smoothed_trend() {
 
 #[test]
 fn runs_repeat_whatever_the_threads() {
-    let settings = Settings { level: dial_lab::theory::Level::Quick, ..Settings::default() };
+    let settings = Settings {
+        level: dial_lab::theory::Level::Quick,
+        ..Settings::default()
+    };
     let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| uncertainty::run(&settings, &Control::new()).unwrap())
     };
     let (a, b) = (run(1), run(3));
     assert_eq!(format!("{:?}", a.tables), format!("{:?}", b.tables));
-    assert_eq!((a.figures.len(), a.tables.len(), a.findings.len()), (3, 3, 6));
+    assert_eq!(
+        (a.figures.len(), a.tables.len(), a.findings.len()),
+        (3, 3, 6)
+    );
 }

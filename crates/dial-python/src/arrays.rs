@@ -33,11 +33,21 @@ impl Rows<'_> {
     pub fn plain(&self) -> PyResult<Plain<'_>> {
         let order = |_| Failure::usage("rows must be in C order");
         let (values, shape) = match self {
-            Rows::F32(rows) => (rows.as_slice().map(Values::F32).map_err(order), rows.as_array().dim()),
-            Rows::F64(rows) => (rows.as_slice().map(Values::F64).map_err(order), rows.as_array().dim()),
+            Rows::F32(rows) => (
+                rows.as_slice().map(Values::F32).map_err(order),
+                rows.as_array().dim(),
+            ),
+            Rows::F64(rows) => (
+                rows.as_slice().map(Values::F64).map_err(order),
+                rows.as_array().dim(),
+            ),
         };
         let values = Python::attach(|py| values.map_err(|failure| failure.raise(py)))?;
-        Ok(Plain { values, n: shape.0, dim: shape.1 })
+        Ok(Plain {
+            values,
+            n: shape.0,
+            dim: shape.1,
+        })
     }
 }
 
@@ -60,7 +70,11 @@ pub struct Csr<'py> {
 }
 
 /// The same as arrays to give to Python.
-pub type CsrArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+pub type CsrArrays<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 /// The arrays of weights, to be used without the interpreter lock.
 #[derive(Clone, Copy)]
@@ -73,7 +87,11 @@ pub struct Weights<'a> {
 impl Csr<'_> {
     /// The arrays where they lie.
     pub fn weights(&self) -> PyResult<Weights<'_>> {
-        Ok(Weights { indptr: self.indptr.as_slice()?, indices: self.indices.as_slice()?, data: self.data.as_slice()? })
+        Ok(Weights {
+            indptr: self.indptr.as_slice()?,
+            indices: self.indices.as_slice()?,
+            data: self.data.as_slice()?,
+        })
     }
 }
 
@@ -106,7 +124,11 @@ pub fn csr_arrays<'py>(py: Python<'py>, graph: &Graph) -> CsrArrays<'py> {
 }
 
 /// Rows of equal length as a matrix.
-pub fn matrix<'py>(py: Python<'py>, values: Vec<f64>, columns: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn matrix<'py>(
+    py: Python<'py>,
+    values: Vec<f64>,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let rows = values.len().checked_div(columns).unwrap_or(0);
     PyArray1::from_vec(py, values).reshape([rows, columns])
 }

@@ -42,8 +42,17 @@ impl Engine {
     /// A session on a project.
     pub fn new(project: Project, labelling: Labelling, rows: Option<Matrix>) -> Engine {
         let (holding, process) = (Holding::Own(Box::new(project)), std::process::id());
-        let inner = Mutex::new(Inner { holding, labelling, view: None, rows, process });
-        Engine { inner, holder: AtomicU32::new(0) }
+        let inner = Mutex::new(Inner {
+            holding,
+            labelling,
+            view: None,
+            rows,
+            process,
+        });
+        Engine {
+            inner,
+            holder: AtomicU32::new(0),
+        }
     }
 
     /// Starts a project in memory.
@@ -54,13 +63,24 @@ impl Engine {
         control: &Control,
     ) -> Result<Engine, Failure> {
         let mut project = Project::on(Box::new(Memory::new(&random_id()?)), None, None)?;
-        let options = Options { expected_clusters: expected, ..ground.options.clone() };
-        let settings = ground.setting.settle(&options, classes.len().max(2), control)?;
+        let options = Options {
+            expected_clusters: expected,
+            ..ground.options.clone()
+        };
+        let settings = ground
+            .setting
+            .settle(&options, classes.len().max(2), control)?;
         let mut decisions = vec![Decision::Recipe(Box::new(ground.recipe.clone()))];
         decisions.extend(classes.into_iter().map(|name| Decision::AddClass { name }));
         decisions.push(Decision::Change(settings));
         let (annotator, remark) = (String::new(), Default::default());
-        let first = Submission { key: "new".into(), annotator, decisions, replace: false, remark };
+        let first = Submission {
+            key: "new".into(),
+            annotator,
+            decisions,
+            replace: false,
+            remark,
+        };
         project.submit_one(first, now())?;
         if let Some(askable) = &ground.options.askable {
             project.keep_askable(askable)?;
@@ -76,7 +96,9 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
         work: impl FnOnce(&mut Inner, &Control) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
-        run(py, progress, |control| work(&mut self.lock(control)?.inner, control))
+        run(py, progress, |control| {
+            work(&mut self.lock(control)?.inner, control)
+        })
     }
 
     fn lock(&self, control: &Control) -> Result<Held<'_>, Failure> {
@@ -88,8 +110,7 @@ impl Engine {
                     control.check()?;
                     let holder = self.holder.load(Ordering::Acquire);
                     if holder != 0 && holder != std::process::id() {
-                        let text =
-                            "this session was in use by another thread when the process was forked. Use a copy of it.";
+                        let text = "this session was in use by another thread when the process was forked. Use a copy of it.";
                         return Err(Failure::usage(text));
                     }
                     std::thread::sleep(Duration::from_millis(1));
@@ -97,7 +118,10 @@ impl Engine {
             }
         };
         self.holder.store(std::process::id(), Ordering::Release);
-        let inner = Held { inner, holder: &self.holder };
+        let inner = Held {
+            inner,
+            holder: &self.holder,
+        };
         if inner.inner.process != std::process::id() && inner.inner.on_disk() {
             return Err(Failure::usage(
                 "this session was opened by another process, which still has it. Open the project in one process only.",
@@ -123,7 +147,12 @@ impl Engine {
         let plain = x.plain()?;
         run(py, progress, |control| {
             let (features, settings) = (plain.features()?, Settings(settings));
-            let ground = Ground::of(features, Items::rows(plain.n), settings.recipe(plain.n)?, control)?;
+            let ground = Ground::of(
+                features,
+                Items::rows(plain.n),
+                settings.recipe(plain.n)?,
+                control,
+            )?;
             begin(ground, &settings, classes, askable, control)
         })
     }
@@ -141,7 +170,10 @@ impl Engine {
     ) -> PyResult<Engine> {
         let weights = graph.weights()?;
         run(py, progress, |control| {
-            let (graph, settings) = (CompactGraph::new(&*weights.graph(control)?), Settings(settings));
+            let (graph, settings) = (
+                CompactGraph::new(&*weights.graph(control)?),
+                Settings(settings),
+            );
             let (items, recipe) = (Items::rows(graph.n()), settings.recipe(graph.n())?);
             let ground = Ground::on(graph, items, recipe, control)?;
             begin(ground, &settings, classes, askable, control)
@@ -151,24 +183,40 @@ impl Engine {
     /// Opens a project; also gives what is worth saying about its pool.
     #[staticmethod]
     #[pyo3(signature = (folder, progress=None))]
-    fn open(py: Python<'_>, folder: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<(Engine, Vec<String>)> {
+    fn open(
+        py: Python<'_>,
+        folder: PathBuf,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Engine, Vec<String>)> {
         run(py, progress, |control| {
             let mut project = Project::open(&folder, Journal::Wal, now())?;
             // A failure does not touch the project, and whoever opens it next tries again.
             let _ = project.backup_if_due(now());
             let (material, notes) = project.material(control, now())?;
             let labelling = Labelling::new(material.ground, project.log(), control)?;
-            Ok((Engine::new(project, labelling, Some(material.pool.matrix)), notes))
+            Ok((
+                Engine::new(project, labelling, Some(material.pool.matrix)),
+                notes,
+            ))
         })
     }
 
     /// Rows worth asking with their scores, the best first.
     #[pyo3(signature = (count, progress=None))]
-    fn ask(&self, py: Python<'_>, count: usize, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(u32, f64)>> {
+    fn ask(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<(u32, f64)>> {
         self.with(py, progress, |inner, control| {
             inner.follow(control)?;
             let asked = inner.labelling.session().ask_under(count, control)?;
-            Ok(asked.questions.iter().map(|question| (question.node.0, question.score)).collect())
+            Ok(asked
+                .questions
+                .iter()
+                .map(|question| (question.node.0, question.score))
+                .collect())
         })
     }
 
@@ -177,7 +225,11 @@ impl Engine {
         self.with(py, None, |inner, control| {
             inner.follow(control)?;
             let asked = inner.labelling.session().ask_by(scores, count)?;
-            Ok(asked.questions.iter().map(|question| (question.node.0, question.score)).collect())
+            Ok(asked
+                .questions
+                .iter()
+                .map(|question| (question.node.0, question.score))
+                .collect())
         })
     }
 
@@ -202,13 +254,26 @@ impl Engine {
     }
 
     /// Skips or excludes rows.
-    fn pass_over(&self, py: Python<'_>, rows: Vec<usize>, exclude: bool, annotator: &str) -> PyResult<Option<u64>> {
+    fn pass_over(
+        &self,
+        py: Python<'_>,
+        rows: Vec<usize>,
+        exclude: bool,
+        annotator: &str,
+    ) -> PyResult<Option<u64>> {
         self.with(py, None, |inner, control| {
             let decision = |row: usize| {
                 let item = inner.item(row)?;
-                Ok(Decision::Change(if exclude { Change::Exclude { item } } else { Change::Skip { item } }))
+                Ok(Decision::Change(if exclude {
+                    Change::Exclude { item }
+                } else {
+                    Change::Skip { item }
+                }))
             };
-            let decisions = rows.into_iter().map(decision).collect::<Result<Vec<Decision>, Failure>>()?;
+            let decisions = rows
+                .into_iter()
+                .map(decision)
+                .collect::<Result<Vec<Decision>, Failure>>()?;
             let receipt = inner.submit(annotator, decisions, false)?;
             inner.follow(control)?;
             Ok(receipt.group)
@@ -216,12 +281,20 @@ impl Engine {
     }
 
     /// Any other decision, in the words of the log; returns its group. What others did is only taken back on purpose.
-    fn decide(&self, py: Python<'_>, decision: &str, annotator: &str, on_purpose: bool) -> PyResult<Option<u64>> {
+    fn decide(
+        &self,
+        py: Python<'_>,
+        decision: &str,
+        annotator: &str,
+        on_purpose: bool,
+    ) -> PyResult<Option<u64>> {
         self.with(py, None, |inner, control| {
             let decision: Decision = match decision {
                 "undo" => Decision::UndoLast,
                 "redo" => Decision::RedoLast,
-                text => serde_json::from_str(text).map_err(|error| Failure::usage(error.to_string()))?,
+                text => {
+                    serde_json::from_str(text).map_err(|error| Failure::usage(error.to_string()))?
+                }
             };
             let receipt = inner.submit(annotator, vec![decision], on_purpose)?;
             inner.follow(control)?;
@@ -249,12 +322,19 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
-        self.with(py, progress, |inner, control| inner.save(&folder, plain, control))
+        self.with(py, progress, |inner, control| {
+            inner.save(&folder, plain, control)
+        })
     }
 
     /// Opens the page of a project on disk; returns the link.
     #[pyo3(signature = (port, progress=None))]
-    fn serve(&self, py: Python<'_>, port: u16, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    fn serve(
+        &self,
+        py: Python<'_>,
+        port: u16,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
         self.with(py, progress, |inner, control| inner.serve(port, control))
     }
 

@@ -15,18 +15,31 @@ pub struct Failure {
 impl Failure {
     /// Settings that make no sense.
     pub fn usage(text: impl Into<String>) -> Failure {
-        Failure { code: "U1".into(), kind: ErrorKind::Usage, text: text.into() }
+        Failure {
+            code: "U1".into(),
+            kind: ErrorKind::Usage,
+            text: text.into(),
+        }
     }
 
     /// An answer that contradicts another one.
     pub fn conflict(text: String) -> Failure {
-        Failure { code: "C3".into(), kind: ErrorKind::Conflict, text }
+        Failure {
+            code: "C3".into(),
+            kind: ErrorKind::Conflict,
+            text,
+        }
     }
 
     /// A fault of ours.
     pub fn panic(text: &str) -> Failure {
-        let text = format!("this is a bug in DiAL, please report it: {text}. What was saved is safe.");
-        Failure { code: "BUG".into(), kind: ErrorKind::Numeric, text }
+        let text =
+            format!("this is a bug in DiAL, please report it: {text}. What was saved is safe.");
+        Failure {
+            code: "BUG".into(),
+            kind: ErrorKind::Numeric,
+            text,
+        }
     }
 
     /// As an exception.
@@ -51,18 +64,30 @@ impl Failure {
 
 impl From<dial::Error> for Failure {
     fn from(error: dial::Error) -> Failure {
-        Failure { code: error.code().into(), kind: error.kind(), text: error.to_string() }
+        Failure {
+            code: error.code().into(),
+            kind: error.kind(),
+            text: error.to_string(),
+        }
     }
 }
 
 impl From<dial_data::Error> for Failure {
     fn from(error: dial_data::Error) -> Failure {
-        Failure { code: error.code().into(), kind: error.kind(), text: error.to_string() }
+        Failure {
+            code: error.code().into(),
+            kind: error.kind(),
+            text: error.to_string(),
+        }
     }
 }
 
 impl From<dial_store::Error> for Failure {
     fn from(error: dial_store::Error) -> Failure {
-        Failure { code: error.code().into(), kind: error.kind(), text: error.to_string() }
+        Failure {
+            code: error.code().into(),
+            kind: error.kind(),
+            text: error.to_string(),
+        }
     }
 }

@@ -6,7 +6,9 @@ use dial::{Change, ClassId, Control, NodeId, View};
 use dial_data::write::{Saved, SavedData, write_npy};
 use dial_data::{Fingerprint, Matrix};
 use dial_store::time::Clock;
-use dial_store::{ASKABLE, Decision, Journal, Labelling, Log, Project, Receipt, Recipe, Submission, random_id};
+use dial_store::{
+    ASKABLE, Decision, Journal, Labelling, Log, Project, Receipt, Recipe, Submission, random_id,
+};
 
 use crate::arrays::Plain;
 use crate::errors::Failure;
@@ -85,17 +87,32 @@ impl Inner {
     }
 
     /// Stores decisions.
-    pub fn submit(&mut self, annotator: &str, decisions: Vec<Decision>, replace: bool) -> Result<Receipt, Failure> {
+    pub fn submit(
+        &mut self,
+        annotator: &str,
+        decisions: Vec<Decision>,
+        replace: bool,
+    ) -> Result<Receipt, Failure> {
         self.send(submission(annotator, decisions, replace)?)
     }
 
     /// Adds classes and stores labels by the names of classes: both, or neither where the labels are refused.
-    pub fn tell(&mut self, told: &[Told], new: &[String], annotator: &str, replace: bool) -> Result<Receipt, Failure> {
+    pub fn tell(
+        &mut self,
+        told: &[Told],
+        new: &[String],
+        annotator: &str,
+        replace: bool,
+    ) -> Result<Receipt, Failure> {
         for (row, classes) in told.iter().filter(|_| !replace) {
             self.contradicts(*row, classes, annotator)?;
         }
-        let add = |name: &String| submission("", vec![Decision::AddClass { name: name.clone() }], false);
-        let added = new.iter().map(add).collect::<Result<Vec<Submission>, Failure>>()?;
+        let add =
+            |name: &String| submission("", vec![Decision::AddClass { name: name.clone() }], false);
+        let added = new
+            .iter()
+            .map(add)
+            .collect::<Result<Vec<Submission>, Failure>>()?;
         if !added.is_empty() {
             // As they would come, were nobody else there.
             let foreseen = self.labels(told, annotator, replace, |log, name| {
@@ -136,8 +153,12 @@ impl Inner {
         for (row, classes) in told {
             let item = self.item(*row)?;
             let one = |log: &Log, (name, weight): &(String, f64)| Ok((class(log, name)?, *weight));
-            let all =
-                |log: &Log| classes.iter().map(|part| one(log, part)).collect::<dial::Result<Vec<(ClassId, f64)>>>();
+            let all = |log: &Log| {
+                classes
+                    .iter()
+                    .map(|part| one(log, part))
+                    .collect::<dial::Result<Vec<(ClassId, f64)>>>()
+            };
             let classes = self.read(|project| all(project.log()))??;
             decisions.push(Decision::Change(Change::Label { item, classes }));
         }
@@ -145,7 +166,12 @@ impl Inner {
     }
 
     /// Refuses an answer that contradicts one of the same annotator. A project would keep it aside; here the caller is told.
-    fn contradicts(&self, row: usize, classes: &[(String, f64)], annotator: &str) -> Result<(), Failure> {
+    fn contradicts(
+        &self,
+        row: usize,
+        classes: &[(String, f64)],
+        annotator: &str,
+    ) -> Result<(), Failure> {
         let item = self.item(row)?;
         let stands = self.read(|project| {
             let log = project.log();
@@ -154,14 +180,19 @@ impl Inner {
                 .iter()
                 .map(|(class, weight)| (log.class_name(log.resolved(*class)).to_string(), *weight))
                 .collect();
-            let same = named.len() == classes.len() && classes.iter().all(|one| named.contains(one));
+            let same =
+                named.len() == classes.len() && classes.iter().all(|one| named.contains(one));
             (!same).then(|| log.label_in_words(label))
         })?;
         match stands {
             None => Ok(()),
             Some(stands) => Err(Failure::conflict(format!(
                 "row {row} is {stands} already, and {} now. Nothing was changed. Pass replace=True to change it.",
-                classes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" or ")
+                classes
+                    .iter()
+                    .map(|(name, _)| name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" or ")
             ))),
         }
     }
@@ -204,7 +235,11 @@ impl Inner {
 }
 
 /// Decisions under a new key.
-pub fn submission(annotator: &str, decisions: Vec<Decision>, replace: bool) -> Result<Submission, Failure> {
+pub fn submission(
+    annotator: &str,
+    decisions: Vec<Decision>,
+    replace: bool,
+) -> Result<Submission, Failure> {
     Ok(Submission {
         key: random_id()?,
         annotator: annotator.to_string(),
@@ -221,28 +256,48 @@ pub fn closed() -> Failure {
 
 impl Inner {
     /// Writes a project in memory into a folder, or a copy of one on disk.
-    pub fn save(&mut self, folder: &Path, rows: Option<Plain<'_>>, control: &Control) -> Result<(), Failure> {
+    pub fn save(
+        &mut self,
+        folder: &Path,
+        rows: Option<Plain<'_>>,
+        control: &Control,
+    ) -> Result<(), Failure> {
         let in_memory = !self.on_disk();
         let print = rows.map(|rows| Fingerprint::of_rows(rows.values, rows.n, rows.dim));
         let (project, ground) = match &mut self.holding {
             Holding::Own(project) => (project, self.labelling.ground()),
-            Holding::Served(_) => return Err(Failure::usage("the page has the project. Stop it first: page.stop().")),
+            Holding::Served(_) => {
+                return Err(Failure::usage(
+                    "the page has the project. Stop it first: page.stop().",
+                ));
+            }
             Holding::Closed => return Err(closed()),
         };
         if let (true, Some(print)) = (in_memory, print) {
-            let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf()).join(FEATURES);
-            let recipe =
-                Recipe { pool: place.display().to_string(), features: print.to_string(), ..ground.recipe.clone() };
+            let place = std::path::absolute(folder)
+                .unwrap_or_else(|_| folder.to_path_buf())
+                .join(FEATURES);
+            let recipe = Recipe {
+                pool: place.display().to_string(),
+                features: print.to_string(),
+                ..ground.recipe.clone()
+            };
             let known = project.log().recipe();
-            if known.is_some_and(|known| !known.features.is_empty() && known.features != recipe.features) {
-                return Err(Failure::usage("X has changed since the graph was made of it. Make a new session of it."));
+            if known.is_some_and(|known| {
+                !known.features.is_empty() && known.features != recipe.features
+            }) {
+                return Err(Failure::usage(
+                    "X has changed since the graph was made of it. Make a new session of it.",
+                ));
             }
             if known != Some(&recipe) {
                 project.change_pool(recipe, None, random_id()?, now())?;
             }
         }
         let fill = |folder: &dial_store::Folder| {
-            let Some((rows, print)) = rows.zip(print) else { return Ok(()) };
+            let Some((rows, print)) = rows.zip(print) else {
+                return Ok(());
+            };
             let data = match rows.values {
                 dial::Values::F32(values) => SavedData::F32(values),
                 dial::Values::F64(values) => SavedData::F64(values),

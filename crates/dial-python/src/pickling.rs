@@ -14,11 +14,22 @@ use crate::holding::KEPT;
 use crate::work::run;
 
 /// What a session is made of, as [`Engine::state`] gives it.
-type State<'py> =
-    (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>, Option<Vec<bool>>);
+type State<'py> = (
+    String,
+    Bound<'py, PyBytes>,
+    Option<Bound<'py, PyBytes>>,
+    Vec<Bound<'py, PyBytes>>,
+    Option<Vec<bool>>,
+);
 
 /// The same when it comes back.
-type StateBytes = (String, Vec<u8>, Option<Vec<u8>>, Vec<Vec<u8>>, Option<Vec<bool>>);
+type StateBytes = (
+    String,
+    Vec<u8>,
+    Option<Vec<u8>>,
+    Vec<Vec<u8>>,
+    Option<Vec<bool>>,
+);
 
 #[pymethods]
 impl Engine {
@@ -28,11 +39,23 @@ impl Engine {
         let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
             let kept = inner.kept(KEPT)?;
             let ground = inner.labelling.ground();
-            let (parts, askable) = (ground.graph().parts().clone(), ground.options.askable.clone());
+            let (parts, askable) = (
+                ground.graph().parts().clone(),
+                ground.options.askable.clone(),
+            );
             let (id, records) = inner.read(|project| {
-                (project.id().to_string(), serde_json::to_vec(project.log().records()).unwrap_or_default())
+                (
+                    project.id().to_string(),
+                    serde_json::to_vec(project.log().records()).unwrap_or_default(),
+                )
             })?;
-            Ok((id, records, kept, askable.map(|askable| askable.to_vec()), parts))
+            Ok((
+                id,
+                records,
+                kept,
+                askable.map(|askable| askable.to_vec()),
+                parts,
+            ))
         })?;
         let bytes = |values: &[u8]| PyBytes::new(py, values);
         Ok((
@@ -62,9 +85,17 @@ impl Engine {
                 return Err(Failure::usage("these bytes are no session"));
             };
             let items = project.item_ids()?;
-            let numbered = items.iter().enumerate().all(|(row, id)| *id == row.to_string());
-            let items = if numbered { Items::rows(items.len()) } else { Items::named(items)? };
-            let ground = Ground::on(graph, items, recipe, control)?.asking_only(askable.map(Arc::new));
+            let numbered = items
+                .iter()
+                .enumerate()
+                .all(|(row, id)| *id == row.to_string());
+            let items = if numbered {
+                Items::rows(items.len())
+            } else {
+                Items::named(items)?
+            };
+            let ground =
+                Ground::on(graph, items, recipe, control)?.asking_only(askable.map(Arc::new));
             if let Some(askable) = &ground.options.askable {
                 project.keep_askable(askable)?;
             }
@@ -76,13 +107,31 @@ impl Engine {
 
 /// The arrays of a graph as bytes, little-endian.
 fn bytes_of(parts: &Parts) -> Vec<Vec<u8>> {
-    let wide = |values: &[u64]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let short = |values: &[u32]| values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let wide = |values: &[u64]| {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    };
+    let short = |values: &[u32]| {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    };
     vec![
         wide(&parts.starts),
         short(&parts.neighbours),
-        parts.weights.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        parts.degrees.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        parts
+            .weights
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect(),
+        parts
+            .degrees
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect(),
         short(&parts.order),
         short(&parts.rank),
         short(&parts.component),
@@ -92,10 +141,23 @@ fn bytes_of(parts: &Parts) -> Vec<Vec<u8>> {
 
 /// The other way round.
 fn parts_of(bytes: &[Vec<u8>]) -> Result<Parts, Failure> {
-    let [starts, neighbours, weights, degrees, order, rank, component, sizes] = bytes else {
+    let [
+        starts,
+        neighbours,
+        weights,
+        degrees,
+        order,
+        rank,
+        component,
+        sizes,
+    ] = bytes
+    else {
         return Err(Failure::usage("these bytes are no session"));
     };
-    fn values<const N: usize, T: Send + Sync + 'static>(bytes: &[u8], read: fn([u8; N]) -> T) -> Slab<T> {
+    fn values<const N: usize, T: Send + Sync + 'static>(
+        bytes: &[u8],
+        read: fn([u8; N]) -> T,
+    ) -> Slab<T> {
         let one = |chunk: &[u8]| read(chunk.try_into().expect("chunks are exact"));
         bytes.chunks_exact(N).map(one).collect::<Vec<T>>().into()
     }

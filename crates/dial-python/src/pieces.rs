@@ -8,8 +8,9 @@ use dial::models::{Model, ModelName};
 use dial::policy::Chooser;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Acquisition, CompactGraph, Control, DirichletField, Effort, Graph, Heat, Kernel, Lists, Metric, Neighbours, NodeId,
-    Poisson, Policy, Propagation, Score, Search, Sharpness, Situation, Tau, Values, ZeroVectors,
+    Acquisition, CompactGraph, Control, DirichletField, Effort, Graph, Heat, Kernel, Lists, Metric,
+    Neighbours, NodeId, Poisson, Policy, Propagation, Score, Search, Sharpness, Situation, Tau,
+    Values, ZeroVectors,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -26,16 +27,36 @@ const SEED: u64 = 0;
 const TOGETHER: usize = 32;
 
 /// The neighbours of rows, exact or not, as the settings say.
-pub fn neighbours(rows: Plain<'_>, settings: &Settings, control: &Control) -> Result<Neighbours, Failure> {
+pub fn neighbours(
+    rows: Plain<'_>,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Neighbours, Failure> {
     let (features, k) = (rows.features()?, settings.k(rows.n)?);
-    let (metric, zero) =
-        (settings.or("metric", Metric::default())?, settings.or("zero_vectors", ZeroVectors::default())?);
-    Ok(match settings.or("search", Search::default())?.for_pool(rows.n, rows.dim) {
-        Search::Approximate => {
-            Neighbours::approximate(features, k, metric, zero, SEED, Effort::default(), control)?.neighbours
-        }
-        _ => Neighbours::exact(features, k, metric, zero, control)?,
-    })
+    let (metric, zero) = (
+        settings.or("metric", Metric::default())?,
+        settings.or("zero_vectors", ZeroVectors::default())?,
+    );
+    Ok(
+        match settings
+            .or("search", Search::default())?
+            .for_pool(rows.n, rows.dim)
+        {
+            Search::Approximate => {
+                Neighbours::approximate(
+                    features,
+                    k,
+                    metric,
+                    zero,
+                    SEED,
+                    Effort::default(),
+                    control,
+                )?
+                .neighbours
+            }
+            _ => Neighbours::exact(features, k, metric, zero, control)?,
+        },
+    )
 }
 
 /// Rows and distances.
@@ -57,7 +78,8 @@ pub fn knn<'py>(
         let (mut ids, mut distances) = (vec![-1i64; plain.n * k], vec![f64::NAN; plain.n * k]);
         for row in 0..plain.n {
             for (slot, (other, squared)) in found.of(NodeId(row as u32)).enumerate() {
-                (ids[row * k + slot], distances[row * k + slot]) = (i64::from(other.0), squared.sqrt());
+                (ids[row * k + slot], distances[row * k + slot]) =
+                    (i64::from(other.0), squared.sqrt());
             }
         }
         Ok((ids, distances, k))
@@ -79,7 +101,11 @@ pub fn knn_graph<'py>(
     let graph = run(py, progress, |control| {
         let settings = Settings(settings);
         let found = neighbours(plain, &settings, control)?;
-        Ok(Graph::new(&found, settings.or("kernel", Kernel::default())?, control)?)
+        Ok(Graph::new(
+            &found,
+            settings.or("kernel", Kernel::default())?,
+            control,
+        )?)
     })?;
     Ok(csr_arrays(py, &graph))
 }
@@ -95,7 +121,10 @@ pub fn weighted<'py>(
     let k = ids.as_array().dim().1;
     let (ids, distances) = (ids.as_slice()?, distances.as_slice()?);
     let graph = run(py, None, |control| {
-        let squared: Vec<f64> = distances.iter().map(|distance| distance * distance).collect();
+        let squared: Vec<f64> = distances
+            .iter()
+            .map(|distance| distance * distance)
+            .collect();
         let lists = Lists::new(k, ids, Values::F64(&squared))?;
         Ok(CompactGraph::assemble(&lists, kernel.parse()?, None, control)?.to_graph())
     })?;
@@ -120,7 +149,10 @@ pub fn propagate<'py>(
             true => Ok(NodeId(source as u32)),
             false => Err(dial::Error::UnknownItem(source.to_string())),
         };
-        let sources = sources.iter().map(node).collect::<dial::Result<Vec<NodeId>>>()?;
+        let sources = sources
+            .iter()
+            .map(node)
+            .collect::<dial::Result<Vec<NodeId>>>()?;
         let mean_degree = graph.degrees().iter().sum::<f64>() / n.max(1) as f64;
         let tau = settings.or("tau", Tau::Number(0.1))?.value(mean_degree);
         let kernel: Box<dyn Propagation> = match settings.get::<f64>("time")? {
@@ -136,7 +168,10 @@ pub fn propagate<'py>(
         control.finish();
         Ok((columns, n))
     })?;
-    let values = columns.iter().flat_map(|column| column.iter().copied()).collect();
+    let values = columns
+        .iter()
+        .flat_map(|column| column.iter().copied())
+        .collect();
     matrix(py, values, n)
 }
 
@@ -152,23 +187,36 @@ impl Field {
     fn new(py: Python<'_>, n: usize, n_classes: usize, prior: f64) -> PyResult<Field> {
         run(py, None, |_| {
             if !(prior > 0.0 && prior.is_finite()) || n_classes < 2 {
-                return Err(Failure::usage("a field needs at least 2 classes and a prior above 0."));
+                return Err(Failure::usage(
+                    "a field needs at least 2 classes and a prior above 0.",
+                ));
             }
-            let room = n.checked_mul(n_classes).is_some_and(|all| Vec::<f64>::new().try_reserve_exact(all).is_ok());
+            let room = n
+                .checked_mul(n_classes)
+                .is_some_and(|all| Vec::<f64>::new().try_reserve_exact(all).is_ok());
             match room && u32::try_from(n).is_ok() {
-                true => Ok(Field { field: Mutex::new(DirichletField::new(n, n_classes, prior)) }),
+                true => Ok(Field {
+                    field: Mutex::new(DirichletField::new(n, n_classes, prior)),
+                }),
                 false => Err(dial::Error::TooManyItems(n).into()),
             }
         })
     }
 
     /// Adds the evidence of a label of the class at a place.
-    fn add(&self, py: Python<'_>, place: usize, column: PyReadonlyArray1<'_, f64>, weight: f64) -> PyResult<()> {
+    fn add(
+        &self,
+        py: Python<'_>,
+        place: usize,
+        column: PyReadonlyArray1<'_, f64>,
+        weight: f64,
+    ) -> PyResult<()> {
         let (column, mut field) = (column.as_slice()?, held(&self.field));
         if place >= field.n_classes() || column.len() != field.n() {
             let (n, classes) = (field.n(), field.n_classes());
-            let text =
-                format!("a field of {n} nodes and {classes} classes takes columns of {n} numbers for its classes.");
+            let text = format!(
+                "a field of {n} nodes and {classes} classes takes columns of {n} numbers for its classes."
+            );
             return Err(Failure::usage(text).raise(py));
         }
         field.add(place, weight, column);
@@ -179,7 +227,9 @@ impl Field {
     fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (values, classes) = run(py, None, |_| {
             let field = held(&self.field);
-            let values = (0..field.n() as u32).flat_map(|node| field.alpha(NodeId(node))).collect();
+            let values = (0..field.n() as u32)
+                .flat_map(|node| field.alpha(NodeId(node)))
+                .collect();
             Ok((values, field.n_classes()))
         })?;
         matrix(py, values, classes)
@@ -189,7 +239,9 @@ impl Field {
     fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (values, classes) = run(py, None, |_| {
             let field = held(&self.field);
-            let values = (0..field.n() as u32).flat_map(|node| field.mean(NodeId(node))).collect();
+            let values = (0..field.n() as u32)
+                .flat_map(|node| field.mean(NodeId(node)))
+                .collect();
             Ok((values, field.n_classes()))
         })?;
         matrix(py, values, classes)
@@ -209,11 +261,19 @@ impl Field {
     /// The evidence at every node.
     fn evidence<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let field = held(&self.field);
-        PyArray1::from_iter(py, (0..field.n() as u32).map(|node| field.evidence(NodeId(node))))
+        PyArray1::from_iter(
+            py,
+            (0..field.n() as u32).map(|node| field.evidence(NodeId(node))),
+        )
     }
 
     /// The scores of an acquisition that reads the field alone.
-    fn scores<'py>(&self, py: Python<'py>, score: &str, seed: u64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        score: &str,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let field = held(&self.field).clone();
         let values = run(py, None, |_| {
             let score: Score = score.parse()?;
@@ -249,13 +309,24 @@ pub fn choose(
         };
         let score = |&row: &u32| match scores.get(row as usize).filter(|score| !score.is_nan()) {
             Some(&score) => Ok((NodeId(row), score)),
-            None => Err(Failure::usage(format!("row {row} has no score, or one that is not a number."))),
+            None => Err(Failure::usage(format!(
+                "row {row} has no score, or one that is not a number."
+            ))),
         };
-        let mut candidates = candidates.iter().map(score).collect::<Result<Vec<_>, _>>()?;
+        let mut candidates = candidates
+            .iter()
+            .map(score)
+            .collect::<Result<Vec<_>, _>>()?;
         candidates.sort_unstable_by_key(|(node, _)| *node);
         candidates.dedup_by_key(|(node, _)| *node);
         let mut random = Random::new(seed, Purpose::Ask, question);
-        let batch = chooser.choose_batch(&candidates, count.max(1), |_, _| false, &mut random, &mut Vec::new())?;
+        let batch = chooser.choose_batch(
+            &candidates,
+            count.max(1),
+            |_, _| false,
+            &mut random,
+            &mut Vec::new(),
+        )?;
         Ok(batch.nodes.iter().map(|node| node.0).collect())
     })
 }
@@ -281,16 +352,25 @@ pub fn classify<'py>(
             ModelName::Laplace => Ok(Model::laplace(graph)),
             ModelName::Poisson => Ok(Model::poisson(graph)),
             ModelName::Reweighted => Ok(Model::reweighted(graph)),
-            _ => Err(Failure::usage(format!("{name} reads the features. Give X."))),
+            _ => Err(Failure::usage(format!(
+                "{name} reads the features. Give X."
+            ))),
         };
         let (n, made) = match (plain, weights) {
             (Some(rows), _) => {
-                let (metric, kernel) =
-                    (settings.or("metric", Metric::default())?, settings.or("kernel", Kernel::default())?);
+                let (metric, kernel) = (
+                    settings.or("metric", Metric::default())?,
+                    settings.or("kernel", Kernel::default())?,
+                );
                 let found = Arc::new(neighbours(rows, &settings, control)?);
                 let graph = Arc::new(Graph::new(&found, kernel, control)?);
-                let bench =
-                    Workbench::new(rows.features()?, metric, Some(found), graph, settings.or("eigenpairs", 50)?);
+                let bench = Workbench::new(
+                    rows.features()?,
+                    metric,
+                    Some(found),
+                    graph,
+                    settings.or("eigenpairs", 50)?,
+                );
                 (rows.n, bench.model(name, control)?)
             }
             (None, Some(weights)) => {
@@ -303,11 +383,15 @@ pub fn classify<'py>(
             true => Ok((NodeId(row as u32), 1.0)),
             false => Err(Failure::from(dial::Error::UnknownItem(row.to_string()))),
         };
-        let terms =
-            labels.iter().map(|rows| rows.iter().map(term).collect()).collect::<Result<Vec<Vec<_>>, Failure>>()?;
+        let terms = labels
+            .iter()
+            .map(|rows| rows.iter().map(term).collect())
+            .collect::<Result<Vec<Vec<_>>, Failure>>()?;
         Ok(made.scores(&terms, control)?.planes)
     })?;
     let n = planes.first().map_or(0, Vec::len);
-    let values = (0..n).flat_map(|node| planes.iter().map(move |plane| plane[node])).collect();
+    let values = (0..n)
+        .flat_map(|node| planes.iter().map(move |plane| plane[node]))
+        .collect();
     matrix(py, values, classes)
 }

@@ -52,16 +52,21 @@ pub fn read_pool<'py>(
     }
     found.set_item("metric", pool.metric.to_string())?;
     found.set_item("ids", pool.ids)?;
-    let labels = pool
-        .truth
-        .as_ref()
-        .map(|truth| PyArray1::from_iter(py, truth.labels.iter().map(|label| label.map_or(-1, i64::from))));
+    let labels = pool.truth.as_ref().map(|truth| {
+        PyArray1::from_iter(
+            py,
+            truth.labels.iter().map(|label| label.map_or(-1, i64::from)),
+        )
+    });
     found.set_item("labels", labels)?;
     found.set_item("classes", pool.truth.map(|truth| truth.classes))?;
     found.set_item("notes", pool.notes)?;
     if let Show::Scene(scene) = pool.show {
         found.set_item("scene", (scene.height, scene.width))?;
-        found.set_item("pixels", PyArray1::from_iter(py, scene.pixels.iter().map(|&pixel| pixel as i64)))?;
+        found.set_item(
+            "pixels",
+            PyArray1::from_iter(py, scene.pixels.iter().map(|&pixel| pixel as i64)),
+        )?;
         found.set_item("wavelengths", PyArray1::from_vec(py, scene.wavelengths))?;
     }
     Ok(found)

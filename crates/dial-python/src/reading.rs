@@ -17,7 +17,12 @@ use crate::holding::Inner;
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Classes, probabilities, variances and evidence.
-type Belief<'py> = (Vec<u16>, Bound<'py, PyArray2<f64>>, Numbers<'py>, Numbers<'py>);
+type Belief<'py> = (
+    Vec<u16>,
+    Bound<'py, PyArray2<f64>>,
+    Numbers<'py>,
+    Numbers<'py>,
+);
 
 /// A label as it stands: the row, who gave it, classes with weights.
 type Label = (Option<u32>, String, Vec<(u16, f64)>);
@@ -41,14 +46,20 @@ impl Inner {
 
 /// A number for every node, in parallel.
 fn of_nodes<T: Send>(view: &View<'_>, value: impl Fn(NodeId) -> T + Sync) -> Vec<T> {
-    (0..view.n() as u32).into_par_iter().with_min_len(1024).map(|node| value(NodeId(node))).collect()
+    (0..view.n() as u32)
+        .into_par_iter()
+        .with_min_len(1024)
+        .map(|node| value(NodeId(node)))
+        .collect()
 }
 
 #[pymethods]
 impl Engine {
     /// Number of rows.
     fn n(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, None, |inner, _| Ok(inner.labelling.ground().setting.items.len()))
+        self.with(py, None, |inner, _| {
+            Ok(inner.labelling.ground().setting.items.len())
+        })
     }
 
     /// The live classes: ids and names, in the order of probabilities.
@@ -56,21 +67,34 @@ impl Engine {
         self.with(py, None, |inner, _| {
             inner.read(|project| {
                 let log = project.log();
-                log.labels().classes().into_iter().map(|class| (class.0, log.class_name(class).to_string())).collect()
+                log.labels()
+                    .classes()
+                    .into_iter()
+                    .map(|class| (class.0, log.class_name(class).to_string()))
+                    .collect()
             })
         })
     }
 
     /// The place of the log that is stored.
     fn version(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, None, |inner, _| inner.read(|project| project.log().version()))
+        self.with(py, None, |inner, _| {
+            inner.read(|project| project.log().version())
+        })
     }
 
     /// The folder of a project on disk, and whether its page is open.
     fn place(&self, py: Python<'_>) -> PyResult<(Option<String>, bool)> {
         self.with(py, None, |inner, _| {
-            let folder = inner.read(|project| project.folder().map(|folder| folder.0.display().to_string()))?;
-            Ok((folder, matches!(inner.holding, crate::holding::Holding::Served(_))))
+            let folder = inner.read(|project| {
+                project
+                    .folder()
+                    .map(|folder| folder.0.display().to_string())
+            })?;
+            Ok((
+                folder,
+                matches!(inner.holding, crate::holding::Holding::Served(_)),
+            ))
         })
     }
 
@@ -102,8 +126,16 @@ impl Engine {
             inner.read(|project| {
                 let live = project.log().live_labels();
                 let label = |label: &dial_store::Live<'_>| {
-                    let classes = label.classes.iter().map(|(class, weight)| (class.0, *weight)).collect();
-                    (items.node(label.item).ok().map(|node| node.0), label.annotator.to_string(), classes)
+                    let classes = label
+                        .classes
+                        .iter()
+                        .map(|(class, weight)| (class.0, *weight))
+                        .collect();
+                    (
+                        items.node(label.item).ok().map(|node| node.0),
+                        label.annotator.to_string(),
+                        classes,
+                    )
                 };
                 live.iter().map(label).collect()
             })
@@ -115,9 +147,15 @@ impl Engine {
         self.with(py, None, |inner, _| {
             inner.read(|project| {
                 let log = project.log();
-                let people: std::collections::BTreeSet<&str> =
-                    log.records().iter().map(|record| record.annotator.as_str()).collect();
-                people.into_iter().filter_map(|annotator| log.labels().last_group(annotator)).max()
+                let people: std::collections::BTreeSet<&str> = log
+                    .records()
+                    .iter()
+                    .map(|record| record.annotator.as_str())
+                    .collect();
+                people
+                    .into_iter()
+                    .filter_map(|annotator| log.labels().last_group(annotator))
+                    .max()
             })
         })
     }
@@ -140,7 +178,10 @@ impl Engine {
     fn predict_proba<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (found, classes) = self.with(py, None, |inner, control| {
             let view = inner.belief(control)?;
-            Ok((of_nodes(view, |node| view.probabilities(node)).concat(), view.classes().len()))
+            Ok((
+                of_nodes(view, |node| view.probabilities(node)).concat(),
+                view.classes().len(),
+            ))
         })?;
         matrix(py, found, classes)
     }
@@ -149,7 +190,10 @@ impl Engine {
     fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (found, classes) = self.with(py, None, |inner, control| {
             let view = inner.belief(control)?;
-            Ok((of_nodes(view, |node| view.alpha(node)).concat(), view.classes().len()))
+            Ok((
+                of_nodes(view, |node| view.alpha(node)).concat(),
+                view.classes().len(),
+            ))
         })?;
         matrix(py, found, classes)
     }
@@ -186,7 +230,8 @@ impl Engine {
         self.with(py, None, |inner, control| {
             inner.belief(control)?;
             let (version, view) = inner.view.as_ref().expect("made just now");
-            let estimates = inner.read(|project| Estimates::new(project.log(), view, *version, None))?;
+            let estimates =
+                inner.read(|project| Estimates::new(project.log(), view, *version, None))?;
             Ok(serde_json::to_string(&estimates).unwrap_or_default())
         })
     }
@@ -200,14 +245,19 @@ impl Engine {
         new: Rows<'py>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Belief<'py>> {
-        let (x, new) = (x.as_ref().map(|rows| rows.plain()).transpose()?, new.plain()?);
+        let (x, new) = (
+            x.as_ref().map(|rows| rows.plain()).transpose()?,
+            new.plain()?,
+        );
         let (found, classes) = self.with(py, progress, |inner, control| {
             let recipe = &inner.labelling.ground().recipe;
             let pool = match (x, &inner.rows) {
                 (Some(rows), _) => rows.features()?,
                 (None, Some(matrix)) => matrix.features()?,
                 (None, None) => {
-                    return Err(Failure::usage("this session was made of a graph: new rows have no neighbours in it."));
+                    return Err(Failure::usage(
+                        "this session was made of a graph: new rows have no neighbours in it.",
+                    ));
                 }
             };
             let near = Newcomers::find(pool, new.features()?, recipe.k, recipe.metric, control)?;
@@ -215,7 +265,11 @@ impl Engine {
             Ok((view.about(&near), view.classes().len()))
         })?;
         let numbers = |of: fn(&Prediction) -> f64| PyArray1::from_iter(py, found.iter().map(of));
-        let probabilities = found.iter().flat_map(|one| &one.probabilities).copied().collect();
+        let probabilities = found
+            .iter()
+            .flat_map(|one| &one.probabilities)
+            .copied()
+            .collect();
         Ok((
             found.iter().map(|one| one.class.0).collect(),
             matrix(py, probabilities, classes)?,
@@ -230,7 +284,9 @@ impl Engine {
         let rows = self.with(py, None, |inner, _| Ok(inner.rows.clone()))?;
         rows.map(|rows| {
             Ok(match rows.values {
-                Buffer::F32(values) => PyArray1::from_vec(py, values).reshape([rows.n, rows.dim])?.into_any(),
+                Buffer::F32(values) => PyArray1::from_vec(py, values)
+                    .reshape([rows.n, rows.dim])?
+                    .into_any(),
                 Buffer::F64(values) => matrix(py, values, rows.dim)?.into_any(),
             })
         })
@@ -239,7 +295,9 @@ impl Engine {
 
     /// The graph.
     fn graph<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
-        let graph = self.with(py, None, |inner, _| Ok(inner.labelling.ground().graph().to_graph()))?;
+        let graph = self.with(py, None, |inner, _| {
+            Ok(inner.labelling.ground().graph().to_graph())
+        })?;
         Ok(csr_arrays(py, &graph))
     }
 }

@@ -50,7 +50,8 @@ impl Inner {
         if let Holding::Served(serving) = &self.holding {
             return Ok(serving.served.link()?);
         }
-        let Holding::Own(mut project) = std::mem::replace(&mut self.holding, Holding::Closed) else {
+        let Holding::Own(mut project) = std::mem::replace(&mut self.holding, Holding::Closed)
+        else {
             return Err(closed());
         };
         let Some(folder) = project.folder().cloned() else {
@@ -66,7 +67,15 @@ impl Inner {
                 return Err(error.into());
             }
         };
-        let started = Server::start(*project, material, &Settings { port, signals: false, ..Settings::default() });
+        let started = Server::start(
+            *project,
+            material,
+            &Settings {
+                port,
+                signals: false,
+                ..Settings::default()
+            },
+        );
         let started = started.and_then(|server| Ok((server.link()?, server)));
         let (link, server) = match started {
             Ok(started) => started,
@@ -83,8 +92,12 @@ impl Inner {
                 let _ = stopped.await;
             });
         };
-        let thread = std::thread::Builder::new().name("dial page".into()).spawn(serve);
-        let thread = thread.map_err(|error| Failure::usage(format!("cannot start a thread: {error}. Free some.")))?;
+        let thread = std::thread::Builder::new()
+            .name("dial page".into())
+            .spawn(serve);
+        let thread = thread.map_err(|error| {
+            Failure::usage(format!("cannot start a thread: {error}. Free some."))
+        })?;
         self.holding = Holding::Served(Serving {
             served,
             folder: folder.0,
@@ -97,7 +110,9 @@ impl Inner {
 
     /// Takes the project back from the server, if one has it.
     pub fn stop_serving(&mut self) -> Result<(), Failure> {
-        let Holding::Served(serving) = &mut self.holding else { return Ok(()) };
+        let Holding::Served(serving) = &mut self.holding else {
+            return Ok(());
+        };
         serving.end();
         let folder = serving.folder.clone();
         self.holding = Holding::Closed;

@@ -17,7 +17,9 @@ pub struct Settings(pub HashMap<String, String>);
 impl Settings {
     /// A setting, if it was given.
     pub fn get<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Failure> {
-        let Some(word) = self.0.get(name) else { return Ok(None) };
+        let Some(word) = self.0.get(name) else {
+            return Ok(None);
+        };
         match word.parse() {
             Ok(value) => Ok(Some(value)),
             Err(error) => {

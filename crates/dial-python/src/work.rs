@@ -63,7 +63,9 @@ pub fn run<T: Send>(
             *waited.unwrap_or_else(PoisonError::into_inner).0
         };
         while !py.detach(wait) {
-            let looked = py.check_signals().and_then(|()| report(progress, &stage, &mut told));
+            let looked = py
+                .check_signals()
+                .and_then(|()| report(progress, &stage, &mut told));
             if let (Err(error), None) = (looked, &interruption) {
                 control.cancel();
                 interruption = Some(error);
@@ -71,7 +73,9 @@ pub fn run<T: Send>(
         }
         (worker.join(), interruption)
     });
-    let result = result.and_then(|result| result).unwrap_or_else(|panic| Err(Failure::panic(words(&*panic))));
+    let result = result
+        .and_then(|result| result)
+        .unwrap_or_else(|panic| Err(Failure::panic(words(&*panic))));
     match (result, interruption) {
         (_, Some(interruption)) => Err(interruption),
         (result, None) => result.map_err(|failure| failure.raise(py)),
@@ -80,14 +84,24 @@ pub fn run<T: Send>(
 
 fn follow(stage: &mut Stage, step: Progress<'_>) {
     match step {
-        Progress::Start { stage: name, steps } => *stage = Stage { name: name.into(), done: 0, steps },
+        Progress::Start { stage: name, steps } => {
+            *stage = Stage {
+                name: name.into(),
+                done: 0,
+                steps,
+            }
+        }
         Progress::Advance(steps) => stage.done += steps,
         Progress::Finish => stage.done = stage.steps,
     }
 }
 
 /// Tells the callback what is new.
-fn report(progress: Option<&Bound<'_, PyAny>>, stage: &Mutex<Stage>, told: &mut Stage) -> PyResult<()> {
+fn report(
+    progress: Option<&Bound<'_, PyAny>>,
+    stage: &Mutex<Stage>,
+    told: &mut Stage,
+) -> PyResult<()> {
     let now = held(stage).clone();
     if let Some(callback) = progress.filter(|_| now != *told && now.steps > 0) {
         callback.call1((now.name.as_str(), now.done.min(now.steps), now.steps))?;
@@ -98,7 +112,8 @@ fn report(progress: Option<&Bound<'_, PyAny>>, stage: &Mutex<Stage>, told: &mut 
 
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without words")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without words")
 }
 
 /// What is in a mutex, also after a panic: nothing here is left half done.
@@ -116,8 +131,12 @@ fn pool() -> Result<Arc<ThreadPool>, Failure> {
         // Its threads stayed with the parent, so nothing of it can be ended in order.
         std::mem::forget(pool);
     }
-    let made = rayon::ThreadPoolBuilder::new().thread_name(|i| format!("dial {i}")).build();
-    let made = made.map_err(|error| Failure::usage(format!("cannot start the threads: {error}. Free some.")))?;
+    let made = rayon::ThreadPoolBuilder::new()
+        .thread_name(|i| format!("dial {i}"))
+        .build();
+    let made = made.map_err(|error| {
+        Failure::usage(format!("cannot start the threads: {error}. Free some."))
+    })?;
     let made = Arc::new(made);
     *kept = Some((here, Arc::clone(&made)));
     Ok(made)

@@ -68,9 +68,21 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> App {
-        let Parts { desk, thinker, cartographer, material, clock, sessions, audits, place, stopping } = parts;
+        let Parts {
+            desk,
+            thinker,
+            cartographer,
+            material,
+            clock,
+            sessions,
+            audits,
+            place,
+            stopping,
+        } = parts;
         let (port, address) = (place.port(), place.to_string());
-        let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
+        let hosts = ["localhost", "127.0.0.1", "[::1]"]
+            .map(|name| format!("{name}:{port}"))
+            .to_vec();
         let (cookie, audits) = (format!("dial-{port}"), Mutex::new(audits));
         let (colours, order) = (OnceLock::new(), OnceLock::new());
         App {
@@ -95,7 +107,9 @@ impl App {
         self.order.get_or_init(|| {
             let allowed = self.material.ground.options.askable.as_ref();
             let open = |node: &u32| allowed.is_none_or(|allowed| allowed[*node as usize]);
-            let mut nodes: Vec<u32> = (0..self.material.ground.setting.items.len() as u32).filter(open).collect();
+            let mut nodes: Vec<u32> = (0..self.material.ground.setting.items.len() as u32)
+                .filter(open)
+                .collect();
             nodes.sort_by_key(|&node| hash(self.material.ground.recipe.seed, u64::from(node)));
             nodes
         })

@@ -30,18 +30,30 @@ pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
             .map(|(name, cell)| [name, cell])
             .collect()
     });
-    let prediction = thought.view.as_ref().map(|view| (view.prediction(node), &**view));
+    let prediction = thought
+        .view
+        .as_ref()
+        .map(|view| (view.prediction(node), &**view));
     Card {
         row: node.0,
         show: shown(app, node, &id, LONGEST),
         beside,
-        why: prediction.as_ref().map(|(prediction, view)| dial_store::why(log, prediction, view.classes())),
+        why: prediction
+            .as_ref()
+            .map(|(prediction, view)| dial_store::why(log, prediction, view.classes())),
         belief: prediction.map(|(prediction, view)| belief(&prediction, view, thought.version)),
-        score: thought.questions.iter().find(|question| question.node == node).map(|question| question.score),
+        score: thought
+            .questions
+            .iter()
+            .find(|question| question.node == node)
+            .map(|question| question.score),
         audit: false,
         leased_until: None,
         labels: labels(log, &id),
-        nearest: thought.view.as_ref().map_or(Vec::new(), |view| nearest(app, log, view, node)),
+        nearest: thought
+            .view
+            .as_ref()
+            .map_or(Vec::new(), |view| nearest(app, log, view, node)),
         changes: changes(thought, &id),
         id,
     }
@@ -50,7 +62,12 @@ pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
 /// What each answer for an item would change, by class.
 fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
     let of = thought.changed.iter().filter(|((item, _), _)| item == id);
-    let mut changes: Vec<Effect> = of.map(|((_, class), &items)| Effect { class: class.0, items }).collect();
+    let mut changes: Vec<Effect> = of
+        .map(|((_, class), &items)| Effect {
+            class: class.0,
+            items,
+        })
+        .collect();
     changes.sort_by_key(|effect| effect.class);
     changes
 }
@@ -58,7 +75,13 @@ fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
 /// The live labels of an item.
 pub fn labels(log: &Log, item: &str) -> Vec<LabelOf> {
     let shares = |classes: &[(dial::ClassId, f64)]| {
-        classes.iter().map(|&(class, weight)| Share { class: class.0, weight }).collect()
+        classes
+            .iter()
+            .map(|&(class, weight)| Share {
+                class: class.0,
+                weight,
+            })
+            .collect()
     };
     let of = |(annotator, classes): (&str, &[(dial::ClassId, f64)])| LabelOf {
         annotator: annotator.into(),
@@ -72,7 +95,12 @@ pub fn belief(prediction: &Prediction, view: &View<'_>, version: u64) -> Belief 
     let pairs = view.classes().iter().zip(&prediction.probabilities);
     Belief {
         class: prediction.class.0,
-        probabilities: pairs.map(|(class, &probability)| Probability { class: class.0, probability }).collect(),
+        probabilities: pairs
+            .map(|(class, &probability)| Probability {
+                class: class.0,
+                probability,
+            })
+            .collect(),
         variance: prediction.variance,
         evidence: prediction.evidence,
         reached: prediction.reached,
@@ -85,39 +113,76 @@ pub fn shown(app: &App, node: NodeId, id: &str, longest: usize) -> Shown {
     let pool = &app.material.pool;
     let numbers = || {
         let value = |column: usize| pool.shown().get(node.index(), column);
-        (0..pool.shown().dim).map(value).map(|value| value.is_finite().then_some(value)).collect::<Vec<Option<f64>>>()
+        (0..pool.shown().dim)
+            .map(value)
+            .map(|value| value.is_finite().then_some(value))
+            .collect::<Vec<Option<f64>>>()
     };
     match &pool.show {
         Show::Texts(texts) => {
             let text = &texts[node.index()];
-            let end = text.char_indices().nth(longest).map_or(text.len(), |(end, _)| end);
-            Shown::Text { text: text[..end].into() }
+            let end = text
+                .char_indices()
+                .nth(longest)
+                .map_or(text.len(), |(end, _)| end);
+            Shown::Text {
+                text: text[..end].into(),
+            }
         }
-        Show::Picture(_) | Show::Images(_) => Shown::Picture { url: format!("/api/v1/media?id={}", encoded(id)) },
-        Show::Numbers(names) => Shown::Numbers { names: names.clone(), values: numbers() },
+        Show::Picture(_) | Show::Images(_) => Shown::Picture {
+            url: format!("/api/v1/media?id={}", encoded(id)),
+        },
+        Show::Numbers(names) => Shown::Numbers {
+            names: names.clone(),
+            values: numbers(),
+        },
         Show::Scene(scene) => {
             let (row, column) = scene.position(node.index());
             let (wavelengths, unit) = (scene.wavelengths.clone(), scene.unit.clone());
-            Shown::Spectrum { values: numbers(), wavelengths, unit, row, column }
+            Shown::Spectrum {
+                values: numbers(),
+                wavelengths,
+                unit,
+                row,
+                column,
+            }
         }
     }
 }
 
 /// The labelled items nearest to an item, by the features.
 fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
-    let Ok(features) = app.material.pool.matrix.features() else { return Vec::new() };
+    let Ok(features) = app.material.pool.matrix.features() else {
+        return Vec::new();
+    };
     let mut near: Vec<(f64, NodeId)> = view
         .labelled()
         .iter()
         .filter(|&&other| other != node)
-        .map(|&other| (features.squared_distance(node.index(), other.index()), other))
+        .map(|&other| {
+            (
+                features.squared_distance(node.index(), other.index()),
+                other,
+            )
+        })
         .collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let of = |(distance, other): &(f64, NodeId)| {
         let id = app.material.ground.setting.items.id(*other);
-        let class = log.labels().labels_of(&id).next().and_then(|(_, classes)| classes.first())?.0.0;
+        let class = log
+            .labels()
+            .labels_of(&id)
+            .next()
+            .and_then(|(_, classes)| classes.first())?
+            .0
+            .0;
         let show = shown(app, *other, &id, SHORT);
-        Some(Near { id, class, distance: distance.sqrt(), show })
+        Some(Near {
+            id,
+            class,
+            distance: distance.sqrt(),
+            show,
+        })
     };
     near.iter().take(NEAREST).filter_map(of).collect()
 }
@@ -125,5 +190,13 @@ fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
 /// An id as part of a query.
 fn encoded(id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    id.bytes().map(|byte| if plain(byte) { (byte as char).to_string() } else { format!("%{byte:02X}") }).collect()
+    id.bytes()
+        .map(|byte| {
+            if plain(byte) {
+                (byte as char).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }

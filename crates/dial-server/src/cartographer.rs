@@ -65,20 +65,34 @@ impl Cartographer {
     pub fn start(material: Arc<Material>, project: Arc<RwLock<Project>>) -> Cartographer {
         let (tell, published) = watch::channel(0);
         let (map, control) = (Arc::default(), Control::new());
-        let work = Work { map: Arc::clone(&map), tell, control: control.clone() };
+        let work = Work {
+            map: Arc::clone(&map),
+            tell,
+            control: control.clone(),
+        };
         let run = move || {
             // A map that cannot be made is missed, but labels do not need it.
             if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() {
                 let _ = pool.install(|| work.make(&material, &project));
             }
         };
-        let thread = std::thread::Builder::new().name("cartographer".into()).spawn(run);
-        Cartographer { map, published, control, thread: Mutex::new(thread.ok()) }
+        let thread = std::thread::Builder::new()
+            .name("cartographer".into())
+            .spawn(run);
+        Cartographer {
+            map,
+            published,
+            control,
+            thread: Mutex::new(thread.ok()),
+        }
     }
 
     /// The map of the moment.
     pub fn map(&self) -> Option<Map> {
-        self.map.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.map
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
     }
 
     /// A counter of maps.
@@ -89,7 +103,12 @@ impl Cartographer {
     /// Stops at once, and waits until it has.
     pub fn stop(&self) {
         self.control.cancel();
-        if let Some(thread) = self.thread.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() {
+        if let Some(thread) = self
+            .thread
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .take()
+        {
             let _ = thread.join();
         }
     }
@@ -121,12 +140,21 @@ impl Work {
         let found = bytes(&found);
         let keep = [mark.as_slice(), &found].concat();
         self.publish(Layout::Neighbours, found);
-        project.write().unwrap_or_else(|poisoned| poisoned.into_inner()).keep(KEPT, &keep)
+        project
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .keep(KEPT, &keep)
     }
 
     fn publish(&self, layout: Layout, bytes: Vec<u8>) {
-        let map = Map { layout, bytes: Arc::new(bytes) };
-        *self.map.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(map);
+        let map = Map {
+            layout,
+            bytes: Arc::new(bytes),
+        };
+        *self
+            .map
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(map);
         self.tell.send_modify(|count| *count += 1);
     }
 }
@@ -134,14 +162,20 @@ impl Work {
 /// What the layout depends on: features, graph, seed, and the way it is made.
 fn mark(material: &Material) -> [u8; 32] {
     let recipe = &material.ground.recipe;
-    let words =
-        format!("layout 2 {} {} {} {} {}", recipe.features, recipe.k, recipe.kernel, recipe.metric, recipe.seed);
+    let words = format!(
+        "layout 2 {} {} {} {} {}",
+        recipe.features, recipe.k, recipe.kernel, recipe.metric, recipe.seed
+    );
     Sha256::digest(words).into()
 }
 
 /// The map that was kept, if it is that of this pool and whole.
 fn kept(project: &RwLock<Project>, mark: &[u8; 32], n: usize) -> Option<Vec<u8>> {
-    let kept = project.write().unwrap_or_else(|poisoned| poisoned.into_inner()).kept(KEPT).ok()??;
+    let kept = project
+        .write()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .kept(KEPT)
+        .ok()??;
     let (found, bytes) = kept.split_at_checked(32)?;
     (found == mark && bytes.len() == 8 * n).then(|| bytes.to_vec())
 }
@@ -149,13 +183,22 @@ fn kept(project: &RwLock<Project>, mark: &[u8; 32], n: usize) -> Option<Vec<u8>>
 /// Positions scaled to [-1, 1], by one factor so that distances keep their proportions.
 fn bytes(positions: &[[f32; 2]]) -> Vec<u8> {
     let ends = |i: usize| {
-        positions.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), at| (low.min(at[i]), high.max(at[i])))
+        positions
+            .iter()
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), at| {
+                (low.min(at[i]), high.max(at[i]))
+            })
     };
     let (x, y) = (ends(0), ends(1));
     let half = (0.5 * (x.1 - x.0).max(y.1 - y.0)).max(f32::MIN_POSITIVE);
     let centre = [0.5 * (x.0 + x.1), 0.5 * (y.0 + y.1)];
-    let scaled = |at: &[f32; 2], i: usize| ((at[i] - centre[i]) / half).clamp(-1.0, 1.0).to_le_bytes();
-    positions.iter().flat_map(|at| [scaled(at, 0), scaled(at, 1)]).flatten().collect()
+    let scaled =
+        |at: &[f32; 2], i: usize| ((at[i] - centre[i]) / half).clamp(-1.0, 1.0).to_le_bytes();
+    positions
+        .iter()
+        .flat_map(|at| [scaled(at, 0), scaled(at, 1)])
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]
@@ -166,9 +209,15 @@ mod tests {
     fn the_aspect_is_kept() {
         // 4 wide and 2 high: x to [-1, 1], y to half of that. One spot is the middle.
         let sent = |positions: &[[f32; 2]]| -> Vec<f32> {
-            bytes(positions).chunks(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
+            bytes(positions)
+                .chunks(4)
+                .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+                .collect()
         };
-        assert_eq!(sent(&[[10.0, 3.0], [14.0, 5.0], [12.0, 4.0]]), [-1.0, -0.5, 1.0, 0.5, 0.0, 0.0]);
+        assert_eq!(
+            sent(&[[10.0, 3.0], [14.0, 5.0], [12.0, 4.0]]),
+            [-1.0, -0.5, 1.0, 0.5, 0.0, 0.0]
+        );
         assert_eq!(sent(&[[7.0, 7.0]]), [0.0, 0.0]);
     }
 }

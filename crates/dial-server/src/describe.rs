@@ -9,7 +9,9 @@ pub fn page() -> String {
     let document = serde_json::to_value(crate::document()).unwrap_or_default();
     let mut text = format!("{HEAD}{}", examples());
     let empty = Map::new();
-    let schemas = document["components"]["schemas"].as_object().unwrap_or(&empty);
+    let schemas = document["components"]["schemas"]
+        .as_object()
+        .unwrap_or(&empty);
     for (path, methods) in document["paths"].as_object().unwrap_or(&empty) {
         for (method, operation) in methods.as_object().unwrap_or(&empty) {
             describe(&mut text, &method.to_uppercase(), path, operation, schemas);
@@ -132,13 +134,17 @@ fn shape(text: &mut String, schema: &Value, schemas: &Schemas) {
         // A choice of a tagged enum has a member with one value, which is its name.
         let none = Map::new();
         let members = choice["properties"].as_object().unwrap_or(&none);
-        let tag = members.iter().find_map(|(name, inside)| Some((name, inside["enum"][0].as_str()?)));
+        let tag = members
+            .iter()
+            .find_map(|(name, inside)| Some((name, inside["enum"][0].as_str()?)));
         let name = tag.map_or_else(
             || format!("`{}`", choice["enum"][0].as_str().unwrap_or_default()),
             |(name, value)| format!("`\"{name}\": \"{value}\"`"),
         );
         let _ = writeln!(text, "- {name}{}", said_of(choice));
-        let others = members.iter().filter(|(name, _)| Some(*name) != tag.map(|(tag, _)| tag));
+        let others = members
+            .iter()
+            .filter(|(name, _)| Some(*name) != tag.map(|(tag, _)| tag));
         others.for_each(|(name, inside)| member(text, "  ", name, inside, choice, schemas));
     }
     for (name, inside) in schema["properties"].as_object().unwrap_or(&Map::new()) {
@@ -146,18 +152,34 @@ fn shape(text: &mut String, schema: &Value, schemas: &Schemas) {
     }
 }
 
-fn member(text: &mut String, indent: &str, name: &str, inside: &Value, of: &Value, schemas: &Schemas) {
+fn member(
+    text: &mut String,
+    indent: &str,
+    name: &str,
+    inside: &Value,
+    of: &Value,
+    schemas: &Schemas,
+) {
     let required = list(&of["required"]).iter().any(|other| other == name);
     // A description of a reference stands beside it, or in one of its choices.
     let said = said_of(inside);
-    let _ = writeln!(text, "{indent}- `{name}` ({}){said}", facts(inside, required, schemas));
+    let _ = writeln!(
+        text,
+        "{indent}- `{name}` ({}){said}",
+        facts(inside, required, schemas)
+    );
 }
 
 /// Kind, limits, values and default of a member.
 fn facts(schema: &Value, required: bool, schemas: &Schemas) -> String {
     let mut facts = vec![kind(schema, schemas)];
     facts.extend(values(schema));
-    let number = |name: &str| schema.get(name).filter(|value| value.is_number()).map(Value::to_string);
+    let number = |name: &str| {
+        schema
+            .get(name)
+            .filter(|value| value.is_number())
+            .map(Value::to_string)
+    };
     match (number("minimum"), number("maximum")) {
         (Some(least), Some(most)) => facts.push(format!("{least} to {most}")),
         // A count is never below 0.
@@ -175,8 +197,16 @@ fn facts(schema: &Value, required: bool, schemas: &Schemas) -> String {
         "1" => format!("{word} 1 {}", what.replace("characters", "character")),
         many => format!("{word} {many} {what}"),
     };
-    facts.extend(counted.iter().filter_map(|(name, word, what)| Some(words(number(name)?, word, what))));
-    facts.extend(schema["pattern"].as_str().map(|pattern| format!("`{pattern}`")));
+    facts.extend(
+        counted
+            .iter()
+            .filter_map(|(name, word, what)| Some(words(number(name)?, word, what))),
+    );
+    facts.extend(
+        schema["pattern"]
+            .as_str()
+            .map(|pattern| format!("`{pattern}`")),
+    );
     match (required, schema.get("default")) {
         (true, _) => {}
         (false, None) => facts.push("optional".into()),
@@ -187,16 +217,24 @@ fn facts(schema: &Value, required: bool, schemas: &Schemas) -> String {
 
 /// The values that an enum allows.
 fn values(schema: &Value) -> Option<String> {
-    let values: Vec<String> = list(&schema["enum"]).iter().map(|value| format!("`{value}`")).collect();
+    let values: Vec<String> = list(&schema["enum"])
+        .iter()
+        .map(|value| format!("`{value}`"))
+        .collect();
     (!values.is_empty()).then(|| format!("one of {}", values.join(", ")))
 }
 
 /// What is said of something, after a colon.
 fn said_of(schema: &Value) -> String {
     let choices = list(&schema["oneOf"]).iter().chain(list(&schema["allOf"]));
-    let words =
-        schema["description"].as_str().or_else(|| choices.into_iter().find_map(|one| one["description"].as_str()));
-    words.map_or(String::new(), |words| format!(": {}", words.replace('\n', " ")))
+    let words = schema["description"].as_str().or_else(|| {
+        choices
+            .into_iter()
+            .find_map(|one| one["description"].as_str())
+    });
+    words.map_or(String::new(), |words| {
+        format!(": {}", words.replace('\n', " "))
+    })
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -211,25 +249,41 @@ fn kind(schema: &Value, schemas: &Schemas) -> String {
     }
     // Some are written out where they are used.
     let same = |(_, other): &(&String, &Value)| other["properties"] == schema["properties"];
-    if let Some((name, _)) = schemas.iter().find(same).filter(|_| schema["properties"].is_object()) {
+    if let Some((name, _)) = schemas
+        .iter()
+        .find(same)
+        .filter(|_| schema["properties"].is_object())
+    {
         return link(name);
     }
-    let choices = ["oneOf", "anyOf", "allOf"].iter().find_map(|name| schema[*name].as_array());
+    let choices = ["oneOf", "anyOf", "allOf"]
+        .iter()
+        .find_map(|name| schema[*name].as_array());
     if let Some(choices) = choices {
         let mut kinds: Vec<String> = choices.iter().map(|choice| kind(choice, schemas)).collect();
         kinds.dedup();
         return kinds.join(" or ");
     }
     let word = |word: &str| match word {
-        "array" if !schema["items"].is_null() => format!("list of {}", kind(&schema["items"], schemas)),
+        "array" if !schema["items"].is_null() => {
+            format!("list of {}", kind(&schema["items"], schemas))
+        }
         "object" if !schema["additionalProperties"].is_null() => {
-            format!("object of {} by name", kind(&schema["additionalProperties"], schemas))
+            format!(
+                "object of {} by name",
+                kind(&schema["additionalProperties"], schemas)
+            )
         }
         word => word.to_string(),
     };
     match &schema["type"] {
         Value::String(one) => word(one),
-        Value::Array(words) => words.iter().filter_map(Value::as_str).map(word).collect::<Vec<_>>().join(" or "),
+        Value::Array(words) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .map(word)
+            .collect::<Vec<_>>()
+            .join(" or "),
         _ => "any".into(),
     }
 }
@@ -244,10 +298,28 @@ mod tests {
     #[test]
     fn the_examples_are_what_the_interface_takes() {
         assert_eq!(serde_json::from_str::<Next>(NEXT).unwrap().count, 2);
-        assert_eq!(serde_json::from_str::<Next>("{}").unwrap().count, 1, "as the head of the page says");
-        assert_eq!(serde_json::from_str::<Share>(r#"{"class": 0}"#).unwrap().weight, 1.0);
-        assert_eq!(serde_json::from_str::<Decisions>(DECISIONS).unwrap().decisions.len(), 2);
-        assert_eq!(serde_json::from_str::<Labels>(IMPORT).unwrap().given.len(), 2);
+        assert_eq!(
+            serde_json::from_str::<Next>("{}").unwrap().count,
+            1,
+            "as the head of the page says"
+        );
+        assert_eq!(
+            serde_json::from_str::<Share>(r#"{"class": 0}"#)
+                .unwrap()
+                .weight,
+            1.0
+        );
+        assert_eq!(
+            serde_json::from_str::<Decisions>(DECISIONS)
+                .unwrap()
+                .decisions
+                .len(),
+            2
+        );
+        assert_eq!(
+            serde_json::from_str::<Labels>(IMPORT).unwrap().given.len(),
+            2
+        );
     }
 
     #[test]
@@ -282,6 +354,9 @@ mod tests {
         });
         let mut text = String::new();
         shape(&mut text, &json!({ "oneOf": [choice] }), &Map::new());
-        assert_eq!(text, "- `\"kind\": \"skip\"`: Do not ask.\n  - `item` (string)\n");
+        assert_eq!(
+            text,
+            "- `\"kind\": \"skip\"`: Do not ask.\n  - `item` (string)\n"
+        );
     }
 }

@@ -55,8 +55,18 @@ impl Desk {
                 listener();
             });
         };
-        let thread = std::thread::Builder::new().name("desk".into()).spawn(work).expect("a thread can be started");
-        Desk { project, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)), version, tell, told }
+        let thread = std::thread::Builder::new()
+            .name("desk".into())
+            .spawn(work)
+            .expect("a thread can be started");
+        Desk {
+            project,
+            queue: Mutex::new(Some(queue)),
+            thread: Mutex::new(Some(thread)),
+            version,
+            tell,
+            told,
+        }
     }
 
     /// Takes nothing more, stores what waits, and closes the project.
@@ -72,8 +82,13 @@ impl Desk {
     /// Submits, and waits until it is safe.
     pub async fn submit(&self, submission: Submission) -> Result<Receipt, Problem> {
         let (reply, answer) = oneshot::channel();
-        let closed =
-            || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "C12", "the server is stopping. Send it again later.");
+        let closed = || {
+            Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "C12",
+                "the server is stopping. Send it again later.",
+            )
+        };
         let queue = held(&self.queue).clone().ok_or_else(closed)?;
         match queue.try_send((submission, reply)) {
             Ok(()) => Ok(answer.await.map_err(|_| closed())??),
@@ -87,12 +102,16 @@ impl Desk {
 
     /// The project of the moment.
     pub fn project(&self) -> RwLockReadGuard<'_, Project> {
-        self.project.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.project
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The project, to lease items and keep things.
     pub fn project_mut(&self) -> RwLockWriteGuard<'_, Project> {
-        self.project.write().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.project
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The project as others share it.
@@ -114,7 +133,9 @@ impl Desk {
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Takes jobs until nobody can send any more.
@@ -123,8 +144,11 @@ fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told
     while let Ok(first) = jobs.recv() {
         let mut taken = vec![first];
         taken.extend(jobs.try_iter().take(TOGETHER - 1));
-        let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) = taken.into_iter().unzip();
-        let mut held = project.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) =
+            taken.into_iter().unzip();
+        let mut held = project
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         let answers = held.submit(&submissions, clock.now());
         let version = held.log().version();
         drop(held);
@@ -142,7 +166,9 @@ fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told
 
 /// Makes the backup of the day, if it is due. Only the copy holds others up.
 fn back_up(project: &RwLock<Project>, now: u64) {
-    let mut project = project.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut project = project
+        .write()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let copied = project.copy_if_due(now);
     drop(project);
     // A failure does not touch the project; the next hour tries again.

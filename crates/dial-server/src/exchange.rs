@@ -69,12 +69,17 @@ pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<
         };
         let format: Format = wanted.format.parse().map_err(unknown)?;
         let (thought, items) = (app.thinker.thought(), &app.material.ground.setting.items);
-        let ids: Vec<String> = (0..items.len() as u32).map(|node| items.id(dial::NodeId(node))).collect();
+        let ids: Vec<String> = (0..items.len() as u32)
+            .map(|node| items.id(dial::NodeId(node)))
+            .collect();
         let view = thought.view.as_deref().filter(|_| !wanted.labels_only);
         // The log is held for the labels only; what is believed takes longer and needs it no more.
         let (mut export, places) = {
             let project = app.desk.project();
-            (Export::labels(project.log(), &ids), view.map(|view| dial_store::places(project.log(), view)))
+            (
+                Export::labels(project.log(), &ids),
+                view.map(|view| dial_store::places(project.log(), view)),
+            )
         };
         if let Some((view, places)) = view.zip(places) {
             export.believe(view, &places);
@@ -82,7 +87,10 @@ pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<
         let mut response = export.bytes(format)?.into_response();
         let name = format!("attachment; filename=\"labels.{format}\"");
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/octet-stream"),
+        );
         if let Ok(name) = HeaderValue::from_str(&name) {
             headers.insert(header::CONTENT_DISPOSITION, name);
         }
@@ -114,10 +122,25 @@ pub struct Labels {
 
 /// Imports labels as one group. Contradictions are kept as labels of different annotators, and listed.
 #[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<Json<Imported>, Problem> {
+pub async fn import(
+    State(app): Shared,
+    Input(labels): Input<Labels>,
+) -> Result<Json<Imported>, Problem> {
     aside(&app, move |app| {
-        let Labels { source, given, annotator, skip_unknown, add_classes, key } = labels;
-        let how = Import { annotator, skip_unknown, add_classes, ..Import::default() };
+        let Labels {
+            source,
+            given,
+            annotator,
+            skip_unknown,
+            add_classes,
+            key,
+        } = labels;
+        let how = Import {
+            annotator,
+            skip_unknown,
+            add_classes,
+            ..Import::default()
+        };
         // The plan and its first part, with the group and the new classes, belong together; between later parts whoever
         // labels meanwhile gets a turn.
         let (mut importing, mut stored) = {
@@ -128,7 +151,10 @@ pub async fn import(State(app): Shared, Input(labels): Input<Labels>) -> Result<
         };
         while let Ok(true) = stored {
             std::thread::yield_now();
-            stored = app.desk.project_mut().import_some(&mut importing, app.clock.now());
+            stored = app
+                .desk
+                .project_mut()
+                .import_some(&mut importing, app.clock.now());
         }
         app.desk.told();
         stored?;
@@ -153,10 +179,21 @@ pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
         };
         made.map_err(failed)?;
         let named = |number: usize| {
-            let again = if number == 0 { String::new() } else { format!("-{number}") };
-            folder.join(format!("asked-{}{again}{}", dial_store::time::compact(now), dial_store::BACKUP_ENDING))
+            let again = if number == 0 {
+                String::new()
+            } else {
+                format!("-{number}")
+            };
+            folder.join(format!(
+                "asked-{}{again}{}",
+                dial_store::time::compact(now),
+                dial_store::BACKUP_ENDING
+            ))
         };
-        let free = (0..).map(named).find(|file| !file.exists()).unwrap_or_default();
+        let free = (0..)
+            .map(named)
+            .find(|file| !file.exists())
+            .unwrap_or_default();
         let free = std::path::absolute(&free).unwrap_or(free);
         let copied = app.desk.project_mut().copy(&free)?;
         Ok(Json(copied.finish(now)?))

@@ -46,7 +46,10 @@ fn refuse(request: &Request, problem: Problem) -> Response {
 
 /// Whether a person is looking.
 pub fn wants_page(headers: &HeaderMap) -> bool {
-    let accepts = headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok()).unwrap_or_default();
+    let accepts = headers
+        .get(header::ACCEPT)
+        .and_then(|kinds| kinds.to_str().ok())
+        .unwrap_or_default();
     accepts.contains("text/html")
 }
 
@@ -76,9 +79,16 @@ fn check(app: &App, request: &Request) -> Result<Option<Caller>, Problem> {
 /// The one Host header, and the authority of the request line if it has one, must be ours.
 fn check_host(app: &App, request: &Request) -> Result<(), Problem> {
     let named: Vec<&HeaderValue> = request.headers().get_all(header::HOST).iter().collect();
-    let ours = |host: &str| app.hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+    let ours = |host: &str| {
+        app.hosts
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(host))
+    };
     let host = matches!(named.as_slice(), [host] if host.to_str().is_ok_and(ours));
-    let authority = request.uri().authority().is_none_or(|authority| ours(authority.as_str()));
+    let authority = request
+        .uri()
+        .authority()
+        .is_none_or(|authority| ours(authority.as_str()));
     match host && authority {
         true => Ok(()),
         false => {
@@ -90,13 +100,27 @@ fn check_host(app: &App, request: &Request) -> Result<(), Problem> {
 
 fn check_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let ours = |origin: &HeaderValue| {
-        let host = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
-        host.is_some_and(|host| app.hosts.iter().any(|known| known.eq_ignore_ascii_case(host)))
+        let host = origin
+            .to_str()
+            .ok()
+            .and_then(|origin| origin.strip_prefix("http://"));
+        host.is_some_and(|host| {
+            app.hosts
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(host))
+        })
     };
-    let foreign = headers.get_all(header::ORIGIN).iter().any(|origin| !ours(origin));
-    let cross = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site" || site == "same-site");
+    let foreign = headers
+        .get_all(header::ORIGIN)
+        .iter()
+        .any(|origin| !ours(origin));
+    let cross = headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site == "cross-site" || site == "same-site");
     // A person may follow a link to the page itself.
-    let navigation = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
+    let navigation = headers
+        .get("sec-fetch-mode")
+        .is_some_and(|mode| mode == "navigate");
     match foreign || (cross && !navigation) {
         true => Err(Problem::new(
             StatusCode::FORBIDDEN,
@@ -110,7 +134,9 @@ fn check_origin(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
 /// What a browser must show before it may write: where it comes from, and a header that no form can send.
 fn check_browser_write(headers: &HeaderMap) -> Result<(), Problem> {
     let refuse = |text: &str| Err(Problem::new(StatusCode::FORBIDDEN, "X2", text));
-    let same = headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin");
+    let same = headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site == "same-origin");
     if !headers.contains_key(header::ORIGIN) && !same {
         return refuse("a change needs an Origin. Use the page, or the token.");
     }
@@ -124,16 +150,32 @@ fn check_browser_write(headers: &HeaderMap) -> Result<(), Problem> {
 fn caller(app: &App, headers: &HeaderMap) -> Result<(Caller, bool), Problem> {
     let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_string();
     let token = headers.get(header::AUTHORIZATION).map(text);
-    if let Some(token) = token.as_deref().and_then(|value| value.strip_prefix("Bearer ")) {
-        let unknown =
-            || Problem::new(StatusCode::UNAUTHORIZED, "X13", "this token is not that of the server. Read it again.");
-        return app.sessions.by_token(token).map(|caller| (caller, false)).ok_or_else(unknown);
+    if let Some(token) = token
+        .as_deref()
+        .and_then(|value| value.strip_prefix("Bearer "))
+    {
+        let unknown = || {
+            Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "X13",
+                "this token is not that of the server. Read it again.",
+            )
+        };
+        return app
+            .sessions
+            .by_token(token)
+            .map(|caller| (caller, false))
+            .ok_or_else(unknown);
     }
     let cookies: Vec<String> = headers.get_all(header::COOKIE).iter().map(text).collect();
-    let mine = cookies.iter().flat_map(|all| all.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mine = cookies
+        .iter()
+        .flat_map(|all| all.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='));
     let now = app.clock.now();
-    let known =
-        mine.filter(|(name, _)| *name == app.cookie).find_map(|(_, secret)| app.sessions.by_cookie(secret, now));
+    let known = mine
+        .filter(|(name, _)| *name == app.cookie)
+        .find_map(|(_, secret)| app.sessions.by_cookie(secret, now));
     let signed_out = || {
         let text = "not signed in. Open the link that dial printed; answers that were not saved stay in the browser.";
         Problem::new(StatusCode::UNAUTHORIZED, "C7", text)
@@ -153,6 +195,8 @@ fn dress(headers: &mut HeaderMap) {
     ];
     for (name, value) in set {
         // Media have a stricter policy of their own.
-        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(HeaderName::from_static(name))
+            .or_insert(HeaderValue::from_static(value));
     }
 }

@@ -53,9 +53,17 @@ impl HistoryRow {
 /// The classes that an entry gives an item.
 fn shares(entry: &Entry) -> Vec<Share> {
     match entry {
-        Entry::Change(Change::Label { classes, .. }) | Entry::Parked { change: Change::Label { classes, .. }, .. } => {
-            classes.iter().map(|&(class, weight)| Share { class: class.0, weight }).collect()
-        }
+        Entry::Change(Change::Label { classes, .. })
+        | Entry::Parked {
+            change: Change::Label { classes, .. },
+            ..
+        } => classes
+            .iter()
+            .map(|&(class, weight)| Share {
+                class: class.0,
+                weight,
+            })
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -64,22 +72,34 @@ fn in_words(log: &dial_store::Log, entry: &Entry) -> (&'static str, Option<Strin
     let name = |class: &ClassId| log.label_in_words(&[(*class, 1.0)]);
     match entry {
         Entry::Change(change) => match change {
-            Change::Label { item, classes } => ("label", Some(item.clone()), log.label_in_words(classes)),
+            Change::Label { item, classes } => {
+                ("label", Some(item.clone()), log.label_in_words(classes))
+            }
             Change::Skip { item } => ("skip", Some(item.clone()), String::new()),
             Change::Exclude { item } => ("exclude", Some(item.clone()), String::new()),
             Change::AddClass { name, .. } => ("add-class", None, name.clone()),
             Change::RenameClass { name, .. } => ("rename-class", None, name.clone()),
-            Change::MergeClass { from, into } => ("merge-class", None, format!("{} into {}", name(from), name(into))),
-            Change::Weight { annotator, weight } => ("weight", None, format!("{annotator} {weight}")),
-            Change::Settings { prior_strength, .. } => ("settings", None, format!("prior {prior_strength}")),
+            Change::MergeClass { from, into } => (
+                "merge-class",
+                None,
+                format!("{} into {}", name(from), name(into)),
+            ),
+            Change::Weight { annotator, weight } => {
+                ("weight", None, format!("{annotator} {weight}"))
+            }
+            Change::Settings { prior_strength, .. } => {
+                ("settings", None, format!("prior {prior_strength}"))
+            }
             Change::Undo { group } => ("undo", None, format!("group {group}")),
             Change::Redo { group } => ("redo", None, format!("group {group}")),
         },
         Entry::Look(look) => ("look", None, name(&look.class)),
         Entry::Recipe(recipe) => ("pool", None, recipe.pool.clone()),
-        Entry::Parked { change: Change::Label { item, .. }, said, .. } => {
-            ("parked", Some(item.clone()), said[1].clone())
-        }
+        Entry::Parked {
+            change: Change::Label { item, .. },
+            said,
+            ..
+        } => ("parked", Some(item.clone()), said[1].clone()),
         Entry::Parked { .. } => ("parked", None, String::new()),
         Entry::Known { change, .. } => {
             let (_, item, text) = in_words(log, &Entry::Change(change.clone()));

@@ -20,14 +20,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Input<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        if kind.split(';').next().is_none_or(|kind| !kind.trim().eq_ignore_ascii_case("application/json")) {
+        let kind = request
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
+        if kind
+            .split(';')
+            .next()
+            .is_none_or(|kind| !kind.trim().eq_ignore_ascii_case("application/json"))
+        {
             let text = "send JSON, with content-type application/json.";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "U0", text));
         }
         let bytes = tokio::time::timeout(PATIENCE, Bytes::from_request(request, state)).await;
         let slow = |_| {
-            Problem::new(StatusCode::REQUEST_TIMEOUT, "W4", "the body took too long. Nothing was saved. Send it again.")
+            Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "W4",
+                "the body took too long. Nothing was saved. Send it again.",
+            )
         };
         let bytes = bytes.map_err(slow)?.map_err(|refused| {
             Problem::new(
@@ -57,7 +69,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let found = axum::extract::Query::<T>::try_from_uri(&parts.uri);
         found.map(|query| Asked(query.0)).map_err(|error| {
-            let text = format!("the query is not what this request takes: {error}. See /api/v1/openapi.json.");
+            let text = format!(
+                "the query is not what this request takes: {error}. See /api/v1/openapi.json."
+            );
             Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U0", text)
         })
     }

@@ -82,24 +82,48 @@ pub struct Believed {
 
 /// The items with what is believed about them.
 #[utoipa::path(get, path = "/api/v1/items", params(Which), responses((status = 200, body = Page<Believed>), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn items(State(app): Shared, Asked(which): Asked<Which>) -> Result<Json<Page<Believed>>, Problem> {
+pub async fn items(
+    State(app): Shared,
+    Asked(which): Asked<Which>,
+) -> Result<Json<Page<Believed>>, Problem> {
     aside(&app, move |app| {
         let thought = app.thinker.thought();
         let version = app.desk.project().log().version();
-        let Some(view) = thought.view.as_ref() else { return Ok(Json(Page { version, total: 0, rows: Vec::new() })) };
+        let Some(view) = thought.view.as_ref() else {
+            return Ok(Json(Page {
+                version,
+                total: 0,
+                rows: Vec::new(),
+            }));
+        };
         let found = found(app, view, &which);
         let total = found.len();
-        let shown = found.into_iter().skip(which.offset).take(which.limit.clamp(1, 1000)).map(|node| {
-            let id = app.material.ground.setting.items.id(node);
-            let show = cards::shown(app, node, &id, cards::SHORT);
-            let belief = cards::belief(&view.prediction(node), view, thought.version);
-            Believed { id, row: node.0, show, belief, labels: Vec::new() }
-        });
+        let shown = found
+            .into_iter()
+            .skip(which.offset)
+            .take(which.limit.clamp(1, 1000))
+            .map(|node| {
+                let id = app.material.ground.setting.items.id(node);
+                let show = cards::shown(app, node, &id, cards::SHORT);
+                let belief = cards::belief(&view.prediction(node), view, thought.version);
+                Believed {
+                    id,
+                    row: node.0,
+                    show,
+                    belief,
+                    labels: Vec::new(),
+                }
+            });
         let mut rows: Vec<Believed> = shown.collect();
         // Only now, so that nobody waits for the search.
         let project = app.desk.project();
-        rows.iter_mut().for_each(|row| row.labels = cards::labels(project.log(), &row.id));
-        Ok(Json(Page { version: project.log().version(), total, rows }))
+        rows.iter_mut()
+            .for_each(|row| row.labels = cards::labels(project.log(), &row.id));
+        Ok(Json(Page {
+            version: project.log().version(),
+            total,
+            rows,
+        }))
     })
     .await
 }
@@ -113,11 +137,18 @@ fn found(app: &App, view: &View<'_>, which: &Which) -> Vec<NodeId> {
             && (!which.labelled || labelled())
             && contains(app, *node, &which.search)
     };
-    let nodes: Vec<NodeId> = (0..view.n() as u32).into_par_iter().map(NodeId).filter(wanted).collect();
+    let nodes: Vec<NodeId> = (0..view.n() as u32)
+        .into_par_iter()
+        .map(NodeId)
+        .filter(wanted)
+        .collect();
     if which.order == Order::Row {
         return nodes;
     }
-    let mut sure: Vec<(NodeId, f64)> = nodes.into_par_iter().map(|node| (node, view.surest(node))).collect();
+    let mut sure: Vec<(NodeId, f64)> = nodes
+        .into_par_iter()
+        .map(|node| (node, view.surest(node)))
+        .collect();
     sure.par_sort_by(|a, b| match which.order {
         Order::Doubtful => a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)),
         _ => b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)),
@@ -149,7 +180,10 @@ pub struct Suspect {
 
 /// Labels at odds with the graph, the least probable first.
 #[utoipa::path(get, path = "/api/v1/suspects", params(Part), responses((status = 200, body = Page<Suspect>), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn suspects(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<Suspect>>, Problem> {
+pub async fn suspects(
+    State(app): Shared,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Page<Suspect>>, Problem> {
     aside(&app, move |app| {
         let thought = app.thinker.thought();
         let odds = thought.view.as_ref().map_or(Vec::new(), |view| view.odds());
@@ -159,10 +193,22 @@ pub async fn suspects(State(app): Shared, Asked(part): Asked<Part>) -> Result<Js
             foretold: odds.foretold.0,
             probability: odds.probability,
         };
-        let all: Vec<Suspect> = odds.into_iter().filter(|odds| odds.told != odds.foretold).map(suspect).collect();
+        let all: Vec<Suspect> = odds
+            .into_iter()
+            .filter(|odds| odds.told != odds.foretold)
+            .map(suspect)
+            .collect();
         let total = all.len();
-        let rows = all.into_iter().skip(part.offset).take(part.limit.clamp(1, 1000)).collect();
-        Ok(Json(Page { version: thought.version, total, rows }))
+        let rows = all
+            .into_iter()
+            .skip(part.offset)
+            .take(part.limit.clamp(1, 1000))
+            .collect();
+        Ok(Json(Page {
+            version: thought.version,
+            total,
+            rows,
+        }))
     })
     .await
 }
@@ -178,20 +224,38 @@ pub struct Disagreement {
 
 /// Items that annotators disagree about.
 #[utoipa::path(get, path = "/api/v1/disagreements", params(Part), responses((status = 200, body = Page<Disagreement>), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn disagreements(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<Disagreement>>, Problem> {
+pub async fn disagreements(
+    State(app): Shared,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Page<Disagreement>>, Problem> {
     aside(&app, move |app| {
         let project = app.desk.project();
         let log = project.log();
-        let differ = |labels: &Vec<LabelOf>| labels.windows(2).any(|pair| pair[0].classes != pair[1].classes);
+        let differ = |labels: &Vec<LabelOf>| {
+            labels
+                .windows(2)
+                .any(|pair| pair[0].classes != pair[1].classes)
+        };
         let all: Vec<Disagreement> = log
             .labels()
             .labelled()
-            .map(|item| Disagreement { id: item.into(), labels: cards::labels(log, item) })
+            .map(|item| Disagreement {
+                id: item.into(),
+                labels: cards::labels(log, item),
+            })
             .filter(|item| differ(&item.labels))
             .collect();
         let total = all.len();
-        let rows = all.into_iter().skip(part.offset).take(part.limit.clamp(1, 1000)).collect();
-        Ok(Json(Page { version: log.version(), total, rows }))
+        let rows = all
+            .into_iter()
+            .skip(part.offset)
+            .take(part.limit.clamp(1, 1000))
+            .collect();
+        Ok(Json(Page {
+            version: log.version(),
+            total,
+            rows,
+        }))
     })
     .await
 }

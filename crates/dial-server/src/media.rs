@@ -23,14 +23,21 @@ pub fn picture(pool: &Pool, node: NodeId, side: u32) -> Result<Vec<u8>, Problem>
     match &pool.show {
         Show::Picture(picture) => Ok(grey(pool, *picture, node).to_png()),
         Show::Images(images) => {
-            let missing = |why: &str| Problem::not_found(&format!("this picture cannot be shown ({why})"));
-            let root = images.folder.canonicalize().map_err(|_| missing("its folder is gone"))?;
-            let file =
-                root.join(&images.files[node.index()]).canonicalize().map_err(|_| missing("its file is gone"))?;
+            let missing =
+                |why: &str| Problem::not_found(&format!("this picture cannot be shown ({why})"));
+            let root = images
+                .folder
+                .canonicalize()
+                .map_err(|_| missing("its folder is gone"))?;
+            let file = root
+                .join(&images.files[node.index()])
+                .canonicalize()
+                .map_err(|_| missing("its file is gone"))?;
             if !file.starts_with(&root) {
                 return Err(missing("it lies outside of the pool"));
             }
-            let bitmap = pictures::load(file, Some(side)).map_err(|error| missing(&pictures::reason(&error)))?;
+            let bitmap = pictures::load(file, Some(side))
+                .map_err(|error| missing(&pictures::reason(&error)))?;
             Ok(bitmap.to_png())
         }
         _ => Err(Problem::not_found("this item has no picture")),
@@ -44,7 +51,10 @@ pub fn answer(png: Vec<u8>) -> Response {
     for (name, value) in [
         (header::CONTENT_TYPE, "image/png"),
         (header::CONTENT_DISPOSITION, "inline; filename=\"item.png\""),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; sandbox",
+        ),
         (header::CACHE_CONTROL, "private, max-age=3600"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
@@ -53,16 +63,31 @@ pub fn answer(png: Vec<u8>) -> Response {
 }
 
 fn grey(pool: &Pool, picture: Picture, node: NodeId) -> Bitmap {
-    let Picture { height, width, lowest, highest } = picture;
+    let Picture {
+        height,
+        width,
+        lowest,
+        highest,
+    } = picture;
     let zoom = (SMALLEST / height.max(width).max(1)).max(1);
-    let span = if highest > lowest { highest - lowest } else { 1.0 };
+    let span = if highest > lowest {
+        highest - lowest
+    } else {
+        1.0
+    };
     let mut rgb = Vec::with_capacity(3 * height * width * zoom * zoom);
     for row in 0..height * zoom {
         for column in 0..width * zoom {
-            let value = pool.shown().get(node.index(), row / zoom * width + column / zoom);
+            let value = pool
+                .shown()
+                .get(node.index(), row / zoom * width + column / zoom);
             let light = (255.0 * ((value - lowest) / span).clamp(0.0, 1.0)).round() as u8;
             rgb.extend([light; 3]);
         }
     }
-    Bitmap { width: (width * zoom) as u32, height: (height * zoom) as u32, rgb }
+    Bitmap {
+        width: (width * zoom) as u32,
+        height: (height * zoom) as u32,
+        rgb,
+    }
 }

@@ -13,14 +13,26 @@ const STYLE: &str = "text/css; charset=utf-8";
 
 macro_rules! script {
     ($path:literal) => {
-        (concat!("/", $path), SCRIPT, include_str!(concat!("../page/", $path)))
+        (
+            concat!("/", $path),
+            SCRIPT,
+            include_str!(concat!("../page/", $path)),
+        )
     };
 }
 
 /// All files.
 pub const ASSETS: [Asset; 30] = [
-    ("/", "text/html; charset=utf-8", include_str!("../page/index.html")),
-    ("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("../page/index.html"),
+    ),
+    (
+        "/icon.svg",
+        "image/svg+xml",
+        include_str!("../page/icon.svg"),
+    ),
     ("/base.css", STYLE, include_str!("../page/base.css")),
     ("/views.css", STYLE, include_str!("../page/views.css")),
     script!("main.js"),
@@ -53,13 +65,19 @@ pub const ASSETS: [Asset; 30] = [
 
 /// The routes of the page.
 pub fn page<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    ASSETS.iter().fold(Router::new(), |router, &(path, kind, text)| {
-        router.route(path, get(move || async move { asset(kind, text) }))
-    })
+    ASSETS
+        .iter()
+        .fold(Router::new(), |router, &(path, kind, text)| {
+            router.route(path, get(move || async move { asset(kind, text) }))
+        })
 }
 
 fn asset(kind: &'static str, text: &'static str) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], text).into_response()
+    (
+        [(header::CONTENT_TYPE, HeaderValue::from_static(kind))],
+        text,
+    )
+        .into_response()
 }
 
 #[cfg(test)]
@@ -71,13 +89,19 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
         let mut files = Vec::new();
         for folder in [folder.clone(), folder.join("views")] {
-            let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            let entries = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
             files.extend(entries.filter(|path| path.is_file()));
         }
         assert_eq!(files.len(), ASSETS.len());
         for file in files {
             let text = std::fs::read_to_string(&file).unwrap();
-            assert!(ASSETS.iter().any(|(_, _, served)| *served == text), "{}", file.display());
+            assert!(
+                ASSETS.iter().any(|(_, _, served)| *served == text),
+                "{}",
+                file.display()
+            );
         }
         let weight: usize = ASSETS.iter().map(|(_, _, text)| text.len()).sum();
         assert!(weight < 300_000, "{weight} bytes");

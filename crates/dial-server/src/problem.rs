@@ -53,13 +53,20 @@ impl Problem {
              <link rel=\"stylesheet\" href=\"/base.css\"><body><main><div class=\"empty\"><h2>{}</h2><p>{} <code>{}</code></p></div></main>",
             self.title, self.detail, self.code
         );
-        let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        let kind = (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        );
         (status, [kind], page).into_response()
     }
 
     /// Something that is not there.
     pub fn not_found(what: &str) -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "I12", format!("{what}. Use an id of the pool."))
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "I12",
+            format!("{what}. Use an id of the pool."),
+        )
     }
 }
 
@@ -81,7 +88,9 @@ impl From<dial_store::Error> for Problem {
         let status = match &error {
             Error::Full(_) | Error::Reserve { .. } => StatusCode::INSUFFICIENT_STORAGE,
             Error::KeyReused(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Error::Core(dial::Error::UnknownItem(_) | dial::Error::UnknownClass(_)) => StatusCode::NOT_FOUND,
+            Error::Core(dial::Error::UnknownItem(_) | dial::Error::UnknownClass(_)) => {
+                StatusCode::NOT_FOUND
+            }
             other => match other.kind() {
                 ErrorKind::Usage | ErrorKind::Input => StatusCode::UNPROCESSABLE_ENTITY,
                 ErrorKind::Conflict => StatusCode::CONFLICT,
@@ -89,13 +98,25 @@ impl From<dial_store::Error> for Problem {
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         };
-        let problem =
-            Problem { exit: error.kind().exit_code(), ..Problem::new(status, error.code(), error.to_string()) };
+        let problem = Problem {
+            exit: error.kind().exit_code(),
+            ..Problem::new(status, error.code(), error.to_string())
+        };
         match error {
-            Error::Contradiction { parked, first, second, .. } => {
-                Problem { parked: Some(parked), said: Some(Box::new([first, second])), ..problem }
-            }
-            Error::ClassGone { parked, .. } => Problem { parked: Some(parked), ..problem },
+            Error::Contradiction {
+                parked,
+                first,
+                second,
+                ..
+            } => Problem {
+                parked: Some(parked),
+                said: Some(Box::new([first, second])),
+                ..problem
+            },
+            Error::ClassGone { parked, .. } => Problem {
+                parked: Some(parked),
+                ..problem
+            },
             _ => problem,
         }
     }
@@ -107,7 +128,10 @@ impl IntoResponse for Problem {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
         if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }

@@ -70,9 +70,13 @@ impl Progress {
     /// What was kept with a project; points of a longer log than it has are left out.
     pub fn of(project: &mut Project) -> Progress {
         let kept = project.kept(KEPT).ok().flatten();
-        let mut all: Vec<Point> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let mut all: Vec<Point> = kept
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
         all.retain(|point| point.version <= project.log().version());
-        Progress { points: Mutex::new(Points { all, new: 0 }) }
+        Progress {
+            points: Mutex::new(Points { all, new: 0 }),
+        }
     }
 
     /// The points so far.
@@ -87,13 +91,21 @@ impl Progress {
             return;
         }
         let log_time = || {
-            let project = project.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let project = project
+                .read()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
             let place = version.min(project.log().version()).checked_sub(1);
             place.map_or(0, |place| project.log().records()[place as usize].time)
         };
         let (time, accuracy) = (log_time(), view.accuracy().map(Interval::from));
-        let point =
-            Point { version, time, labelled, classes_met: view.met(), settled: view.settled(SETTLED), accuracy };
+        let point = Point {
+            version,
+            time,
+            labelled,
+            classes_met: view.met(),
+            settled: view.settled(SETTLED),
+            accuracy,
+        };
         let mut points = self.held();
         add(&mut points.all, point);
         points.new += 1;
@@ -113,11 +125,16 @@ impl Progress {
             }
             serde_json::to_vec(&points.all).unwrap_or_default()
         };
-        let _ = project.write().unwrap_or_else(|poisoned| poisoned.into_inner()).keep(KEPT, &bytes);
+        let _ = project
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .keep(KEPT, &bytes);
     }
 
     fn held(&self) -> std::sync::MutexGuard<'_, Points> {
-        self.points.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.points
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -141,19 +158,40 @@ mod tests {
     use super::*;
 
     fn point(labelled: usize) -> Point {
-        Point { version: labelled as u64, time: 0, labelled, classes_met: 1, settled: 0.0, accuracy: None }
+        Point {
+            version: labelled as u64,
+            time: 0,
+            labelled,
+            classes_met: 1,
+            settled: 0.0,
+            accuracy: None,
+        }
     }
 
     #[test]
     fn an_undo_takes_points_away_and_many_are_thinned() {
         let mut points = Vec::new();
-        [1, 2, 5, 9, 4].into_iter().for_each(|labelled| add(&mut points, point(labelled)));
-        assert_eq!(points.iter().map(|point| point.labelled).collect::<Vec<_>>(), [1, 2, 4]);
+        [1, 2, 5, 9, 4]
+            .into_iter()
+            .for_each(|labelled| add(&mut points, point(labelled)));
+        assert_eq!(
+            points
+                .iter()
+                .map(|point| point.labelled)
+                .collect::<Vec<_>>(),
+            [1, 2, 4]
+        );
         add(&mut points, point(0));
         assert!(points.is_empty());
         (1..=2001).for_each(|labelled| add(&mut points, point(labelled)));
-        assert_eq!((points.len(), points[1].labelled, points[1000].labelled), (1001, 3, 2001));
+        assert_eq!(
+            (points.len(), points[1].labelled, points[1000].labelled),
+            (1001, 3, 2001)
+        );
         (2002..=3001).for_each(|labelled| add(&mut points, point(labelled)));
-        assert_eq!((points.len(), points.last().unwrap().labelled), (1001, 3001));
+        assert_eq!(
+            (points.len(), points.last().unwrap().labelled),
+            (1001, 3001)
+        );
     }
 }

@@ -32,7 +32,12 @@ pub struct Given {
 }
 
 /// Leases up to `count` items to somebody.
-pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Result<Vec<Given>, Problem> {
+pub fn give(
+    app: &App,
+    annotator: &str,
+    count: usize,
+    except: &[String],
+) -> Result<Vec<Given>, Problem> {
     let thought = app.thinker.thought();
     let mut project = app.desk.project_mut();
     let now = app.clock.now();
@@ -41,7 +46,12 @@ pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Resu
     wishes.by_the_model(app, project.log(), &thought, &leases, now);
     let mut given: Vec<Given> = Vec::new();
     while given.len() < count {
-        let found = project.lease(&Wanted { items: &wishes.items, annotator, now, length: LEASE })?;
+        let found = project.lease(&Wanted {
+            items: &wishes.items,
+            annotator,
+            now,
+            length: LEASE,
+        })?;
         let Some(lease) = found else {
             // What the model wants is on other desks, or there is none.
             if !wishes.at_random(app, project.log()) {
@@ -56,8 +66,11 @@ pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Resu
         }
         given.push(Given { lease, audit });
     }
-    let mut people: HashSet<&str> =
-        leases.iter().filter(|lease| lease.is_live(now, LEASE)).map(|lease| lease.annotator.as_str()).collect();
+    let mut people: HashSet<&str> = leases
+        .iter()
+        .filter(|lease| lease.is_live(now, LEASE))
+        .map(|lease| lease.annotator.as_str())
+        .collect();
     people.insert(annotator);
     app.thinker.expect(people.len() + count.saturating_sub(1));
     Ok(given)
@@ -65,7 +78,10 @@ pub fn give(app: &App, annotator: &str, count: usize, except: &[String]) -> Resu
 
 /// Keeps in mind, also after a restart, that an item was given to somebody as drawn at random.
 fn remember(app: &App, project: &mut Project, lease: &Lease) {
-    let mut audits = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut audits = app
+        .audits
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     if audits.insert((lease.item.clone(), lease.annotator.clone())) {
         // Where this fails a restart forgets it, and the answer counts as any other.
         let _ = project.keep(AUDITS, &serde_json::to_vec(&*audits).unwrap_or_default());
@@ -93,9 +109,19 @@ struct Wishes<'a> {
 
 impl<'a> Wishes<'a> {
     fn new(app: &App, log: &Log, annotator: &'a str, except: &[String]) -> Wishes<'a> {
-        let (overlap, seen) = (app.material.ground.recipe.overlap.max(1), except.iter().cloned().collect());
+        let (overlap, seen) = (
+            app.material.ground.recipe.overlap.max(1),
+            except.iter().cloned().collect(),
+        );
         let audit = audit_item(app, log, &app.material.ground.setting.items);
-        Wishes { annotator, overlap, items: Vec::new(), seen, audit, random: false }
+        Wishes {
+            annotator,
+            overlap,
+            items: Vec::new(),
+            seen,
+            audit,
+            random: false,
+        }
     }
 
     /// Wishes for an item, if there is room for this person's answer.
@@ -104,20 +130,43 @@ impl<'a> Wishes<'a> {
         let (skipped, excluded) = labels.marks_of(item);
         let mine = labels.labels_of(item).any(|(who, _)| who == self.annotator);
         // Answers that came late took nobody's place.
-        let in_time = |who: &str| log.record_of(item, who).is_none_or(|record| !record.remark.late);
-        let room = self.overlap.saturating_sub(labels.labels_of(item).filter(|(who, _)| in_time(who)).count());
+        let in_time = |who: &str| {
+            log.record_of(item, who)
+                .is_none_or(|record| !record.remark.late)
+        };
+        let room = self.overlap.saturating_sub(
+            labels
+                .labels_of(item)
+                .filter(|(who, _)| in_time(who))
+                .count(),
+        );
         if !skipped && !excluded && !mine && room > 0 && self.seen.insert(item.to_string()) {
             self.items.push((item.to_string(), room));
         }
     }
 
-    fn by_the_model(&mut self, app: &App, log: &Log, thought: &Thought, leases: &[Lease], now: u64) {
+    fn by_the_model(
+        &mut self,
+        app: &App,
+        log: &Log,
+        thought: &Thought,
+        leases: &[Lease],
+        now: u64,
+    ) {
         let annotator = self.annotator;
-        let mine = leases.iter().filter(|lease| lease.annotator == annotator && lease.is_live(now, LEASE));
+        let mine = leases
+            .iter()
+            .filter(|lease| lease.annotator == annotator && lease.is_live(now, LEASE));
         mine.for_each(|lease| self.wish(log, &lease.item));
-        self.audit.clone().iter().for_each(|item| self.wish(log, item));
+        self.audit
+            .clone()
+            .iter()
+            .for_each(|item| self.wish(log, item));
         if self.overlap > 1 {
-            let wanting = log.labels().labelled().filter(|item| askable(app, &app.material.ground.setting.items, item));
+            let wanting = log
+                .labels()
+                .labelled()
+                .filter(|item| askable(app, &app.material.ground.setting.items, item));
             for item in wanting {
                 self.wish(log, item);
                 if self.items.len() >= OFFERED {
@@ -125,8 +174,13 @@ impl<'a> Wishes<'a> {
                 }
             }
         }
-        foreseen(log, thought).iter().for_each(|item| self.wish(log, item));
-        thought.questions.iter().for_each(|question| self.wish(log, &question.item));
+        foreseen(log, thought)
+            .iter()
+            .for_each(|item| self.wish(log, item));
+        thought
+            .questions
+            .iter()
+            .for_each(|question| self.wish(log, &question.item));
     }
 
     /// Some open items, in an order that is random but the same for everybody. False if that was done before.
@@ -165,17 +219,22 @@ fn foreseen(log: &Log, thought: &Thought) -> Option<String> {
 fn audit_item(app: &App, log: &Log, items: &Items) -> Option<String> {
     let share = app.material.ground.recipe.audit;
     let round = log.labels().labelled().count() as u64;
-    let draw = (hash(app.material.ground.recipe.seed ^ 0xA0D1, round) >> 11) as f64 / (1u64 << 53) as f64;
+    let draw =
+        (hash(app.material.ground.recipe.seed ^ 0xA0D1, round) >> 11) as f64 / (1u64 << 53) as f64;
     if draw >= share {
         return None;
     }
     let n = items.len() as u64;
-    let open = |item: &String| askable(app, items, item) && log.labels().labels_of(item).next().is_none();
-    let tries = (0..200u64).map(|again| items.id(NodeId((hash(round, 1 + again) % n.max(1)) as u32)));
+    let open =
+        |item: &String| askable(app, items, item) && log.labels().labels_of(item).next().is_none();
+    let tries =
+        (0..200u64).map(|again| items.id(NodeId((hash(round, 1 + again) % n.max(1)) as u32)));
     tries.into_iter().find(open)
 }
 
 fn askable(app: &App, items: &Items, item: &str) -> bool {
     let allowed = app.material.ground.options.askable.as_ref();
-    items.node(item).is_ok_and(|node| allowed.is_none_or(|allowed| allowed[node.index()]))
+    items
+        .node(item)
+        .is_ok_and(|node| allowed.is_none_or(|allowed| allowed[node.index()]))
 }

@@ -56,7 +56,11 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(scene::image))
         .routes(routes!(exchange::status))
         .routes(routes!(exchange::export))
-        .merge(OpenApiRouter::new().routes(routes!(exchange::import)).layer(DefaultBodyLimit::max(LARGEST_IMPORT)))
+        .merge(
+            OpenApiRouter::new()
+                .routes(routes!(exchange::import))
+                .layer(DefaultBodyLimit::max(LARGEST_IMPORT)),
+        )
         .routes(routes!(exchange::backup))
         .routes(routes!(launch_code))
 }
@@ -74,7 +78,11 @@ pub fn router(app: Arc<App>) -> axum::Router {
         .route("/launch", get(launch))
         .merge(crate::page::page())
         .fallback(|| async {
-            Problem::new(StatusCode::NOT_FOUND, "U0", "there is nothing here. See /api/v1/openapi.json.")
+            Problem::new(
+                StatusCode::NOT_FOUND,
+                "U0",
+                "there is nothing here. See /api/v1/openapi.json.",
+            )
         })
         .method_not_allowed_fallback(|| async {
             Problem::new(
@@ -102,7 +110,11 @@ async fn launch(
     let Some((cookie, kept)) = app.sessions.exchange(&code, app.clock.now())? else {
         let text = "this link was used before. Run dial label again for a new one.";
         let problem = Problem::new(StatusCode::UNAUTHORIZED, "X13", text);
-        return if wants_page(&headers) { Ok(problem.into_page()) } else { Err(problem) };
+        return if wants_page(&headers) {
+            Ok(problem.into_page())
+        } else {
+            Err(problem)
+        };
     };
     // Without it a restart signs this browser out, which is no reason to refuse it now.
     let keep = move |app: &App| Ok(app.desk.project_mut().keep("sessions", &kept).is_ok());
@@ -122,7 +134,15 @@ async fn launch_code(
     axum::Extension(caller): axum::Extension<Caller>,
 ) -> Result<Json<String>, Problem> {
     if caller != Caller::Owner {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "X10", "there is nothing here. See /api/v1/openapi.json."));
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "X10",
+            "there is nothing here. See /api/v1/openapi.json.",
+        ));
     }
-    Ok(Json(format!("http://{}/launch?code={}", app.address, app.sessions.launch_code()?)))
+    Ok(Json(format!(
+        "http://{}/launch?code={}",
+        app.address,
+        app.sessions.launch_code()?
+    )))
 }

@@ -33,7 +33,9 @@ pub async fn aside<T: Send + 'static>(
         let text = "the server broke a promise of its own. Labels are safe. Please report it.";
         Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "BUG", text)
     };
-    tokio::task::spawn_blocking(move || work(&app)).await.map_err(broken)?
+    tokio::task::spawn_blocking(move || work(&app))
+        .await
+        .map_err(broken)?
 }
 
 /// The project: classes, counts, versions, and whether the model is well.
@@ -56,7 +58,9 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             }
         };
         Ok(Json(ProjectInfo {
-            name: project.folder().map_or_else(|| app.material.pool.name.clone(), |folder| folder.name()),
+            name: project
+                .folder()
+                .map_or_else(|| app.material.pool.name.clone(), |folder| folder.name()),
             id: project.id().into(),
             pool: app.material.pool.name.clone(),
             item_word: app.material.pool.show.word().into(),
@@ -79,9 +83,11 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
 
 /// What people must know: first what keeps labels from being stored, then what is wrong with the model.
 fn banner(storage: Option<&str>, model: Option<&str>) -> Option<String> {
-    let storage =
-        storage.map(|trouble| format!("Labels cannot be saved just now; they stay in the browser. {trouble}"));
-    storage.or_else(|| model.map(|trouble| format!("Labels are safe; predictions are old. {trouble}")))
+    let storage = storage.map(|trouble| {
+        format!("Labels cannot be saved just now; they stay in the browser. {trouble}")
+    });
+    storage
+        .or_else(|| model.map(|trouble| format!("Labels are safe; predictions are old. {trouble}")))
 }
 
 /// Live labels by class and by annotator.
@@ -100,10 +106,17 @@ fn counts(log: &Log) -> (HashMap<u16, usize>, BTreeMap<String, usize>) {
 
 /// Items to label next, leased to the annotator.
 #[utoipa::path(post, path = "/api/v1/next", request_body = Next, responses((status = 200, body = Questions), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Questions>, Problem> {
+pub async fn next(
+    State(app): Shared,
+    Input(wish): Input<Next>,
+) -> Result<Json<Questions>, Problem> {
     if !(1..=50).contains(&wish.count) || wish.annotator.chars().count() > 200 {
         let text = "count must be 1 to 50, and the annotator at most 200 characters.";
-        return Err(Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+        return Err(Problem::new(
+            axum::http::StatusCode::UNPROCESSABLE_ENTITY,
+            "U1",
+            text,
+        ));
     }
     aside(&app, move |app| {
         let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
@@ -111,7 +124,9 @@ pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Q
         let project = app.desk.project();
         let mut items = Vec::with_capacity(given.len());
         for given in given {
-            let Ok(node) = app.material.ground.setting.items.node(&given.lease.item) else { continue };
+            let Ok(node) = app.material.ground.setting.items.node(&given.lease.item) else {
+                continue;
+            };
             let mut card = cards::card(app, project.log(), &thought, node);
             (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
             if given.audit {
@@ -119,14 +134,21 @@ pub async fn next(State(app): Shared, Input(wish): Input<Next>) -> Result<Json<Q
             }
             items.push(card);
         }
-        Ok(Json(Questions { version: project.log().version(), model_version: thought.version, items }))
+        Ok(Json(Questions {
+            version: project.log().version(),
+            model_version: thought.version,
+            items,
+        }))
     })
     .await
 }
 
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.
 #[utoipa::path(post, path = "/api/v1/decisions", request_body = Decisions, responses((status = 200, body = Stored), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result<Json<Stored>, Problem> {
+pub async fn decide(
+    State(app): Shared,
+    Input(sent): Input<Decisions>,
+) -> Result<Json<Stored>, Problem> {
     let decisions: Vec<_> = sent.decisions.into_iter().map(Into::into).collect();
     let item = match decisions.first() {
         Some(dial_store::Decision::Change(Change::Label { item, .. })) => Some(item.clone()),
@@ -135,14 +157,41 @@ pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result
     let single = decisions.len() == 1;
     let (of, who) = (item.clone().filter(|_| single), sent.annotator.clone());
     let remark = aside(&app, move |app| remark(app, of.as_deref(), &who)).await?;
-    let Decisions { key, annotator, replace, .. } = Decisions { decisions: Vec::new(), ..sent };
-    let receipt = app.desk.submit(Submission { key, annotator: annotator.clone(), decisions, replace, remark }).await?;
+    let Decisions {
+        key,
+        annotator,
+        replace,
+        ..
+    } = Decisions {
+        decisions: Vec::new(),
+        ..sent
+    };
+    let receipt = app
+        .desk
+        .submit(Submission {
+            key,
+            annotator: annotator.clone(),
+            decisions,
+            replace,
+            remark,
+        })
+        .await?;
     aside(&app, move |app| {
         let project = app.desk.project();
-        let others = item.iter().flat_map(|item| project.log().labels().labels_of(item));
-        let also_by = others.map(|(who, _)| who.to_string()).filter(|who| *who != annotator).collect();
+        let others = item
+            .iter()
+            .flat_map(|item| project.log().labels().labels_of(item));
+        let also_by = others
+            .map(|(who, _)| who.to_string())
+            .filter(|who| *who != annotator)
+            .collect();
         let items = turned(project.log(), receipt.seq);
-        Ok(Json(Stored::new(&receipt, project.log().version(), also_by, items)))
+        Ok(Json(Stored::new(
+            &receipt,
+            project.log().version(),
+            also_by,
+            items,
+        )))
     })
     .await
 }
@@ -150,14 +199,28 @@ pub async fn decide(State(app): Shared, Input(sent): Input<Decisions>) -> Result
 /// The items of the group that an undo or a redo names, at most so many.
 fn turned(log: &Log, seq: u64) -> Vec<String> {
     const MOST: usize = 1000;
-    let change = log.records().get(seq as usize - 1).and_then(|record| record.change());
-    let Some(Change::Undo { group } | Change::Redo { group }) = change else { return Vec::new() };
+    let change = log
+        .records()
+        .get(seq as usize - 1)
+        .and_then(|record| record.change());
+    let Some(Change::Undo { group } | Change::Redo { group }) = change else {
+        return Vec::new();
+    };
     let item = |change: &Change| match change {
-        Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } => Some(item.clone()),
+        Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } => {
+            Some(item.clone())
+        }
         _ => None,
     };
-    let of_group = log.records().iter().rev().filter(|record| record.group == *group);
-    of_group.filter_map(|record| record.change().and_then(item)).take(MOST).collect()
+    let of_group = log
+        .records()
+        .iter()
+        .rev()
+        .filter(|record| record.group == *group);
+    of_group
+        .filter_map(|record| record.change().and_then(item))
+        .take(MOST)
+        .collect()
 }
 
 /// What the model believed before an answer, and whether by then others have all the places there are. Of many answers at
@@ -168,15 +231,29 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
         Some(_) => app.desk.project_mut().leases()?,
         None => Vec::new(),
     };
-    let live = leases.iter().filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE));
+    let live = leases
+        .iter()
+        .filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE));
     let (mine, others): (Vec<_>, Vec<_>) = live.partition(|lease| lease.annotator == annotator);
     let late = mine.is_empty() && others.len() >= app.material.ground.recipe.overlap.max(1);
     let thought = app.thinker.thought();
     let node = item.and_then(|item| app.material.ground.setting.items.node(item).ok());
-    let predicted = node.zip(thought.view.as_ref()).map(|(node, view)| view.class(node));
+    let predicted = node
+        .zip(thought.view.as_ref())
+        .map(|(node, view)| view.class(node));
     let pair = (item.unwrap_or_default().to_string(), annotator.to_string());
-    let audit = app.audits.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&pair);
-    Ok(Remark { late, audit, predicted, version: predicted.map(|_| thought.version), ..Remark::default() })
+    let audit = app
+        .audits
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .contains(&pair);
+    Ok(Remark {
+        late,
+        audit,
+        predicted,
+        version: predicted.map(|_| thought.version),
+        ..Remark::default()
+    })
 }
 
 /// An item by its id or by its row: one of both.
@@ -199,16 +276,30 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Car
             (None, Some(row)) => views::node_of(app, row)?,
             _ => {
                 let text = "name the item by its id or by its row, one of both.";
-                return Err(Problem::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+                return Err(Problem::new(
+                    axum::http::StatusCode::UNPROCESSABLE_ENTITY,
+                    "U1",
+                    text,
+                ));
             }
         };
-        Ok(Json(cards::card(app, app.desk.project().log(), &app.thinker.thought(), node)))
+        Ok(Json(cards::card(
+            app,
+            app.desk.project().log(),
+            &app.thinker.thought(),
+            node,
+        )))
     })
     .await
 }
 
 fn node(app: &App, id: &str) -> Result<NodeId, Problem> {
-    app.material.ground.setting.items.node(id).map_err(|error| Problem::from(dial_store::Error::from(error)))
+    app.material
+        .ground
+        .setting
+        .items
+        .node(id)
+        .map_err(|error| Problem::from(dial_store::Error::from(error)))
 }
 
 /// The picture of an item, and how large.
@@ -232,7 +323,11 @@ fn largest() -> u32 {
 #[utoipa::path(get, path = "/api/v1/media", params(MediaOf), responses((status = 200, content_type = "image/png", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn media_of(State(app): Shared, Asked(of): Asked<MediaOf>) -> Result<Response, Problem> {
     aside(&app, move |app| {
-        let png = media::picture(&app.material.pool, node(app, &of.id)?, of.side.clamp(16, media::LARGEST))?;
+        let png = media::picture(
+            &app.material.pool,
+            node(app, &of.id)?,
+            of.side.clamp(16, media::LARGEST),
+        )?;
         Ok(media::answer(png))
     })
     .await
@@ -272,22 +367,49 @@ pub struct Page<T> {
 
 fn page<T>(version: u64, all: Vec<T>, part: &Part) -> Json<Page<T>> {
     let total = all.len();
-    Json(Page { version, total, rows: all.into_iter().skip(part.offset).take(part.limit.clamp(1, 1000)).collect() })
+    Json(Page {
+        version,
+        total,
+        rows: all
+            .into_iter()
+            .skip(part.offset)
+            .take(part.limit.clamp(1, 1000))
+            .collect(),
+    })
 }
 
 /// The log, the latest first.
 #[utoipa::path(get, path = "/api/v1/history", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
+pub async fn history(
+    State(app): Shared,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Page<HistoryRow>>, Problem> {
     aside(&app, move |app| {
         let project = app.desk.project();
         let log = project.log();
-        let rows = log.records().iter().rev().map(|record| HistoryRow::new(log, record));
+        let rows = log
+            .records()
+            .iter()
+            .rev()
+            .map(|record| HistoryRow::new(log, record));
         if part.search.is_empty() {
-            let some = rows.skip(part.offset).take(part.limit.clamp(1, 1000)).collect();
-            return Ok(Json(Page { version: log.version(), total: log.records().len(), rows: some }));
+            let some = rows
+                .skip(part.offset)
+                .take(part.limit.clamp(1, 1000))
+                .collect();
+            return Ok(Json(Page {
+                version: log.version(),
+                total: log.records().len(),
+                rows: some,
+            }));
         }
         let found = |row: &HistoryRow| {
-            let texts = [row.item.as_deref().unwrap_or_default(), &row.text, &row.annotator, &row.kind];
+            let texts = [
+                row.item.as_deref().unwrap_or_default(),
+                &row.text,
+                &row.annotator,
+                &row.kind,
+            ];
             texts.iter().any(|text| text.contains(&part.search))
         };
         Ok(page(log.version(), rows.filter(found).collect(), &part))
@@ -297,11 +419,20 @@ pub async fn history(State(app): Shared, Asked(part): Asked<Part>) -> Result<Jso
 
 /// Decisions that were kept aside and need attention.
 #[utoipa::path(get, path = "/api/v1/parked", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn parked(State(app): Shared, Asked(part): Asked<Part>) -> Result<Json<Page<HistoryRow>>, Problem> {
+pub async fn parked(
+    State(app): Shared,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Page<HistoryRow>>, Problem> {
     aside(&app, move |app| {
         let project = app.desk.project();
         let log = project.log();
-        Ok(page(log.version(), log.parked().map(|record| HistoryRow::new(log, record)).collect(), &part))
+        Ok(page(
+            log.version(),
+            log.parked()
+                .map(|record| HistoryRow::new(log, record))
+                .collect(),
+            &part,
+        ))
     })
     .await
 }

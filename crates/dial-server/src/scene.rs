@@ -45,21 +45,44 @@ pub struct SceneInfo {
 fn scene(app: &App) -> Result<&Scene, Problem> {
     match &app.material.pool.show {
         Show::Scene(scene) => Ok(scene),
-        _ => Err(Problem::new(StatusCode::NOT_FOUND, "I12", "the items of this pool are no pixels of a scene.")),
+        _ => Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "I12",
+            "the items of this pool are no pixels of a scene.",
+        )),
     }
 }
 
 /// The scene that the items are pixels of.
 #[utoipa::path(get, path = "/api/v1/scene", responses((status = 200, body = SceneInfo), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn info(State(app): Shared) -> Result<Json<SceneInfo>, Problem> {
-    let Scene { height, width, wavelengths, unit, .. } = scene(&app)?.clone();
-    Ok(Json(SceneInfo { height, width, bands: app.material.pool.shown().dim, wavelengths, unit }))
+    let Scene {
+        height,
+        width,
+        wavelengths,
+        unit,
+        ..
+    } = scene(&app)?.clone();
+    Ok(Json(SceneInfo {
+        height,
+        width,
+        bands: app.material.pool.shown().dim,
+        wavelengths,
+        unit,
+    }))
 }
 
 /// The pixel of every item: its number (row times width plus column) by row of the pool, as little-endian u32.
 #[utoipa::path(get, path = "/api/v1/scene/pixels", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn pixels(State(app): Shared) -> Result<Response, Problem> {
-    Ok(octets(scene(&app)?.pixels.iter().flat_map(|&pixel| (pixel as u32).to_le_bytes()).collect(), None))
+    Ok(octets(
+        scene(&app)?
+            .pixels
+            .iter()
+            .flat_map(|&pixel| (pixel as u32).to_le_bytes())
+            .collect(),
+        None,
+    ))
 }
 
 /// Bands to show as colours, counted from 0: all three, or none for the first three principal components.
@@ -82,9 +105,14 @@ pub async fn image(State(app): Shared, Asked(bands): Asked<Bands>) -> Result<Res
         let (scene, shown) = (scene(app)?, app.material.pool.shown());
         let channels = match [bands.red, bands.green, bands.blue] {
             [Some(red), Some(green), Some(blue)] => {
-                let wrong = [red, green, blue].into_iter().find(|&band| band as usize >= shown.dim);
+                let wrong = [red, green, blue]
+                    .into_iter()
+                    .find(|&band| band as usize >= shown.dim);
                 if let Some(band) = wrong {
-                    let text = format!("band {band} is not one of 0 to {}. Use one of these.", shown.dim - 1);
+                    let text = format!(
+                        "band {band} is not one of 0 to {}. Use one of these.",
+                        shown.dim - 1
+                    );
                     return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
                 }
                 [red, green, blue].map(|band| channel(shown, band as usize))
@@ -98,12 +126,25 @@ pub async fn image(State(app): Shared, Asked(bands): Asked<Bands>) -> Result<Res
                 return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
             }
         };
-        let mut rgb: Vec<u8> = DARK.iter().copied().cycle().take(3 * scene.height * scene.width).collect();
+        let mut rgb: Vec<u8> = DARK
+            .iter()
+            .copied()
+            .cycle()
+            .take(3 * scene.height * scene.width)
+            .collect();
         for (item, &pixel) in scene.pixels.iter().enumerate() {
             let colour = &mut rgb[3 * pixel..3 * pixel + 3];
-            colour.iter_mut().zip(&channels).for_each(|(light, channel)| *light = channel[item]);
+            colour
+                .iter_mut()
+                .zip(&channels)
+                .for_each(|(light, channel)| *light = channel[item]);
         }
-        let png = Bitmap { width: scene.width as u32, height: scene.height as u32, rgb }.to_png();
+        let png = Bitmap {
+            width: scene.width as u32,
+            height: scene.height as u32,
+            rgb,
+        }
+        .to_png();
         Ok(media::answer(png))
     })
     .await
@@ -114,7 +155,8 @@ fn components(app: &App) -> Result<&Matrix, Problem> {
     if let Some(found) = app.colours.get() {
         return Ok(found);
     }
-    let found = leading_components(&app.material.pool.matrix, 3, &Control::new()).map_err(dial_store::Error::from)?;
+    let found = leading_components(&app.material.pool.matrix, 3, &Control::new())
+        .map_err(dial_store::Error::from)?;
     Ok(app.colours.get_or_init(|| found))
 }
 
@@ -123,10 +165,18 @@ fn channel(matrix: &Matrix, column: usize) -> Vec<u8> {
     let values: Vec<f64> = (0..matrix.n).map(|row| matrix.get(row, column)).collect();
     let mut sorted = values.clone();
     sorted.sort_unstable_by(f64::total_cmp);
-    let at = |percent: usize| sorted.get((sorted.len().saturating_sub(1) * percent + 50) / 100).copied().unwrap_or(0.0);
+    let at = |percent: usize| {
+        sorted
+            .get((sorted.len().saturating_sub(1) * percent + 50) / 100)
+            .copied()
+            .unwrap_or(0.0)
+    };
     let (low, high) = (at(2), at(98));
     let span = if high > low { high - low } else { 1.0 };
-    values.iter().map(|value| (255.0 * ((value - low) / span).clamp(0.0, 1.0)).round() as u8).collect()
+    values
+        .iter()
+        .map(|value| (255.0 * ((value - low) / span).clamp(0.0, 1.0)).round() as u8)
+        .collect()
 }
 
 #[cfg(test)]
@@ -137,10 +187,21 @@ mod tests {
     #[test]
     fn percentiles_by_hand() {
         // 0 to 100: the 2nd percentile is 2, the 98th is 98; 50 is half way.
-        let matrix = Matrix { values: Buffer::F32((0..=100).map(|value| value as f32).collect()), n: 101, dim: 1 };
+        let matrix = Matrix {
+            values: Buffer::F32((0..=100).map(|value| value as f32).collect()),
+            n: 101,
+            dim: 1,
+        };
         let light = channel(&matrix, 0);
-        assert_eq!([light[0], light[2], light[50], light[98], light[100]], [0, 0, 128, 255, 255]);
-        let same = Matrix { values: Buffer::F32(vec![7.0; 3]), n: 3, dim: 1 };
+        assert_eq!(
+            [light[0], light[2], light[50], light[98], light[100]],
+            [0, 0, 128, 255, 255]
+        );
+        let same = Matrix {
+            values: Buffer::F32(vec![7.0; 3]),
+            n: 3,
+            dim: 1,
+        };
         assert_eq!(channel(&same, 0), [0, 0, 0]);
     }
 }

@@ -57,7 +57,13 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 0, threads: None, signals: true, obstacle: None }
+        Settings {
+            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 0,
+            threads: None,
+            signals: true,
+            obstacle: None,
+        }
     }
 }
 
@@ -108,8 +114,12 @@ impl Server {
         let clock = Clock::new();
         let wanted = SocketAddr::from((settings.host, settings.port));
         // A browser keeps what is not saved yet by the address, port and all: the one of last time is tried first.
-        let before = project.kept(PORT)?.and_then(|port| String::from_utf8(port).ok()?.parse::<u16>().ok());
-        let again = before.filter(|_| settings.port == 0).map(|port| SocketAddr::from((settings.host, port)));
+        let before = project
+            .kept(PORT)?
+            .and_then(|port| String::from_utf8(port).ok()?.parse::<u16>().ok());
+        let again = before
+            .filter(|_| settings.port == 0)
+            .map(|port| SocketAddr::from((settings.host, port)));
         let again = again.and_then(|place| std::net::TcpListener::bind(place).ok());
         let bound = again.map_or_else(|| std::net::TcpListener::bind(wanted), Ok);
         let refused = |error: std::io::Error| Error::Place {
@@ -122,10 +132,17 @@ impl Server {
         // Without it the next start takes another port, and the browser sends when it is back at this one.
         let _ = project.keep(PORT, place.port().to_string().as_bytes());
         let token = secret()?;
-        let address = Address { address: place.to_string(), token: token.clone(), pid: std::process::id() };
+        let address = Address {
+            address: place.to_string(),
+            token: token.clone(),
+            pid: std::process::id(),
+        };
         let folder = project.folder().cloned();
         if let Some(folder) = &folder {
-            write_private(&folder.server(), &serde_json::to_vec(&address).unwrap_or_default())?;
+            write_private(
+                &folder.server(),
+                &serde_json::to_vec(&address).unwrap_or_default(),
+            )?;
         }
         let sessions = Sessions::new(&token, project.kept("sessions")?);
         let audits = remembered(&mut project);
@@ -134,21 +151,45 @@ impl Server {
         let thinker = Arc::new(thinker);
         let told = Arc::clone(&thinker);
         let desk = Desk::open(project, clock, move || told.wake());
-        let (material, shared, obstacle) = (Arc::new(material), desk.shared(), settings.obstacle.clone());
+        let (material, shared, obstacle) =
+            (Arc::new(material), desk.shared(), settings.obstacle.clone());
         let mine = Arc::clone(&material);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads.unwrap_or(0)).build();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads.unwrap_or(0))
+            .build();
         let pool = pool.map_err(|error| Error::Place {
             place: "threads".into(),
             why: format!("cannot be started: {error}"),
             next: "Use a smaller --threads.".into(),
         })?;
         let think = move || pool.install(|| beginning.think(&mine, &shared, obstacle.as_ref()));
-        let model = std::thread::Builder::new().name("model".into()).spawn(think).expect("a thread can be started");
+        let model = std::thread::Builder::new()
+            .name("model".into())
+            .spawn(think)
+            .expect("a thread can be started");
         thinker.wake();
         let cartographer = Cartographer::start(Arc::clone(&material), desk.shared());
-        let parts = Parts { desk, thinker, cartographer, material, clock, sessions, audits, place, stopping };
+        let parts = Parts {
+            desk,
+            thinker,
+            cartographer,
+            material,
+            clock,
+            sessions,
+            audits,
+            place,
+            stopping,
+        };
         let app = Arc::new(App::new(parts));
-        Ok(Server { app, listener, folder, stop, model, signals: settings.signals, address })
+        Ok(Server {
+            app,
+            listener,
+            folder,
+            stop,
+            model,
+            signals: settings.signals,
+            address,
+        })
     }
 
     /// A link that signs in a browser, once.
@@ -174,8 +215,11 @@ impl Server {
             why: error.to_string(),
             next: "Start the server again.".into(),
         };
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(failed)?;
         self.listener.set_nonblocking(true).map_err(failed)?;
         let listener = self.listener.try_clone().map_err(failed)?;
         let signals = self.signals;
@@ -185,7 +229,14 @@ impl Server {
                 () = told_to_stop(), if signals => {}
             }
         };
-        runtime.block_on(accept(listener, Arc::clone(&self.app), self.stop.clone(), end)).map_err(failed)?;
+        runtime
+            .block_on(accept(
+                listener,
+                Arc::clone(&self.app),
+                self.stop.clone(),
+                end,
+            ))
+            .map_err(failed)?;
         self.app.thinker.stop();
         self.app.cartographer.stop();
         runtime.shutdown_timeout(DRAIN);
@@ -214,7 +265,11 @@ impl Served {
     /// # Errors
     /// What a submission may fail with.
     pub fn submit(&self, submission: Submission) -> Result<Receipt> {
-        let receipt = self.0.desk.project_mut().submit_one(submission, self.0.clock.now());
+        let receipt = self
+            .0
+            .desk
+            .project_mut()
+            .submit_one(submission, self.0.clock.now());
         self.0.desk.told();
         receipt
     }
@@ -240,7 +295,11 @@ impl Served {
     /// # Errors
     /// No random numbers.
     pub fn link(&self) -> Result<String> {
-        Ok(format!("http://{}/launch?code={}", self.0.address, self.0.sessions.launch_code()?))
+        Ok(format!(
+            "http://{}/launch?code={}",
+            self.0.address,
+            self.0.sessions.launch_code()?
+        ))
     }
 }
 
@@ -274,7 +333,10 @@ async fn accept(
         };
         let mut http = hyper::server::conn::http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEADERS);
-        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service.clone()));
+        let connection = http.serve_connection(
+            TokioIo::new(stream),
+            TowerToHyperService::new(service.clone()),
+        );
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // What a single connection fails with is the business of its other end.
@@ -293,8 +355,10 @@ async fn told_to_stop() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut hangup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
+        let (Ok(mut terminate), Ok(mut hangup)) = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::hangup()),
+        ) else {
             return std::future::pending().await;
         };
         tokio::select! {
@@ -325,5 +389,8 @@ fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    options.open(path).and_then(|mut file| file.write_all(bytes)).map_err(failed)
+    options
+        .open(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(failed)
 }

@@ -50,8 +50,16 @@ pub enum Caller {
 impl Sessions {
     /// Sessions of before, and a token for programs of the owner.
     pub fn new(token: &str, kept: Option<Vec<u8>>) -> Sessions {
-        let cookies = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Sessions { token: digest(token), state: Mutex::new(State { cookies, ..State::default() }) }
+        let cookies = kept
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        Sessions {
+            token: digest(token),
+            state: Mutex::new(State {
+                cookies,
+                ..State::default()
+            }),
+        }
     }
 
     /// A new launch code.
@@ -65,10 +73,18 @@ impl Sessions {
     pub fn exchange(&self, code: &str, now: u64) -> dial_store::Result<Option<(String, Vec<u8>)>> {
         let (cookie, wanted) = (secret()?, digest(code));
         let mut state = self.state();
-        let Some(place) = state.codes.iter().position(|known| *known == wanted) else { return Ok(None) };
+        let Some(place) = state.codes.iter().position(|known| *known == wanted) else {
+            return Ok(None);
+        };
         state.codes.swap_remove(place);
         state.cookies.retain(|_, cookie| cookie.live(now));
-        state.cookies.insert(hex(&digest(&cookie)), Cookie { made: now, used: now });
+        state.cookies.insert(
+            hex(&digest(&cookie)),
+            Cookie {
+                made: now,
+                used: now,
+            },
+        );
         let kept = serde_json::to_vec(&state.cookies).unwrap_or_default();
         Ok(Some((cookie, kept)))
     }
@@ -77,7 +93,10 @@ impl Sessions {
     pub fn by_cookie(&self, cookie: &str, now: u64) -> Option<Caller> {
         let name = hex(&digest(cookie));
         let mut state = self.state();
-        let known = state.cookies.get_mut(&name).filter(|cookie| cookie.live(now))?;
+        let known = state
+            .cookies
+            .get_mut(&name)
+            .filter(|cookie| cookie.live(now))?;
         known.used = now;
         Some(Caller::Browser(name))
     }
@@ -89,7 +108,9 @@ impl Sessions {
 
     /// Whether a caller may write now. Programs of the owner are not slowed down.
     pub fn may_write(&self, caller: &Caller, now: u64) -> bool {
-        let Caller::Browser(name) = caller else { return true };
+        let Caller::Browser(name) = caller else {
+            return true;
+        };
         let mut state = self.state();
         let (level, last) = state.buckets.entry(name.clone()).or_insert((BURST, now));
         *level = (*level + RATE * now.saturating_sub(*last) as f64 / 1000.0).min(BURST);
@@ -100,7 +121,9 @@ impl Sessions {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -112,7 +135,11 @@ impl Cookie {
 
 /// 256 random bits, in hexadecimal.
 pub fn secret() -> dial_store::Result<String> {
-    Ok(format!("{}{}", dial_store::random_id()?, dial_store::random_id()?))
+    Ok(format!(
+        "{}{}",
+        dial_store::random_id()?,
+        dial_store::random_id()?
+    ))
 }
 
 fn digest(text: &str) -> [u8; 32] {
@@ -134,26 +161,45 @@ mod tests {
         assert!(sessions.exchange("guess", 0).unwrap().is_none());
         let (cookie, kept) = sessions.exchange(&code, 0).unwrap().unwrap();
         assert!(sessions.exchange(&code, 0).unwrap().is_none());
-        assert!(!String::from_utf8(kept.clone()).unwrap().contains(&cookie), "only hashes are kept");
+        assert!(
+            !String::from_utf8(kept.clone()).unwrap().contains(&cookie),
+            "only hashes are kept"
+        );
         assert!(sessions.by_cookie(&cookie, IDLE - 1).is_some());
-        assert!(sessions.by_cookie(&cookie, 2 * IDLE - 2).is_some(), "use keeps it alive");
+        assert!(
+            sessions.by_cookie(&cookie, 2 * IDLE - 2).is_some(),
+            "use keeps it alive"
+        );
         assert!(sessions.by_cookie(&cookie, 4 * IDLE).is_none());
         assert!(sessions.by_cookie("other", 0).is_none());
         let again = Sessions::new("token", Some(kept));
-        assert!(again.by_cookie(&cookie, 1).is_some(), "a restart signs nobody out");
+        assert!(
+            again.by_cookie(&cookie, 1).is_some(),
+            "a restart signs nobody out"
+        );
         assert!(again.by_cookie(&cookie, LONGEST).is_none());
-        assert_eq!((again.by_token("token"), again.by_token("cookie")), (Some(Caller::Owner), None));
+        assert_eq!(
+            (again.by_token("token"), again.by_token("cookie")),
+            (Some(Caller::Owner), None)
+        );
     }
 
     #[test]
     fn writes_are_limited_per_session() {
         let sessions = Sessions::new("token", None);
         let caller = Caller::Browser("a".into());
-        let allowed = (0..200).filter(|_| sessions.may_write(&caller, 1000)).count();
+        let allowed = (0..200)
+            .filter(|_| sessions.may_write(&caller, 1000))
+            .count();
         assert_eq!(allowed, 60);
         // 20 a second: after half a second ten more.
-        let allowed = (0..200).filter(|_| sessions.may_write(&caller, 1500)).count();
+        let allowed = (0..200)
+            .filter(|_| sessions.may_write(&caller, 1500))
+            .count();
         assert_eq!(allowed, 10);
-        assert!(sessions.may_write(&Caller::Browser("b".into()), 1500) && sessions.may_write(&Caller::Owner, 1500));
+        assert!(
+            sessions.may_write(&Caller::Browser("b".into()), 1500)
+                && sessions.may_write(&Caller::Owner, 1500)
+        );
     }
 }

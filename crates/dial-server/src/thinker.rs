@@ -88,14 +88,31 @@ impl Thinker {
     /// Starts to think about a project, once it is given its material; the progress so far is known.
     pub fn new(progress: Progress) -> (Thinker, Beginning) {
         let (thought, mail, wake) = (RwLock::default(), Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { thought, progress, mail, wake });
+        let shared = Arc::new(Shared {
+            thought,
+            progress,
+            mail,
+            wake,
+        });
         let (tell, published) = watch::channel(0);
-        (Thinker { shared: Arc::clone(&shared), published }, Beginning { shared, tell })
+        (
+            Thinker {
+                shared: Arc::clone(&shared),
+                published,
+            },
+            Beginning { shared, tell },
+        )
     }
 
     /// What was thought last.
     pub fn thought(&self) -> Arc<Thought> {
-        Arc::clone(&self.shared.thought.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        Arc::clone(
+            &self
+                .shared
+                .thought
+                .read()
+                .unwrap_or_else(|poisoned| poisoned.into_inner()),
+        )
     }
 
     /// A counter of thoughts.
@@ -132,7 +149,11 @@ impl Thinker {
     }
 
     fn mail(&self, change: impl FnOnce(&mut Mail)) {
-        let mut mail = self.shared.mail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut mail = self
+            .shared
+            .mail
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         change(&mut mail);
         if mail.news || mail.stop {
             mail.ahead.cancel();
@@ -152,11 +173,20 @@ pub struct Beginning {
 
 impl Beginning {
     /// Thinks until it is stopped. Runs on the thread of the caller.
-    pub fn think(self, material: &Material, project: &RwLock<Project>, obstacle: Option<&Obstacle>) {
+    pub fn think(
+        self,
+        material: &Material,
+        project: &RwLock<Project>,
+        obstacle: Option<&Obstacle>,
+    ) {
         let mut mind = Mind::default();
         let mut pause = Duration::from_millis(200);
         while let Some((now, ahead, people)) = self.wait() {
-            let work = || mind.follow(material, project, people, &now, obstacle, &|thought| self.publish(thought));
+            let work = || {
+                mind.follow(material, project, people, &now, obstacle, &|thought| {
+                    self.publish(thought)
+                })
+            };
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(())) => {
                     pause = Duration::from_millis(200);
@@ -164,7 +194,10 @@ impl Beginning {
                     let look = || mind.look_ahead(&ahead, &|thought| self.amend(thought));
                     // Nobody waits for this. A failure in the middle of a supposed answer may leave it in the session,
                     // which is then made again from the log.
-                    if !matches!(catch_unwind(AssertUnwindSafe(look)), Ok(Ok(()) | Err(Error::Cancelled))) {
+                    if !matches!(
+                        catch_unwind(AssertUnwindSafe(look)),
+                        Ok(Ok(()) | Err(Error::Cancelled))
+                    ) {
                         mind = Mind::default();
                     }
                     continue;
@@ -183,7 +216,13 @@ impl Beginning {
 
     /// Adds a point to the progress. Nobody waits for it.
     fn note_progress(&self, project: &RwLock<Project>) {
-        let thought = Arc::clone(&self.shared.thought.read().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let thought = Arc::clone(
+            &self
+                .shared
+                .thought
+                .read()
+                .unwrap_or_else(|poisoned| poisoned.into_inner()),
+        );
         if let Some(view) = &thought.view {
             self.shared.progress.add(view, thought.version, project);
         }
@@ -191,9 +230,17 @@ impl Beginning {
 
     /// Waits for news: controls for what must be done and for what may be done ahead; `None` at the end.
     fn wait(&self) -> Option<(Control, Control, usize)> {
-        let mut mail = self.shared.mail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut mail = self
+            .shared
+            .mail
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         while !mail.news && !mail.stop {
-            mail = self.shared.wake.wait(mail).unwrap_or_else(|poisoned| poisoned.into_inner());
+            mail = self
+                .shared
+                .wake
+                .wait(mail)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         if mail.stop {
             return None;
@@ -206,19 +253,34 @@ impl Beginning {
 
     /// After a failure: tries again after a while, unless it is stopped.
     fn pause(&self, length: Duration) {
-        let mail = self.shared.mail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let stopped = self.shared.wake.wait_timeout_while(mail, length, |mail| !mail.stop);
+        let mail = self
+            .shared
+            .mail
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let stopped = self
+            .shared
+            .wake
+            .wait_timeout_while(mail, length, |mail| !mail.stop);
         let (mut mail, _) = stopped.unwrap_or_else(|poisoned| poisoned.into_inner());
         mail.news = true;
     }
 
     fn publish(&self, thought: Thought) {
-        *self.shared.thought.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(thought);
+        *self
+            .shared
+            .thought
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(thought);
         self.tell.send_modify(|count| *count += 1);
     }
 
     fn amend(&self, change: &Amendment<'_>) {
-        let mut slot = self.shared.thought.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut slot = self
+            .shared
+            .thought
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut thought = Thought::clone(&slot);
         change(&mut thought);
         *slot = Arc::new(thought);
@@ -262,7 +324,10 @@ impl Mind {
                 Ok(session) => self.session = Some(session),
                 Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
                     // Nothing is thought before there are two classes.
-                    publish(Thought { version, ..Thought::default() });
+                    publish(Thought {
+                        version,
+                        ..Thought::default()
+                    });
                     return Ok(());
                 }
                 Err(dial_store::Error::Core(error)) => return Err(error),
@@ -270,7 +335,9 @@ impl Mind {
             },
         }
         self.version = version;
-        let Some(session) = &self.session else { return Ok(()) };
+        let Some(session) = &self.session else {
+            return Ok(());
+        };
         let count = people.clamp(1, AHEAD);
         let questions = match session.ask_under(count, control) {
             Ok(ask) => ask.questions,
@@ -280,22 +347,42 @@ impl Mind {
         self.first = questions.first().cloned();
         let view = session.view(control)?;
         let flips = self.count_flips(&view);
-        publish(Thought { version, view: Some(Arc::new(view)), questions, flips, ..Thought::default() });
+        publish(Thought {
+            version,
+            view: Some(Arc::new(view)),
+            questions,
+            flips,
+            ..Thought::default()
+        });
         Ok(())
     }
 
     /// The share of items whose class is another one than some labels ago.
     fn count_flips(&mut self, view: &View<'_>) -> Option<f64> {
-        let classes: Vec<u16> = (0..view.n() as u32).map(|node| view.class(NodeId(node)).0).collect();
+        let classes: Vec<u16> = (0..view.n() as u32)
+            .map(|node| view.class(NodeId(node)).0)
+            .collect();
         let labelled = view.labelled().len();
         // Thinking again about the same labels is no news.
-        if self.recent.back().is_some_and(|(before, _)| *before == labelled) {
+        if self
+            .recent
+            .back()
+            .is_some_and(|(before, _)| *before == labelled)
+        {
             self.recent.pop_back();
         }
-        let changed = self.recent.front().filter(|_| self.recent.len() >= RECENT).map(|(_, before)| {
-            let changed = before.iter().zip(&classes).filter(|(before, now)| before != now).count();
-            changed as f64 / classes.len().max(1) as f64
-        });
+        let changed = self
+            .recent
+            .front()
+            .filter(|_| self.recent.len() >= RECENT)
+            .map(|(_, before)| {
+                let changed = before
+                    .iter()
+                    .zip(&classes)
+                    .filter(|(before, now)| before != now)
+                    .count();
+                changed as f64 / classes.len().max(1) as f64
+            });
         self.recent.push_back((labelled, classes));
         if self.recent.len() > RECENT {
             self.recent.pop_front();
@@ -304,14 +391,27 @@ impl Mind {
     }
 
     /// Solves for the item on screen, and foresees the question after each answer.
-    fn look_ahead(&mut self, control: &Control, amend: &dyn Fn(&Amendment<'_>)) -> dial::Result<()> {
-        let Some(session) = &mut self.session else { return Ok(()) };
-        let Some(question) = self.first.take() else { return Ok(()) };
+    fn look_ahead(
+        &mut self,
+        control: &Control,
+        amend: &dyn Fn(&Amendment<'_>),
+    ) -> dial::Result<()> {
+        let Some(session) = &mut self.session else {
+            return Ok(());
+        };
+        let Some(question) = self.first.take() else {
+            return Ok(());
+        };
         session.prepare(&question.item, control)?;
         if session.classes().len() <= FORESEEN {
             let answers = session.foresee(&question.item, control)?;
             let (mut foreseen, mut changed) = (HashMap::new(), HashMap::new());
-            for Foreseen { class, next, changed: others } in answers {
+            for Foreseen {
+                class,
+                next,
+                changed: others,
+            } in answers
+            {
                 changed.insert((question.item.clone(), class), others);
                 foreseen.extend(next.map(|next| ((question.item.clone(), class), next.item)));
             }
@@ -326,7 +426,15 @@ impl Mind {
 
 /// The events after a place, and where the log ends.
 fn news(project: &RwLock<Project>, after: u64) -> (Vec<Event>, u64) {
-    let project = project.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let project = project
+        .read()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let records = &project.log().records()[after as usize..];
-    (records.iter().filter_map(dial_store::Record::event).collect(), project.log().version())
+    (
+        records
+            .iter()
+            .filter_map(dial_store::Record::event)
+            .collect(),
+        project.log().version(),
+    )
 }

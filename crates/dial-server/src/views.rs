@@ -36,14 +36,24 @@ pub struct Rows {
 
 /// The ids of rows of the pool, in the order of the rows.
 #[utoipa::path(post, path = "/api/v1/ids", request_body = Rows, responses((status = 200, body = Vec<String>), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn ids(State(app): Shared, Input(Rows { rows }): Input<Rows>) -> Result<Json<Vec<String>>, Problem> {
+pub async fn ids(
+    State(app): Shared,
+    Input(Rows { rows }): Input<Rows>,
+) -> Result<Json<Vec<String>>, Problem> {
     if rows.len() > MOST {
-        let text = format!("at most {MOST} rows at once, not {}. Ask in parts.", rows.len());
+        let text = format!(
+            "at most {MOST} rows at once, not {}. Ask in parts.",
+            rows.len()
+        );
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
     }
     aside(&app, move |app| {
         let id = |&row: &u32| Ok(app.material.ground.setting.items.id(node_of(app, row)?));
-        Ok(Json(rows.iter().map(id).collect::<Result<Vec<String>, Problem>>()?))
+        Ok(Json(
+            rows.iter()
+                .map(id)
+                .collect::<Result<Vec<String>, Problem>>()?,
+        ))
     })
     .await
 }
@@ -71,7 +81,10 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
         let text = "there is no map yet. Ask again in a moment.";
         return Err(Problem::new(StatusCode::NOT_FOUND, "I12", text));
     };
-    Ok(octets(map.bytes.to_vec(), Some(("x-dial-layout", map.layout.word().into()))))
+    Ok(octets(
+        map.bytes.to_vec(),
+        Some(("x-dial-layout", map.layout.word().into())),
+    ))
 }
 
 /// What is believed about every item, in six bytes each.
@@ -83,25 +96,40 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
 #[utoipa::path(get, path = "/api/v1/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
     aside(&app, |app| {
-        let (thought, n) = (app.thinker.thought(), app.material.ground.setting.items.len());
+        let (thought, n) = (
+            app.thinker.thought(),
+            app.material.ground.setting.items.len(),
+        );
         let told = told(app, app.desk.project().log());
         let mut marks = vec![0u8; n];
-        told.iter().for_each(|(node, mark, _)| marks[node.index()] = *mark);
+        told.iter()
+            .for_each(|(node, mark, _)| marks[node.index()] = *mark);
         let mut bytes = Vec::with_capacity(6 * n);
         match thought.overview() {
-            Some(Overview { classes, probability, strength, variance }) => {
+            Some(Overview {
+                classes,
+                probability,
+                strength,
+                variance,
+            }) => {
                 bytes.extend(classes.iter().flat_map(|class| class.0.to_le_bytes()));
-                [probability, strength, variance].iter().for_each(|array| bytes.extend_from_slice(array));
+                [probability, strength, variance]
+                    .iter()
+                    .for_each(|array| bytes.extend_from_slice(array));
             }
             None => {
                 let mut classes = vec![NONE; n];
-                told.iter().for_each(|(node, _, class)| classes[node.index()] = *class);
+                told.iter()
+                    .for_each(|(node, _, class)| classes[node.index()] = *class);
                 bytes.extend(classes.iter().flat_map(|class| class.to_le_bytes()));
                 bytes.resize(5 * n, 0);
             }
         }
         bytes.extend_from_slice(&marks);
-        Ok(octets(bytes, Some(("x-dial-version", thought.version.to_string()))))
+        Ok(octets(
+            bytes,
+            Some(("x-dial-version", thought.version.to_string())),
+        ))
     })
     .await
 }
@@ -111,9 +139,17 @@ fn told(app: &App, log: &Log) -> Vec<(NodeId, u8, u16)> {
     let (labels, items) = (log.labels(), &app.material.ground.setting.items);
     let one = |item: &str| {
         let (skipped, excluded) = labels.marks_of(item);
-        let first = labels.labels_of(item).next().filter(|_| !excluded).and_then(|(_, classes)| classes.first());
+        let first = labels
+            .labels_of(item)
+            .next()
+            .filter(|_| !excluded)
+            .and_then(|(_, classes)| classes.first());
         let mark = u8::from(first.is_some()) | u8::from(skipped) << 1 | u8::from(excluded) << 2;
-        Some((items.node(item).ok()?, mark, first.map_or(NONE, |(class, _)| log.resolved(*class).0)))
+        Some((
+            items.node(item).ok()?,
+            mark,
+            first.map_or(NONE, |(class, _)| log.resolved(*class).0),
+        ))
     };
     labels.closed().filter_map(one).collect()
 }
@@ -122,8 +158,13 @@ fn told(app: &App, log: &Log) -> Vec<(NodeId, u8, u16)> {
 pub fn octets(bytes: Vec<u8>, extra: Option<(&'static str, String)>) -> Response {
     let mut response = bytes.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    if let Some((name, Ok(value))) = extra.map(|(name, value)| (name, HeaderValue::from_str(&value))) {
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/octet-stream"),
+    );
+    if let Some((name, Ok(value))) =
+        extra.map(|(name, value)| (name, HeaderValue::from_str(&value)))
+    {
         headers.insert(HeaderName::from_static(name), value);
     }
     response
@@ -143,7 +184,10 @@ pub struct History {
 pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
     aside(&app, |app| {
         let version = app.desk.project().log().version();
-        Ok(Json(History { version, points: app.thinker.progress().points() }))
+        Ok(Json(History {
+            version,
+            points: app.thinker.progress().points(),
+        }))
     })
     .await
 }
@@ -163,8 +207,16 @@ pub struct Calibration {
 #[utoipa::path(get, path = "/api/v1/calibration", responses((status = 200, body = Calibration), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn calibration(State(app): Shared) -> Result<Json<Calibration>, Problem> {
     aside(&app, |app| {
-        let odds = app.thinker.thought().view.as_ref().map_or(Vec::new(), |view| view.odds());
-        Ok(Json(Calibration { labels: odds.len(), bins: dial_store::calibration(&odds) }))
+        let odds = app
+            .thinker
+            .thought()
+            .view
+            .as_ref()
+            .map_or(Vec::new(), |view| view.odds());
+        Ok(Json(Calibration {
+            labels: odds.len(),
+            bins: dial_store::calibration(&odds),
+        }))
     })
     .await
 }

@@ -100,7 +100,10 @@ impl From<Deed> for Decision {
         Decision::Change(match deed {
             Deed::Label { item, classes } => Change::Label {
                 item,
-                classes: classes.into_iter().map(|share| (class(share.class), share.weight)).collect(),
+                classes: classes
+                    .into_iter()
+                    .map(|share| (class(share.class), share.weight))
+                    .collect(),
             },
             Deed::Skip { item } => Change::Skip { item },
             Deed::Exclude { item } => Change::Exclude { item },
@@ -109,9 +112,25 @@ impl From<Deed> for Decision {
             Deed::Undo { group: None } => return Decision::UndoLast,
             Deed::Redo { group: None } => return Decision::RedoLast,
             Deed::AddClass { name } => return Decision::AddClass { name },
-            Deed::RenameClass { class: id, name } => Change::RenameClass { class: class(id), name },
-            Deed::MergeClass { from, into } => Change::MergeClass { from: class(from), into: class(into) },
-            Deed::Look { class: id, colour, key } => return Decision::Look(Look { class: class(id), colour, key }),
+            Deed::RenameClass { class: id, name } => Change::RenameClass {
+                class: class(id),
+                name,
+            },
+            Deed::MergeClass { from, into } => Change::MergeClass {
+                from: class(from),
+                into: class(into),
+            },
+            Deed::Look {
+                class: id,
+                colour,
+                key,
+            } => {
+                return Decision::Look(Look {
+                    class: class(id),
+                    colour,
+                    key,
+                });
+            }
             Deed::Weight { annotator, weight } => Change::Weight { annotator, weight },
             Deed::Settle { parked } => return Decision::Settle { parked },
         })
@@ -162,9 +181,29 @@ pub struct Stored {
 
 impl Stored {
     /// A receipt at a version of the log.
-    pub fn new(receipt: &Receipt, version: u64, also_by: Vec<String>, items: Vec<String>) -> Stored {
-        let Receipt { seq, group, repeated, known, late } = *receipt;
-        Stored { seq, group, repeated, known, late, also_by, items, version }
+    pub fn new(
+        receipt: &Receipt,
+        version: u64,
+        also_by: Vec<String>,
+        items: Vec<String>,
+    ) -> Stored {
+        let Receipt {
+            seq,
+            group,
+            repeated,
+            known,
+            late,
+        } = *receipt;
+        Stored {
+            seq,
+            group,
+            repeated,
+            known,
+            late,
+            also_by,
+            items,
+            version,
+        }
     }
 }
 

@@ -10,7 +10,10 @@ fn the_page_is_made_from_the_code() {
         std::fs::write(&file, &page).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap();
-    assert!(kept == page, "docs/api.md is old: run this test with DIAL_WRITE_PAGES=1");
+    assert!(
+        kept == page,
+        "docs/api.md is old: run this test with DIAL_WRITE_PAGES=1"
+    );
 }
 
 #[test]
@@ -21,7 +24,10 @@ fn every_path_says_what_it_is_for() {
     assert!(paths.len() >= 12);
     for (path, methods) in paths {
         for (method, operation) in methods.as_object().unwrap() {
-            assert!(!operation["summary"].as_str().unwrap_or_default().is_empty(), "{method} {path}");
+            assert!(
+                !operation["summary"].as_str().unwrap_or_default().is_empty(),
+                "{method} {path}"
+            );
             assert!(operation["responses"]["200"].is_object(), "{method} {path}");
         }
     }

@@ -74,16 +74,32 @@ impl Copied {
     pub fn finish(self, now: u64) -> Result<Manifest> {
         let (project, log) = read_copy(&self.part)?;
         if project != self.project || (log.version(), log.head()) != (self.events, self.chain) {
-            let (place, what) = (self.part.display().to_string(), "the copy is not what was copied".into());
-            return Err(Error::Damaged { place, what, readable: log.version(), total: self.events.to_string() });
+            let (place, what) = (
+                self.part.display().to_string(),
+                "the copy is not what was copied".into(),
+            );
+            return Err(Error::Damaged {
+                place,
+                what,
+                readable: log.version(),
+                total: self.events.to_string(),
+            });
         }
-        File::open(&self.part).and_then(|file| file.sync_all()).map_err(|error| Error::io(&self.part, &error))?;
+        File::open(&self.part)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| Error::io(&self.part, &error))?;
         fs::rename(&self.part, &self.to).map_err(|error| Error::io(&self.to, &error))?;
         sync_folder_of(&self.to)?;
         // One too many does no harm.
         self.old.iter().for_each(|old| drop(fs::remove_file(old)));
         let (file, project, events) = (self.to.clone(), self.project.clone(), self.events);
-        Ok(Manifest { file, project, events, chain: hexadecimal(&self.chain), time: now })
+        Ok(Manifest {
+            file,
+            project,
+            events,
+            chain: hexadecimal(&self.chain),
+            time: now,
+        })
     }
 }
 
@@ -117,9 +133,20 @@ impl Project {
         let part = beside(to, "part");
         // Of an earlier attempt of this process.
         let _ = fs::remove_file(&part);
-        let (project, events, chain) = (self.id().to_string(), self.log().version(), self.log().head());
+        let (project, events, chain) = (
+            self.id().to_string(),
+            self.log().version(),
+            self.log().head(),
+        );
         let (to, old) = (to.to_path_buf(), Vec::new());
-        let copied = Copied { part, to, project, events, chain, old };
+        let copied = Copied {
+            part,
+            to,
+            project,
+            events,
+            chain,
+            old,
+        };
         self.store().copy_to(&copied.part)?;
         Ok(copied)
     }
@@ -130,7 +157,9 @@ impl Project {
     /// # Errors
     /// As [`Project::backup`]; the project itself is untouched.
     pub fn backup_if_due(&mut self, now: u64) -> Result<Option<Manifest>> {
-        self.copy_if_due(now)?.map(|copied| copied.finish(now)).transpose()
+        self.copy_if_due(now)?
+            .map(|copied| copied.finish(now))
+            .transpose()
     }
 
     /// The first half of that, as [`Project::copy`].
@@ -138,7 +167,9 @@ impl Project {
     /// # Errors
     /// As [`Project::backup`]; the project itself is untouched.
     pub fn copy_if_due(&mut self, now: u64) -> Result<Option<Copied>> {
-        let Some(folder) = self.folder().map(Folder::backups) else { return Ok(None) };
+        let Some(folder) = self.folder().map(Folder::backups) else {
+            return Ok(None);
+        };
         // Names are times, so that their order is that of the backups. What a wrong clock named later than now counts
         // for nothing and is left alone.
         let mut past = automatic(&folder);
@@ -149,7 +180,11 @@ impl Project {
         }
         fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, &error))?;
         let mut copied = self.copy(&folder.join(named(now)))?;
-        copied.old = past.iter().take((past.len() + 1).saturating_sub(KEPT)).map(|name| folder.join(name)).collect();
+        copied.old = past
+            .iter()
+            .take((past.len() + 1).saturating_sub(KEPT))
+            .map(|name| folder.join(name))
+            .collect();
         Ok(Some(copied))
     }
 }
@@ -177,15 +212,27 @@ pub fn restore(backup: &Path, folder: &Path, replace: bool, now: u64) -> Result<
 /// Copies a backup into a new folder and checks it there: the backup itself is only read.
 fn copy_back(backup: &Path, part: &Path, now: u64) -> Result<Manifest> {
     if !backup.is_file() {
-        return Err(Error::place(backup, "there is no such backup", "Give a file that dial backup made."));
+        return Err(Error::place(
+            backup,
+            "there is no such backup",
+            "Give a file that dial backup made.",
+        ));
     }
     let database = Folder(part.to_path_buf()).database();
     fs::copy(backup, &database).map_err(|error| Error::io(&database, &error))?;
     let (project, log) = read_copy(&database).map_err(|error| error.named(backup))?;
-    File::open(&database).and_then(|file| file.sync_all()).map_err(|error| Error::io(&database, &error))?;
+    File::open(&database)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| Error::io(&database, &error))?;
     sync_folder_of(&database)?;
     let (events, chain) = (log.version(), hexadecimal(&log.head()));
-    Ok(Manifest { file: backup.to_path_buf(), project, events, chain, time: now })
+    Ok(Manifest {
+        file: backup.to_path_buf(),
+        project,
+        events,
+        chain,
+        time: now,
+    })
 }
 
 /// Gives a whole new folder its name; where another project had it is the answer.
@@ -196,7 +243,8 @@ fn take_place(
     replace: bool,
     now: u64,
 ) -> Result<Option<PathBuf>> {
-    let named = |from: &Path, to: &Path| fs::rename(from, to).map_err(|error| Error::io(to, &error));
+    let named =
+        |from: &Path, to: &Path| fs::rename(from, to).map_err(|error| Error::io(to, &error));
     if !folder.exists() {
         named(part, folder)?;
         return sync_folder_of(folder).map(|()| None);
@@ -204,7 +252,10 @@ fn take_place(
     let old = Folder(folder.to_path_buf());
     let refuse = |why: String| Err(Error::Restore(format!("{}: {why}", folder.display())));
     if !old.database().is_file() {
-        return refuse("is there already and is no project. Nothing was changed. Choose another --project.".into());
+        return refuse(
+            "is there already and is no project. Nothing was changed. Choose another --project."
+                .into(),
+        );
     }
     if !replace {
         let next = "Choose another --project, or pass --replace: the old one is then kept aside.";
@@ -231,10 +282,21 @@ fn take_place(
 fn free_name(folder: &Path, now: u64) -> PathBuf {
     let name = Folder(folder.to_path_buf()).name();
     let numbered = |n: u32| match n {
-        0 => folder.with_file_name(format!("{name}.replaced-{}{}", time::compact(now), crate::ENDING)),
-        _ => folder.with_file_name(format!("{name}.replaced-{}-{n}{}", time::compact(now), crate::ENDING)),
+        0 => folder.with_file_name(format!(
+            "{name}.replaced-{}{}",
+            time::compact(now),
+            crate::ENDING
+        )),
+        _ => folder.with_file_name(format!(
+            "{name}.replaced-{}-{n}{}",
+            time::compact(now),
+            crate::ENDING
+        )),
     };
-    (0..).map(numbered).find(|path| !path.exists()).expect("some number is free")
+    (0..)
+        .map(numbered)
+        .find(|path| !path.exists())
+        .expect("some number is free")
 }
 
 /// The id and the log of a copy, everything checked.
@@ -248,10 +310,22 @@ fn read_copy(file: &Path) -> Result<(String, Log)> {
 /// The id of a database, if it can be read; the file is not touched. The id is written once, when a project is made, so it
 /// does not stand in the log beside the database.
 fn id_of(database: &Path) -> Option<String> {
-    let path = database.canonicalize().ok()?.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let path = database
+        .canonicalize()
+        .ok()?
+        .to_str()?
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(format!("file:{path}?immutable=1"), flags).ok()?;
-    connection.query_row("SELECT value FROM about WHERE name = 'project'", [], |row| row.get(0)).ok()
+    connection
+        .query_row(
+            "SELECT value FROM about WHERE name = 'project'",
+            [],
+            |row| row.get(0),
+        )
+        .ok()
 }
 
 /// The name of an automatic backup.
@@ -263,11 +337,16 @@ fn named(time: u64) -> String {
 fn automatic(folder: &Path) -> Vec<String> {
     let is_time = |name: &String| {
         let stem = name.strip_suffix(BACKUP_ENDING).unwrap_or_default();
-        stem.len() == 16 && stem.bytes().all(|byte| byte.is_ascii_digit() || byte == b'T' || byte == b'Z')
+        stem.len() == 16
+            && stem
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'T' || byte == b'Z')
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_time).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(is_time)
+        .collect();
     names.sort_unstable();
     names
 }

@@ -11,7 +11,11 @@ use crate::submit::{Decision, Judged, Submission, judge};
 const LONGEST: usize = 200;
 
 /// Looks at answers that come together before any of them is appended: taking back what was appended replays the log.
-pub(crate) fn check_batch(log: &Log, submission: &Submission, exists: &dyn Fn(&str) -> bool) -> Result<()> {
+pub(crate) fn check_batch(
+    log: &Log,
+    submission: &Submission,
+    exists: &dyn Fn(&str) -> bool,
+) -> Result<()> {
     let changes: Vec<&Change> = submission.decisions.iter().filter_map(plain).collect();
     if changes.len() < 2 || changes.len() < submission.decisions.len() {
         return Ok(());
@@ -31,16 +35,20 @@ pub(crate) fn check_batch(log: &Log, submission: &Submission, exists: &dyn Fn(&s
 /// A decision about one item, which needs nothing that comes with it.
 fn plain(decision: &Decision) -> Option<&Change> {
     match decision {
-        Decision::Change(change @ (Change::Label { .. } | Change::Skip { .. } | Change::Exclude { .. })) => {
-            Some(change)
-        }
+        Decision::Change(
+            change @ (Change::Label { .. } | Change::Skip { .. } | Change::Exclude { .. }),
+        ) => Some(change),
         _ => None,
     }
 }
 
 /// Many answers at once are nobody's single answer: the sender has them all and is told which cannot be taken.
 pub(crate) fn batch_error(item: &str, said: &[String; 2]) -> Error {
-    Error::Batch { item: item.into(), first: said[0].clone(), second: said[1].clone() }
+    Error::Batch {
+        item: item.into(),
+        first: said[0].clone(),
+        second: said[1].clone(),
+    }
 }
 
 pub(crate) fn checked_look(log: &Log, look: &Look) -> Result<Look> {
@@ -52,20 +60,35 @@ pub(crate) fn checked_look(log: &Log, look: &Look) -> Result<Look> {
         .strip_prefix('#')
         .filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
     if digits.is_none() {
-        return Err(Error::Submission(format!("{:?} is no colour. Give one as #rrggbb.", look.colour)));
+        return Err(Error::Submission(format!(
+            "{:?} is no colour. Give one as #rrggbb.",
+            look.colour
+        )));
     }
-    if look.key.chars().count() > 1 || look.key.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Error::Submission(format!("{:?} is no key. Give one character, or none.", look.key)));
+    if look.key.chars().count() > 1
+        || look
+            .key
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace())
+    {
+        return Err(Error::Submission(format!(
+            "{:?} is no key. Give one character, or none.",
+            look.key
+        )));
     }
     Ok(look.clone())
 }
 
 pub(crate) fn check_names(submission: &Submission) -> Result<()> {
     if submission.key.is_empty() {
-        return Err(Error::Submission("a submission needs a key of its own. Send one.".into()));
+        return Err(Error::Submission(
+            "a submission needs a key of its own. Send one.".into(),
+        ));
     }
     if submission.decisions.is_empty() {
-        return Err(Error::Submission("a submission needs a decision. Send one.".into()));
+        return Err(Error::Submission(
+            "a submission needs a decision. Send one.".into(),
+        ));
     }
     check_text("the key", &submission.key)?;
     check_text("the name of the annotator", &submission.annotator)
@@ -73,7 +96,9 @@ pub(crate) fn check_names(submission: &Submission) -> Result<()> {
 
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     if name.trim().is_empty() || name.trim() != name {
-        return Err(Error::Submission(format!("{what} {name:?} needs a name without blanks around it. Give one.")));
+        return Err(Error::Submission(format!(
+            "{what} {name:?} needs a name without blanks around it. Give one."
+        )));
     }
     check_text(what, name)
 }

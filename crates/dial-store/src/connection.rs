@@ -33,13 +33,26 @@ pub(crate) fn check_header(file: &Path, known: u32) -> Result<()> {
     }
     let number = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     if !header.starts_with(b"SQLite format 3\0") {
-        return Err(damaged(file, "this is not a database, or its first bytes are damaged", 0, None));
+        return Err(damaged(
+            file,
+            "this is not a database, or its first bytes are damaged",
+            0,
+            None,
+        ));
     }
     if number(68) != APPLICATION as u32 {
-        return Err(Error::place(file, "is not a database of dial", "Give the folder of a project."));
+        return Err(Error::place(
+            file,
+            "is not a database of dial",
+            "Give the folder of a project.",
+        ));
     }
     if number(60) > known {
-        return Err(Error::Newer { place: file.display().to_string(), found: number(60), known });
+        return Err(Error::Newer {
+            place: file.display().to_string(),
+            found: number(60),
+            known,
+        });
     }
     Ok(())
 }
@@ -65,7 +78,9 @@ pub(crate) fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<
         Journal::Rollback => ("delete", 3),
         Journal::Unsafe => ("wal", 1),
     };
-    connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
+    connection
+        .busy_timeout(std::time::Duration::ZERO)
+        .map_err(failed)?;
     let wanted = [
         ("locking_mode", "exclusive".to_string()),
         ("journal_mode", mode.to_string()),
@@ -77,7 +92,9 @@ pub(crate) fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<
         ("checkpoint_fullfsync", "1".to_string()),
     ];
     for (name, value) in &wanted {
-        connection.pragma_update(None, name, value).map_err(failed)?;
+        connection
+            .pragma_update(None, name, value)
+            .map_err(failed)?;
         let read = |row: &rusqlite::Row<'_>| {
             Ok(row
                 .get_ref(0)?
@@ -86,9 +103,15 @@ pub(crate) fn connect(file: &Path, journal: Journal, more: OpenFlags) -> Result<
                 .unwrap_or_else(|_| row.get::<_, i64>(0).unwrap_or(-1).to_string()))
         };
         // A build that maps no memory has no such setting.
-        let found = connection.pragma_query_value(None, name, read).optional().map_err(failed)?;
+        let found = connection
+            .pragma_query_value(None, name, read)
+            .optional()
+            .map_err(failed)?;
         if found.as_deref().is_some_and(|found| found != value) {
-            let why = format!("the database does not take {name} = {value} (it has {})", found.unwrap_or_default());
+            let why = format!(
+                "the database does not take {name} = {value} (it has {})",
+                found.unwrap_or_default()
+            );
             return Err(Error::place(file, why, "Move the project to a local disk."));
         }
     }
@@ -109,7 +132,12 @@ pub(crate) fn quick_check(file: &Path, connection: &Connection) -> Result<()> {
 
 pub(crate) fn damaged(file: &Path, what: &str, readable: u64, total: Option<u64>) -> Error {
     let total = total.map_or("an unknown number".into(), |total| total.to_string());
-    Error::Damaged { place: file.display().to_string(), what: what.into(), readable, total }
+    Error::Damaged {
+        place: file.display().to_string(),
+        what: what.into(),
+        readable,
+        total,
+    }
 }
 
 /// What tells a file from another one of the same name, and from one that was cut short.
@@ -121,18 +149,30 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn of(file: &Path) -> Identity {
-        Identity { number: number(file), length: length(file) }
+        Identity {
+            number: number(file),
+            length: length(file),
+        }
     }
 
     /// Refuses to go on with a file that was deleted, replaced or cut short under us. It only grows otherwise.
     pub(crate) fn check(&mut self, file: &Path) -> Result<()> {
         if self.number != number(file) {
             let why = "the database was moved, deleted or replaced while it was open";
-            return Err(Error::place(file, why, "Bring it back, or restore a backup, and start again."));
+            return Err(Error::place(
+                file,
+                why,
+                "Bring it back, or restore a backup, and start again.",
+            ));
         }
         let length = length(file);
         if length < self.length {
-            return Err(damaged(file, "the database was cut short while it was open", 0, None));
+            return Err(damaged(
+                file,
+                "the database was cut short while it was open",
+                0,
+                None,
+            ));
         }
         self.length = length;
         Ok(())
@@ -143,7 +183,9 @@ fn number(file: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        std::fs::metadata(file).ok().map(|file| (file.dev(), file.ino()))
+        std::fs::metadata(file)
+            .ok()
+            .map(|file| (file.dev(), file.ino()))
     }
     #[cfg(not(unix))]
     {

@@ -53,7 +53,9 @@ pub enum Error {
         what: String,
     },
     /// Another process has the project.
-    #[error("{place}: {holder}. Nothing was changed. Use the running server (dial finds it), or stop that process.")]
+    #[error(
+        "{place}: {holder}. Nothing was changed. Use the running server (dial finds it), or stop that process."
+    )]
     Held {
         /// The project.
         place: String,
@@ -113,7 +115,9 @@ pub enum Error {
     #[error("the log has moved on. Nothing was changed. Read it again and repeat.")]
     Moved,
     /// A key that was used for something else.
-    #[error("the key {0:?} was used for another submission. Nothing was changed. Use a new key for every decision.")]
+    #[error(
+        "the key {0:?} was used for another submission. Nothing was changed. Use a new key for every decision."
+    )]
     KeyReused(String),
     /// A submission that cannot be right.
     #[error("{0}")]
@@ -228,14 +232,21 @@ impl Error {
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Full(_) | Error::Disk { .. } | Error::Place { .. } | Error::FileSystem { .. } => ErrorKind::Storage,
-            Error::Reserve { .. } | Error::OldSqlite(_) | Error::Damaged { .. } | Error::Newer { .. } => {
-                ErrorKind::Storage
-            }
-            Error::Held { .. } | Error::Restore(_) | Error::Moved | Error::KeyReused(_) => ErrorKind::Conflict,
-            Error::Contradiction { .. } | Error::Batch { .. } | Error::ClassGone { .. } | Error::Undo(_) => {
+            Error::Full(_)
+            | Error::Disk { .. }
+            | Error::Place { .. }
+            | Error::FileSystem { .. } => ErrorKind::Storage,
+            Error::Reserve { .. }
+            | Error::OldSqlite(_)
+            | Error::Damaged { .. }
+            | Error::Newer { .. } => ErrorKind::Storage,
+            Error::Held { .. } | Error::Restore(_) | Error::Moved | Error::KeyReused(_) => {
                 ErrorKind::Conflict
             }
+            Error::Contradiction { .. }
+            | Error::Batch { .. }
+            | Error::ClassGone { .. }
+            | Error::Undo(_) => ErrorKind::Conflict,
             Error::Submission(_) => ErrorKind::Usage,
             Error::PoolGone { .. } | Error::RowsGone { .. } | Error::Import(_) => ErrorKind::Input,
             Error::Core(error) => error.kind(),
@@ -252,15 +263,33 @@ impl Error {
     pub(crate) fn named(self, file: &Path) -> Error {
         let place = file.display().to_string();
         match self {
-            Error::Damaged { what, readable, total, .. } => Error::Damaged { place, what, readable, total },
-            Error::Newer { found, known, .. } => Error::Newer { place, found, known },
+            Error::Damaged {
+                what,
+                readable,
+                total,
+                ..
+            } => Error::Damaged {
+                place,
+                what,
+                readable,
+                total,
+            },
+            Error::Newer { found, known, .. } => Error::Newer {
+                place,
+                found,
+                known,
+            },
             Error::Place { why, next, .. } => Error::Place { place, why, next },
             other => other,
         }
     }
 
     pub(crate) fn place(place: &Path, why: impl Into<String>, next: impl Into<String>) -> Error {
-        Error::Place { place: place.display().to_string(), why: why.into(), next: next.into() }
+        Error::Place {
+            place: place.display().to_string(),
+            why: why.into(),
+            next: next.into(),
+        }
     }
 
     pub(crate) fn io(place: &Path, error: &std::io::Error) -> Error {
@@ -268,7 +297,11 @@ impl Error {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 Error::Full(place.display().to_string())
             }
-            _ => Error::place(place, error.to_string(), "Check the path and its permissions."),
+            _ => Error::place(
+                place,
+                error.to_string(),
+                "Check the path and its permissions.",
+            ),
         }
     }
 
@@ -278,20 +311,38 @@ impl Error {
         let at = place.display().to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::Full(at),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Error::Damaged { place: at, what: error.to_string(), readable: 0, total: "an unknown number".into() }
-            }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Error::Held { place: at, holder: "the database is open in another process".into() }
-            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged {
+                place: at,
+                what: error.to_string(),
+                readable: 0,
+                total: "an unknown number".into(),
+            },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Held {
+                place: at,
+                holder: "the database is open in another process".into(),
+            },
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-                Error::place(place, error.to_string(), "Check that the folder is yours and can be written to.")
+                Error::place(
+                    place,
+                    error.to_string(),
+                    "Check that the folder is yours and can be written to.",
+                )
             }
-            Some(ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory | ErrorCode::OperationInterrupted) => {
-                Error::Disk { place: at, why: error.to_string() }
-            }
+            Some(
+                ErrorCode::SystemIoFailure
+                | ErrorCode::OutOfMemory
+                | ErrorCode::OperationInterrupted,
+            ) => Error::Disk {
+                place: at,
+                why: error.to_string(),
+            },
             // We send the same statements to tables that we made: what does not fit them is not what was written.
-            _ => Error::Damaged { place: at, what: error.to_string(), readable: 0, total: "an unknown number".into() },
+            _ => Error::Damaged {
+                place: at,
+                what: error.to_string(),
+                readable: 0,
+                total: "an unknown number".into(),
+            },
         }
     }
 }

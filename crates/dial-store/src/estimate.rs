@@ -79,8 +79,15 @@ impl Estimates {
     /// The same from what the log says, for a caller that cannot hold it.
     pub fn of(facts: Facts, view: &View<'_>, version: u64, flips: Option<f64>) -> Estimates {
         let classes = view.classes().len();
-        let Facts { classes: told, audit } = facts;
-        let classes_met = view.classes().iter().filter(|class| told.contains(class)).count();
+        let Facts {
+            classes: told,
+            audit,
+        } = facts;
+        let classes_met = view
+            .classes()
+            .iter()
+            .filter(|class| told.contains(class))
+            .count();
         let (settled, accuracy) = (view.settled(SETTLED), view.accuracy());
         let labelled = view.labelled().len();
         let mut estimates = Estimates {
@@ -93,7 +100,10 @@ impl Estimates {
             flips,
             accuracy,
             audit,
-            advice: Advice { verdict: Verdict::Begin, reasons: Vec::new() },
+            advice: Advice {
+                verdict: Verdict::Begin,
+                reasons: Vec::new(),
+            },
         };
         estimates.advice = estimates.advise(TARGET, view.open().is_empty());
         estimates
@@ -102,7 +112,12 @@ impl Estimates {
     /// Whether to go on, for a wanted accuracy.
     fn advise(&self, target: f64, all_asked: bool) -> Advice {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-        let best = self.audit.as_ref().filter(|(_, count)| *count >= 30).map(|(audit, _)| *audit).or(self.accuracy);
+        let best = self
+            .audit
+            .as_ref()
+            .filter(|(_, count)| *count >= 30)
+            .map(|(audit, _)| *audit)
+            .or(self.accuracy);
         let missing = self.classes - self.classes_met;
         let mut reasons = Vec::new();
         if missing > 0 {
@@ -124,10 +139,16 @@ impl Estimates {
         }
         // While a class is missing, everything counts for the others.
         if missing == 0 {
-            reasons.push(format!("{} of the items are settled.", percent(self.settled)));
+            reasons.push(format!(
+                "{} of the items are settled.",
+                percent(self.settled)
+            ));
         }
         if let Some(flips) = self.flips {
-            reasons.push(format!("The last ten labels changed the class of {:.1} % of the items.", 100.0 * flips));
+            reasons.push(format!(
+                "The last ten labels changed the class of {:.1} % of the items.",
+                100.0 * flips
+            ));
         }
         let verdict = match best {
             _ if all_asked => Verdict::Stop,
@@ -135,7 +156,9 @@ impl Estimates {
             _ if missing > 0 => Verdict::GoOn,
             None => Verdict::GoOn,
             Some(Accuracy { low, .. }) if low >= target => Verdict::Stop,
-            Some(Accuracy { mean, .. }) if mean >= target && self.flips.is_none_or(|flips| flips < 0.01) => {
+            Some(Accuracy { mean, .. })
+                if mean >= target && self.flips.is_none_or(|flips| flips < 0.01) =>
+            {
                 Verdict::Soon
             }
             Some(_) => Verdict::GoOn,
@@ -167,9 +190,16 @@ const BINS: (usize, usize) = (10, 5);
 
 /// How probabilities keep their promise: labels left out in bins of equal counts (which differ by one at most).
 pub fn calibration(odds: &[Odds]) -> Vec<Bin> {
-    let mut all: Vec<(f64, bool)> = odds.iter().map(|odds| (odds.surest, odds.told == odds.foretold)).collect();
+    let mut all: Vec<(f64, bool)> = odds
+        .iter()
+        .map(|odds| (odds.surest, odds.told == odds.foretold))
+        .collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let bins = if all.is_empty() { 0 } else { (all.len() / BINS.1).clamp(1, BINS.0) };
+    let bins = if all.is_empty() {
+        0
+    } else {
+        (all.len() / BINS.1).clamp(1, BINS.0)
+    };
     let bin = |number: usize| {
         let some = &all[number * all.len() / bins..(number + 1) * all.len() / bins];
         let share = |sum: f64| sum / some.len() as f64;
@@ -177,7 +207,10 @@ pub fn calibration(odds: &[Odds]) -> Vec<Bin> {
             low: some[0].0,
             high: some[some.len() - 1].0,
             count: some.len(),
-            mean: share(some.iter().fold(0.0, |sum, (probability, _)| sum + probability)),
+            mean: share(
+                some.iter()
+                    .fold(0.0, |sum, (probability, _)| sum + probability),
+            ),
             right: share(some.iter().filter(|(_, right)| *right).count() as f64),
         }
     };
@@ -196,9 +229,18 @@ pub struct Facts {
 impl Facts {
     /// What a log says.
     pub fn of(log: &Log) -> Facts {
-        let labels = log.labels().labelled().flat_map(|item| log.labels().labels_of(item));
-        let classes = labels.flat_map(|(_, classes)| classes).map(|(class, _)| log.resolved(*class)).collect();
-        Facts { classes, audit: audit(log) }
+        let labels = log
+            .labels()
+            .labelled()
+            .flat_map(|item| log.labels().labels_of(item));
+        let classes = labels
+            .flat_map(|(_, classes)| classes)
+            .map(|(class, _)| log.resolved(*class))
+            .collect();
+        Facts {
+            classes,
+            audit: audit(log),
+        }
     }
 }
 
@@ -208,7 +250,9 @@ fn audit(log: &Log) -> Option<(Accuracy, usize)> {
     let (mut right, mut all) = (0usize, 0usize);
     let mut seen = BTreeSet::new();
     for record in log.records().iter().filter(|record| record.remark.audit) {
-        let Some(Change::Label { item, .. }) = record.change() else { continue };
+        let Some(Change::Label { item, .. }) = record.change() else {
+            continue;
+        };
         if !seen.insert((item, &record.annotator)) {
             continue;
         }
@@ -223,7 +267,9 @@ fn audit(log: &Log) -> Option<(Accuracy, usize)> {
 /// The class believed before an answer, and the class that this person calls the item now.
 fn judged(log: &Log, record: &Record) -> Option<(ClassId, ClassId)> {
     let predicted = record.remark.predicted?;
-    let Some(Change::Label { item, .. }) = record.change() else { return None };
+    let Some(Change::Label { item, .. }) = record.change() else {
+        return None;
+    };
     match log.label_of(item, &record.annotator)? {
         [(told, _)] => Some((log.resolved(predicted), log.resolved(*told))),
         _ => None,
@@ -236,7 +282,11 @@ fn wilson(right: usize, all: usize) -> Accuracy {
     let share = right as f64 / n;
     let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
     let half = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    Accuracy { mean: share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
+    Accuracy {
+        mean: share,
+        low: (middle - half).max(0.0),
+        high: (middle + half).min(1.0),
+    }
 }
 
 #[cfg(test)]
@@ -247,7 +297,10 @@ mod tests {
     fn wilson_by_hand() {
         // 8 of 10 right: (0.8 + 0.19208) / 1.38416 = 0.71674, half = 1.96/1.38416 √(0.016 + 0.009604) = 0.22658.
         let interval = wilson(8, 10);
-        assert!((interval.low - 0.49016).abs() < 1e-4 && (interval.high - 0.94331).abs() < 1e-4, "{interval:?}");
+        assert!(
+            (interval.low - 0.49016).abs() < 1e-4 && (interval.high - 0.94331).abs() < 1e-4,
+            "{interval:?}"
+        );
         assert!(wilson(5, 5).high == 1.0 && wilson(5, 5).low > 0.5 && wilson(0, 5).low == 0.0);
     }
 
@@ -265,12 +318,19 @@ mod tests {
         let bins = calibration(&odds);
         assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [5, 6]);
         assert_eq!((bins[0].low, bins[0].right, bins[1].right), (0.4, 0.2, 1.0));
-        assert!((bins[0].mean - 0.48).abs() < 1e-12 && (bins[1].high - 0.8).abs() < 1e-12, "{bins:?}");
+        assert!(
+            (bins[0].mean - 0.48).abs() < 1e-12 && (bins[1].high - 0.8).abs() < 1e-12,
+            "{bins:?}"
+        );
         assert_eq!(calibration(&odds[..3]).len(), 1);
         assert!(calibration(&[]).is_empty());
     }
 
-    fn estimates(accuracy: Option<(f64, f64, f64)>, missing: usize, flips: Option<f64>) -> Estimates {
+    fn estimates(
+        accuracy: Option<(f64, f64, f64)>,
+        missing: usize,
+        flips: Option<f64>,
+    ) -> Estimates {
         Estimates {
             version: 1,
             items: 100,
@@ -281,19 +341,32 @@ mod tests {
             flips,
             accuracy: accuracy.map(|(low, mean, high)| Accuracy { mean, low, high }),
             audit: None,
-            advice: Advice { verdict: Verdict::Begin, reasons: Vec::new() },
+            advice: Advice {
+                verdict: Verdict::Begin,
+                reasons: Vec::new(),
+            },
         }
     }
 
     #[test]
     fn advice_follows_the_interval() {
-        let verdict = |accuracy, missing, flips| estimates(accuracy, missing, flips).advise(0.95, false).verdict;
+        let verdict = |accuracy, missing, flips| {
+            estimates(accuracy, missing, flips)
+                .advise(0.95, false)
+                .verdict
+        };
         assert_eq!(verdict(None, 0, None), Verdict::GoOn);
         assert_eq!(verdict(Some((0.8, 0.9, 0.95)), 0, None), Verdict::GoOn);
         assert_eq!(verdict(Some((0.9, 0.96, 0.99)), 0, None), Verdict::Soon);
-        assert_eq!(verdict(Some((0.9, 0.96, 0.99)), 0, Some(0.2)), Verdict::GoOn);
+        assert_eq!(
+            verdict(Some((0.9, 0.96, 0.99)), 0, Some(0.2)),
+            Verdict::GoOn
+        );
         assert_eq!(verdict(Some((0.96, 0.98, 0.99)), 0, None), Verdict::Stop);
         assert_eq!(verdict(Some((0.96, 0.98, 0.99)), 1, None), Verdict::GoOn);
-        assert_eq!(estimates(None, 2, None).advise(0.95, true).verdict, Verdict::Stop);
+        assert_eq!(
+            estimates(None, 2, None).advise(0.95, true).verdict,
+            Verdict::Stop
+        );
     }
 }

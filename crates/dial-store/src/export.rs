@@ -99,7 +99,8 @@ impl Export {
     /// If the view is of other items.
     pub fn new(log: &Log, ids: &[String], view: Option<&View<'_>>) -> Export {
         let mut export = Export::labels(log, ids);
-        view.iter().for_each(|view| export.believe(view, &places(log, view)));
+        view.iter()
+            .for_each(|view| export.believe(view, &places(log, view)));
         export
     }
 
@@ -108,8 +109,15 @@ impl Export {
         let mut told: HashMap<&str, Vec<Told>> = HashMap::new();
         let mut order = Vec::new();
         for (rank, label) in (1..).zip(log.live_labels()) {
-            let classes = label.classes.iter().map(|(class, weight)| (log.class_name(*class).to_string(), *weight));
-            let one = Told { annotator: label.annotator.into(), order: Some(rank), classes: classes.collect() };
+            let classes = label
+                .classes
+                .iter()
+                .map(|(class, weight)| (log.class_name(*class).to_string(), *weight));
+            let one = Told {
+                annotator: label.annotator.into(),
+                order: Some(rank),
+                classes: classes.collect(),
+            };
             told.entry(label.item).or_insert_with(|| {
                 order.push(label.item);
                 Vec::new()
@@ -120,13 +128,28 @@ impl Export {
         let row = |id: &str, node: Option<NodeId>| Row {
             id: id.into(),
             labels: told.get(id).cloned().unwrap_or_default(),
-            mark: if node.is_some() { mark(log, id) } else { Some(Mark::Gone) },
+            mark: if node.is_some() {
+                mark(log, id)
+            } else {
+                Some(Mark::Gone)
+            },
             belief: None,
         };
-        let there = (0..).map(NodeId).zip(ids).map(|(node, id)| row(id, Some(node)));
-        let gone = order.iter().filter(|id| !known.contains(*id)).map(|id| row(id, None));
+        let there = (0..)
+            .map(NodeId)
+            .zip(ids)
+            .map(|(node, id)| row(id, Some(node)));
+        let gone = order
+            .iter()
+            .filter(|id| !known.contains(*id))
+            .map(|id| row(id, None));
         let rows = there.chain(gone).collect();
-        let classes = log.labels().classes().into_iter().map(|class| log.class_name(class).to_string()).collect();
+        let classes = log
+            .labels()
+            .classes()
+            .into_iter()
+            .map(|class| log.class_name(class).to_string())
+            .collect();
         Export { classes, rows }
     }
 
@@ -135,8 +158,16 @@ impl Export {
     /// # Panics
     /// If the view is of other items.
     pub fn believe(&mut self, view: &View<'_>, places: &[Option<usize>]) {
-        let there = self.rows.iter().filter(|row| row.mark != Some(Mark::Gone)).count();
-        assert_eq!((view.n(), view.classes().len()), (there, places.len()), "a view of these items");
+        let there = self
+            .rows
+            .iter()
+            .filter(|row| row.mark != Some(Mark::Gone))
+            .count();
+        assert_eq!(
+            (view.n(), view.classes().len()),
+            (there, places.len()),
+            "a view of these items"
+        );
         let count = self.classes.len();
         for (node, row) in (0..).map(NodeId).zip(&mut self.rows[..there]) {
             row.belief = Some(belief(view, node, places, count));
@@ -148,7 +179,10 @@ impl Export {
 /// addition was undone are nowhere.
 pub fn places(log: &Log, view: &View<'_>) -> Vec<Option<usize>> {
     let live = log.labels().classes();
-    view.classes().iter().map(|class| live.iter().position(|other| *other == log.resolved(*class))).collect()
+    view.classes()
+        .iter()
+        .map(|class| live.iter().position(|other| *other == log.resolved(*class)))
+        .collect()
 }
 
 fn mark(log: &Log, id: &str) -> Option<Mark> {
@@ -163,11 +197,24 @@ fn belief(view: &View<'_>, node: NodeId, places: &[Option<usize>], count: usize)
     let prediction = view.prediction(node);
     let mut probabilities = vec![0.0; count];
     for (place, probability) in places.iter().zip(&prediction.probabilities) {
-        place.iter().for_each(|&place| probabilities[place] += probability);
+        place
+            .iter()
+            .for_each(|&place| probabilities[place] += probability);
     }
-    let believed = view.classes().iter().position(|class| *class == prediction.class);
-    let first = |a: usize, b: usize| if probabilities[b] > probabilities[a] { b } else { a };
-    let class = believed.and_then(|class| places[class]).unwrap_or_else(|| (0..count).fold(0, first));
+    let believed = view
+        .classes()
+        .iter()
+        .position(|class| *class == prediction.class);
+    let first = |a: usize, b: usize| {
+        if probabilities[b] > probabilities[a] {
+            b
+        } else {
+            a
+        }
+    };
+    let class = believed
+        .and_then(|class| places[class])
+        .unwrap_or_else(|| (0..count).fold(0, first));
     Belief {
         class,
         probabilities,
@@ -180,7 +227,13 @@ fn belief(view: &View<'_>, node: NodeId, places: &[Option<usize>], count: usize)
 impl Told {
     /// `cat`, or `cat 0.6, dog 0.4`.
     pub fn in_words(&self) -> String {
-        in_words(&self.classes.iter().map(|(class, weight)| (class.as_str(), *weight)).collect::<Vec<_>>())
+        in_words(
+            &self
+                .classes
+                .iter()
+                .map(|(class, weight)| (class.as_str(), *weight))
+                .collect::<Vec<_>>(),
+        )
     }
 }
 
@@ -189,6 +242,13 @@ pub(crate) fn readable(labels: &[Told]) -> (String, String) {
     let joined = |words: Vec<String>| words.join(" | ");
     let said: Vec<String> = labels.iter().map(Told::in_words).collect();
     let agree = said.windows(2).all(|pair| pair[0] == pair[1]);
-    let label = if agree { said.first().cloned().unwrap_or_default() } else { joined(said) };
-    (label, joined(labels.iter().map(|label| label.annotator.clone()).collect()))
+    let label = if agree {
+        said.first().cloned().unwrap_or_default()
+    } else {
+        joined(said)
+    };
+    (
+        label,
+        joined(labels.iter().map(|label| label.annotator.clone()).collect()),
+    )
 }

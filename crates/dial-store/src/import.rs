@@ -79,7 +79,11 @@ impl Imported {
             decisions.iter().filter(|one| is(one, true)).count(),
             decisions.iter().filter(|one| is(one, false)).count(),
         );
-        (self.labels, self.known, self.marks) = (self.labels - labels, self.known + labels, self.marks - marks);
+        (self.labels, self.known, self.marks) = (
+            self.labels - labels,
+            self.known + labels,
+            self.marks - marks,
+        );
     }
 }
 
@@ -126,7 +130,13 @@ impl Project {
     ///
     /// # Errors
     /// As [`Project::import`].
-    pub fn plan_import(&mut self, source: &str, given: Vec<Given>, how: &Import, key: &str) -> Result<Importing> {
+    pub fn plan_import(
+        &mut self,
+        source: &str,
+        given: Vec<Given>,
+        how: &Import,
+        key: &str,
+    ) -> Result<Importing> {
         let (given, unknown) = self.with_items(source, given, how)?;
         let (classes, added) = self.with_classes(source, &given, how)?;
         let plan = Plan::new(self, source, &given, &classes, how)?;
@@ -136,11 +146,33 @@ impl Project {
             check_room(&folder.0, RECORD * (plan.labels + plan.marks) as u64)?;
         }
         // What an earlier attempt under this key has stored is undone together with the rest.
-        let group = self.log().group_of_import(key).unwrap_or_else(|| self.log().new_group());
-        let Plan { touched, labels, known, marks, .. } = plan;
+        let group = self
+            .log()
+            .group_of_import(key)
+            .unwrap_or_else(|| self.log().new_group());
+        let Plan {
+            touched,
+            labels,
+            known,
+            marks,
+            ..
+        } = plan;
         let (done, contradictions) = (None, Vec::new());
-        let imported = Imported { labels, known, marks, classes: added, unknown, contradictions, group: done };
-        Ok(Importing { submissions, group, touched, imported })
+        let imported = Imported {
+            labels,
+            known,
+            marks,
+            classes: added,
+            unknown,
+            contradictions,
+            group: done,
+        };
+        Ok(Importing {
+            submissions,
+            group,
+            touched,
+            imported,
+        })
     }
 
     /// Stores the next part of an import, so that others get their turn between parts. Whether there is more.
@@ -150,8 +182,9 @@ impl Project {
     pub fn import_some(&mut self, importing: &mut Importing, now: u64) -> Result<bool> {
         let mut size = 0;
         let mut part = Vec::new();
-        while let Some(next) =
-            importing.submissions.pop_if(|next| size == 0 || size + next.decisions.len() <= TRANSACTION)
+        while let Some(next) = importing
+            .submissions
+            .pop_if(|next| size == 0 || size + next.decisions.len() <= TRANSACTION)
         {
             size += next.decisions.len();
             part.push(next);
@@ -170,37 +203,63 @@ impl Project {
     /// What became of an import that is over.
     pub fn imported(&self, importing: Importing) -> Imported {
         let contradictions = self.contradictions(&importing.touched);
-        Imported { contradictions, ..importing.imported }
+        Imported {
+            contradictions,
+            ..importing.imported
+        }
     }
 
     /// Finds the items that are meant.
-    fn with_items(&mut self, source: &str, given: Vec<Given>, how: &Import) -> Result<(Meant, Vec<String>)> {
+    fn with_items(
+        &mut self,
+        source: &str,
+        given: Vec<Given>,
+        how: &Import,
+    ) -> Result<(Meant, Vec<String>)> {
         let ids = self.item_ids()?;
         // What was gone when it was exported need not be here either.
-        let gone = given.iter().filter(|given| given.said == Said::Mark(Mark::Gone)).map(|given| given.item.clone());
+        let gone = given
+            .iter()
+            .filter(|given| given.said == Said::Mark(Mark::Gone))
+            .map(|given| given.item.clone());
         let gone: HashSet<Item> = gone.collect();
         let (mut found, mut unknown, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = HashSet::new();
         for given in given {
             let id = match &given.item {
                 Item::Row(_, rows) if *rows != ids.len() => {
-                    let text = format!("{source}: {rows} labels without ids for {} items", ids.len());
-                    return Err(Error::Import(format!("{text}. Nothing was imported. Give one for each, or ids.")));
+                    let text = format!(
+                        "{source}: {rows} labels without ids for {} items",
+                        ids.len()
+                    );
+                    return Err(Error::Import(format!(
+                        "{text}. Nothing was imported. Give one for each, or ids."
+                    )));
                 }
                 Item::Row(row, _) => ids.get(*row),
-                Item::Id(id, meant) => [Some(id), meant.as_ref()].into_iter().flatten().find(|id| self.has_item(id)),
+                Item::Id(id, meant) => [Some(id), meant.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .find(|id| self.has_item(id)),
             };
             match (id.cloned(), &given.item, &given.said) {
                 (Some(id), _, _) => found.push((id, given)),
                 (None, _, Said::Mark(Mark::Gone)) => {}
                 (None, Item::Id(id, _), _) if !seen.insert(id.clone()) => {}
-                (None, Item::Id(id, _), _) if gone.contains(&given.item) => left_out.push(id.clone()),
+                (None, Item::Id(id, _), _) if gone.contains(&given.item) => {
+                    left_out.push(id.clone())
+                }
                 (None, Item::Id(id, _), _) => unknown.push((id.clone(), given.place.clone())),
                 (None, Item::Row(..), _) => unreachable!("rows were counted"),
             }
         }
         if !unknown.is_empty() && !how.skip_unknown {
-            let listed = listed(unknown.iter().map(|(id, place)| format!("{id:?} ({place})")), unknown.len());
+            let listed = listed(
+                unknown
+                    .iter()
+                    .map(|(id, place)| format!("{id:?} ({place})")),
+                unknown.len(),
+            );
             let count = match unknown.len() {
                 1 => "1 id is".to_string(),
                 many => format!("{many} ids are"),
@@ -227,7 +286,13 @@ impl Project {
         let mut new = BTreeSet::new();
         for (_, given) in given {
             if let Said::Label { classes: named, .. } = &given.said {
-                new.extend(named.iter().map(|(name, _)| name).filter(|name| !classes.contains_key(*name)).cloned());
+                new.extend(
+                    named
+                        .iter()
+                        .map(|(name, _)| name)
+                        .filter(|name| !classes.contains_key(*name))
+                        .cloned(),
+                );
             }
         }
         let mut new: Vec<String> = new.into_iter().collect();
@@ -245,7 +310,11 @@ impl Project {
                 "{source}: more than 65,000 classes. Nothing was imported. Merge some."
             )));
         }
-        let ids = if new.is_empty() { 0 } else { labels.new_class().0 }..;
+        let ids = if new.is_empty() {
+            0
+        } else {
+            labels.new_class().0
+        }..;
         classes.extend(new.iter().cloned().zip(ids.map(ClassId)));
         Ok((classes, new))
     }
@@ -253,18 +322,26 @@ impl Project {
     /// Those of these items that have labels that differ.
     pub fn contradictions(&self, items: &BTreeSet<String>) -> Vec<Contradiction> {
         let differs = |item: &String| {
-            let mut labels = self.log().labels().labels_of(item).map(|(_, classes)| classes);
+            let mut labels = self
+                .log()
+                .labels()
+                .labels_of(item)
+                .map(|(_, classes)| classes);
             let first = labels.next();
             labels.any(|other| Some(other) != first)
         };
         let words = |item: &String| {
             let said = self.log().labels().labels_of(item);
-            said.map(|(who, classes)| (who.to_string(), self.log().label_in_words(classes))).collect()
+            said.map(|(who, classes)| (who.to_string(), self.log().label_in_words(classes)))
+                .collect()
         };
         items
             .iter()
             .filter(|item| differs(item))
-            .map(|item| Contradiction { item: item.clone(), labels: words(item) })
+            .map(|item| Contradiction {
+                item: item.clone(),
+                labels: words(item),
+            })
             .collect()
     }
 }
@@ -306,8 +383,15 @@ impl Plan {
         let default = how.annotator.clone().unwrap_or_else(|| source.to_string());
         for (item, given) in given {
             match &given.said {
-                Said::Label { annotator, classes: named, .. } => {
-                    let label: Classes = named.iter().map(|(name, weight)| (classes[name], *weight)).collect();
+                Said::Label {
+                    annotator,
+                    classes: named,
+                    ..
+                } => {
+                    let label: Classes = named
+                        .iter()
+                        .map(|(name, weight)| (classes[name], *weight))
+                        .collect();
                     let annotator = annotator.clone().unwrap_or_else(|| default.clone());
                     plan.label(project, &mut coming, item, &annotator, source, label);
                 }
@@ -329,14 +413,20 @@ impl Plan {
     ) {
         for name in names(annotator, source) {
             let place = (item.to_string(), name);
-            let before = coming.get(&place).map(Vec::as_slice).or_else(|| project.log().label_of(item, &place.1));
+            let before = coming
+                .get(&place)
+                .map(Vec::as_slice)
+                .or_else(|| project.log().label_of(item, &place.1));
             match before {
                 Some(before) if before == label => return self.known += 1,
                 Some(_) => {}
                 None => {
                     self.labels += 1;
                     self.touched.insert(item.to_string());
-                    let change = Change::Label { item: item.to_string(), classes: label.clone() };
+                    let change = Change::Label {
+                        item: item.to_string(),
+                        classes: label.clone(),
+                    };
                     self.decisions.push((place.1.clone(), change));
                     coming.insert(place, label);
                     return;
@@ -359,8 +449,13 @@ impl Plan {
 
     /// Submissions of one annotator each, in the order of the decisions.
     fn submissions(&self, source: &str, added: &[String], key: &str) -> Vec<Submission> {
-        let add = added.iter().map(|name| (String::new(), Decision::AddClass { name: name.clone() }));
-        let changes = self.decisions.iter().map(|(who, change)| (who.clone(), Decision::Change(change.clone())));
+        let add = added
+            .iter()
+            .map(|name| (String::new(), Decision::AddClass { name: name.clone() }));
+        let changes = self
+            .decisions
+            .iter()
+            .map(|(who, change)| (who.clone(), Decision::Change(change.clone())));
         let mut submissions: Vec<Submission> = Vec::new();
         for (annotator, decision) in add.chain(changes) {
             match submissions.last_mut() {
@@ -368,22 +463,37 @@ impl Plan {
                     last.decisions.push(decision);
                 }
                 _ => {
-                    let remark = Remark { source: Some(source.into()), ..Remark::default() };
+                    let remark = Remark {
+                        source: Some(source.into()),
+                        ..Remark::default()
+                    };
                     let key = String::new();
-                    submissions.push(Submission { key, annotator, decisions: vec![decision], replace: false, remark });
+                    submissions.push(Submission {
+                        key,
+                        annotator,
+                        decisions: vec![decision],
+                        replace: false,
+                        remark,
+                    });
                 }
             }
         }
         // Keys come from the content, so that an import that was killed half-way can be repeated: what is left is other
         // content then.
-        submissions.iter_mut().for_each(|one| one.key = format!("{key}/{}", digest(one)));
+        submissions
+            .iter_mut()
+            .for_each(|one| one.key = format!("{key}/{}", digest(one)));
         submissions
     }
 }
 
 fn digest(submission: &Submission) -> String {
-    let content = serde_json::to_vec(&(&submission.annotator, &submission.decisions)).unwrap_or_default();
-    Sha256::digest(content)[..12].iter().map(|byte| format!("{byte:02x}")).collect()
+    let content =
+        serde_json::to_vec(&(&submission.annotator, &submission.decisions)).unwrap_or_default();
+    Sha256::digest(content)[..12]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// `ann`, `ann (labels.csv)`, `ann (labels.csv, 2)`, ...

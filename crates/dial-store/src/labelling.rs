@@ -36,14 +36,36 @@ impl News {
     /// Everything in a log, and classes that stand in for those that are missing.
     pub fn whole(log: &Log) -> News {
         let labels = log.labels();
-        let mut events: Vec<(u64, Event)> = labels.events().iter().map(|event| (0, event.clone())).collect();
+        let mut events: Vec<(u64, Event)> = labels
+            .events()
+            .iter()
+            .map(|event| (0, event.clone()))
+            .collect();
         let missing = 2u16.saturating_sub(labels.classes().len() as u16);
         for stand_in in 0..missing {
-            let (class, group) = (ClassId(labels.new_class().0 + stand_in), labels.new_group() + u64::from(stand_in));
-            let change = Change::AddClass { class, name: format!("\u{1}{stand_in}") };
-            events.push((0, Event { group, annotator: String::new(), change }));
+            let (class, group) = (
+                ClassId(labels.new_class().0 + stand_in),
+                labels.new_group() + u64::from(stand_in),
+            );
+            let change = Change::AddClass {
+                class,
+                name: format!("\u{1}{stand_in}"),
+            };
+            events.push((
+                0,
+                Event {
+                    group,
+                    annotator: String::new(),
+                    change,
+                },
+            ));
         }
-        News { events, version: log.version(), anew: true, pretends: missing > 0 }
+        News {
+            events,
+            version: log.version(),
+            anew: true,
+            pretends: missing > 0,
+        }
     }
 }
 
@@ -53,9 +75,19 @@ impl Labelling {
     /// # Errors
     /// What a solve may fail with; cancelled.
     pub fn new(ground: Ground, log: &Log, control: &Control) -> Result<Labelling> {
-        let News { events, version, pretends, .. } = News::whole(log);
+        let News {
+            events,
+            version,
+            pretends,
+            ..
+        } = News::whole(log);
         let session = ground.session(events.into_iter().map(|(_, event)| event), control)?;
-        Ok(Labelling { ground, session, version, pretends })
+        Ok(Labelling {
+            ground,
+            session,
+            version,
+            pretends,
+        })
     }
 
     /// What a log has that is not known here.
@@ -64,8 +96,16 @@ impl Labelling {
             true if self.version < log.version() => News::whole(log),
             _ => {
                 let new = &log.records()[self.version.min(log.version()) as usize..];
-                let events = new.iter().filter_map(|record| Some((record.seq, record.event()?))).collect();
-                News { events, version: log.version(), anew: false, pretends: self.pretends }
+                let events = new
+                    .iter()
+                    .filter_map(|record| Some((record.seq, record.event()?)))
+                    .collect();
+                News {
+                    events,
+                    version: log.version(),
+                    anew: false,
+                    pretends: self.pretends,
+                }
             }
         }
     }
@@ -75,13 +115,23 @@ impl Labelling {
     /// # Errors
     /// As [`Labelling::new`].
     pub fn follow(&mut self, news: News, control: &Control) -> Result<()> {
-        let News { events, version, anew, pretends } = news;
+        let News {
+            events,
+            version,
+            anew,
+            pretends,
+        } = news;
         if anew {
-            self.session = self.ground.session(events.into_iter().map(|(_, event)| event), control)?;
+            self.session = self
+                .ground
+                .session(events.into_iter().map(|(_, event)| event), control)?;
         } else if !events.is_empty() {
             control.start("spreading labels", events.len());
             for some in events.chunks(TOGETHER) {
-                self.session.extend(some.iter().map(|(_, event)| event.clone()), &control.quiet())?;
+                self.session.extend(
+                    some.iter().map(|(_, event)| event.clone()),
+                    &control.quiet(),
+                )?;
                 self.version = some.last().map_or(self.version, |(seq, _)| *seq);
                 control.advance(some.len())?;
             }
@@ -122,42 +172,93 @@ mod tests {
 
     fn submit(project: &mut Project, key: &str, decisions: Vec<Decision>) {
         let (annotator, remark) = (String::new(), Default::default());
-        let submission = Submission { key: key.into(), annotator, decisions, replace: false, remark };
+        let submission = Submission {
+            key: key.into(),
+            annotator,
+            decisions,
+            replace: false,
+            remark,
+        };
         project.submit_one(submission, 1).unwrap();
     }
 
     fn label(item: &str, class: u16) -> Decision {
-        Decision::Change(Change::Label { item: item.into(), classes: vec![(ClassId(class), 1.0)] })
+        Decision::Change(Change::Label {
+            item: item.into(),
+            classes: vec![(ClassId(class), 1.0)],
+        })
     }
 
     #[test]
     fn stand_ins_give_way_and_following_is_replaying() {
         let control = Control::new();
-        let x: Vec<f64> = (0..40).map(|i| f64::from(i) + if i < 20 { 0.0 } else { 100.0 }).collect();
-        let recipe = Recipe { items: 40, k: 5, ..Recipe::new("", ReadOptions::default()) };
+        let x: Vec<f64> = (0..40)
+            .map(|i| f64::from(i) + if i < 20 { 0.0 } else { 100.0 })
+            .collect();
+        let recipe = Recipe {
+            items: 40,
+            k: 5,
+            ..Recipe::new("", ReadOptions::default())
+        };
         let ground = || {
             let features = Features::f64(&x, 40, 1).unwrap();
             Ground::of(features, Items::rows(40), recipe.clone(), &control).unwrap()
         };
         let mut project = Project::on(Box::new(Memory::new("p")), None, None).unwrap();
-        let settings = Decision::Change(Change::Settings { prior_strength: 1e-4, expected_clusters: 20 });
-        submit(&mut project, "new", vec![Decision::Recipe(Box::new(recipe.clone())), settings]);
+        let settings = Decision::Change(Change::Settings {
+            prior_strength: 1e-4,
+            expected_clusters: 20,
+        });
+        submit(
+            &mut project,
+            "new",
+            vec![Decision::Recipe(Box::new(recipe.clone())), settings],
+        );
         let mut labelling = Labelling::new(ground(), project.log(), &control).unwrap();
         assert!(labelling.pretends());
         let first = labelling.session().ask(1).unwrap().questions.remove(0);
-        submit(&mut project, "a", vec![Decision::AddClass { name: "low".into() }, label(&first.item, 0)]);
-        labelling.follow(labelling.news(project.log()), &control).unwrap();
+        submit(
+            &mut project,
+            "a",
+            vec![
+                Decision::AddClass { name: "low".into() },
+                label(&first.item, 0),
+            ],
+        );
+        labelling
+            .follow(labelling.news(project.log()), &control)
+            .unwrap();
         assert!(labelling.pretends() && labelling.session().labelled() == [first.node]);
         // The second question is on the other side, where nothing was heard.
         let second = labelling.session().ask(1).unwrap().questions.remove(0);
         assert_ne!(first.node.index() < 20, second.node.index() < 20);
-        submit(&mut project, "b", vec![Decision::AddClass { name: "high".into() }, label(&second.item, 1)]);
-        labelling.follow(labelling.news(project.log()), &control).unwrap();
+        submit(
+            &mut project,
+            "b",
+            vec![
+                Decision::AddClass {
+                    name: "high".into(),
+                },
+                label(&second.item, 1),
+            ],
+        );
+        labelling
+            .follow(labelling.news(project.log()), &control)
+            .unwrap();
         assert!(!labelling.pretends());
-        submit(&mut project, "c", vec![label("7", u16::from(first.node.index() >= 20))]);
-        labelling.follow(labelling.news(project.log()), &control).unwrap();
+        submit(
+            &mut project,
+            "c",
+            vec![label("7", u16::from(first.node.index() >= 20))],
+        );
+        labelling
+            .follow(labelling.news(project.log()), &control)
+            .unwrap();
         let replayed = Labelling::new(ground(), project.log(), &control).unwrap();
-        assert_eq!(labelling.session().ask(3).unwrap(), replayed.session().ask(3).unwrap());
+        assert_eq!(
+            labelling.session().ask(3).unwrap(),
+            replayed.session().ask(3).unwrap()
+        );
         assert_eq!(labelling.session().field(), replayed.session().field());
         assert_eq!(labelling.news(project.log()).events, []);
     }

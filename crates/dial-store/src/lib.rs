@@ -57,7 +57,9 @@ pub use submit::{Decision, Receipt, Submission};
 /// A new id, random: 128 bits in hexadecimal.
 pub fn random_id() -> Result<String> {
     let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Error::Disk { place: "random numbers".into(), why: error.to_string() })?;
+    getrandom::fill(&mut bytes).map_err(|error| Error::Disk {
+        place: "random numbers".into(),
+        why: error.to_string(),
+    })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

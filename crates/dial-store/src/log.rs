@@ -81,8 +81,14 @@ impl Log {
     /// apply.
     pub fn append(&mut self, record: Record) -> Result<()> {
         let body = record.body();
-        if serde_json::from_str::<Record>(&body).map(|again| again.body()).ok().as_deref() != Some(&body) {
-            let text = "it holds a number that is not finite. Nothing was changed. Send a finite one.";
+        if serde_json::from_str::<Record>(&body)
+            .map(|again| again.body())
+            .ok()
+            .as_deref()
+            != Some(&body)
+        {
+            let text =
+                "it holds a number that is not finite. Nothing was changed. Send a finite one.";
             return Err(Error::Submission(text.into()));
         }
         if let Some(event) = record.event() {
@@ -129,8 +135,17 @@ impl Log {
         links.truncate(to as usize);
         let mut records = std::mem::take(&mut self.records);
         records.truncate(to as usize);
-        let mut log = Log { start: self.start, labels: std::mem::take(&mut self.labels), ..Log::new("") };
-        log.labels.cut(records.iter().filter(|record| record.change().is_some()).count());
+        let mut log = Log {
+            start: self.start,
+            labels: std::mem::take(&mut self.labels),
+            ..Log::new("")
+        };
+        log.labels.cut(
+            records
+                .iter()
+                .filter(|record| record.change().is_some())
+                .count(),
+        );
         records.into_iter().for_each(|record| log.book(record));
         *self = Log { links, ..log };
     }
@@ -148,7 +163,10 @@ impl Log {
     /// The records after a place, each with its link.
     pub fn chained(&self, after: u64) -> Vec<(Record, Chain)> {
         // Cut before cloning: skipping a zip would clone what it skips.
-        let (records, links) = (&self.records[after as usize..], &self.links[after as usize..]);
+        let (records, links) = (
+            &self.records[after as usize..],
+            &self.links[after as usize..],
+        );
         records.iter().cloned().zip(links.iter().copied()).collect()
     }
 
@@ -178,15 +196,19 @@ impl Log {
     pub fn looks(&self) -> Vec<Look> {
         let schema = self.labels.schema();
         let ids = || (0..schema.len()).map(|id| ClassId(id as u16));
-        let own =
-            |class: ClassId| Some(&schema[class.index()].name).filter(|name| name.len() == 1 && KEYS.contains(*name));
+        let own = |class: ClassId| {
+            Some(&schema[class.index()].name).filter(|name| name.len() == 1 && KEYS.contains(*name))
+        };
         let chosen: HashSet<&str> = self
             .looks
             .values()
             .map(|look| look.key.as_str())
             .chain(ids().filter_map(|id| own(id).map(String::as_str)))
             .collect();
-        let mut free = KEYS.chars().map(String::from).filter(|key| !chosen.contains(key.as_str()));
+        let mut free = KEYS
+            .chars()
+            .map(String::from)
+            .filter(|key| !chosen.contains(key.as_str()));
         let look = |class: ClassId| match (self.looks.get(&class), own(class)) {
             (Some(look), _) => look.clone(),
             (None, Some(name)) => default_look(class, name.clone()),
@@ -207,12 +229,20 @@ impl Log {
 
     /// The present name of a class.
     pub fn class_name(&self, class: ClassId) -> &str {
-        self.labels.schema().get(class.index()).map_or("?", |class| class.name.as_str())
+        self.labels
+            .schema()
+            .get(class.index())
+            .map_or("?", |class| class.name.as_str())
     }
 
     /// The class that stands for a class after merges.
     pub fn resolved(&self, class: ClassId) -> ClassId {
-        match self.labels.schema().get(class.index()).map(|class| class.fate) {
+        match self
+            .labels
+            .schema()
+            .get(class.index())
+            .map(|class| class.fate)
+        {
             Some(Fate::Merged(into)) => self.resolved(into),
             _ => class,
         }
@@ -230,12 +260,22 @@ impl Log {
         }
         let mut seen = HashSet::new();
         let mut live = Vec::new();
-        for record in self.records.iter().rev().filter(|record| !undone.contains(&record.group)) {
+        for record in self
+            .records
+            .iter()
+            .rev()
+            .filter(|record| !undone.contains(&record.group))
+        {
             if let Some(Change::Label { item, classes }) = record.change()
                 && seen.insert((item.as_str(), record.annotator.as_str()))
             {
                 let (item, annotator) = (item.as_str(), record.annotator.as_str());
-                live.push(Live { seq: record.seq, item, annotator, classes: self.merged(classes) });
+                live.push(Live {
+                    seq: record.seq,
+                    item,
+                    annotator,
+                    classes: self.merged(classes),
+                });
             }
         }
         live.reverse();
@@ -245,7 +285,10 @@ impl Log {
     /// The classes of a label after merges, weights of one class added up.
     fn merged(&self, classes: &[(ClassId, f64)]) -> Vec<(ClassId, f64)> {
         let mut merged: Vec<(ClassId, f64)> = Vec::new();
-        for (class, weight) in classes.iter().map(|&(class, weight)| (self.resolved(class), weight)) {
+        for (class, weight) in classes
+            .iter()
+            .map(|&(class, weight)| (self.resolved(class), weight))
+        {
             match merged.iter_mut().find(|(other, _)| *other == class) {
                 Some((_, sum)) => *sum += weight,
                 None => merged.push((class, weight)),
@@ -256,14 +299,19 @@ impl Log {
 
     /// The names of a label, as in `cat` or `cat 0.6, dog 0.4`.
     pub fn label_in_words(&self, classes: &[(ClassId, f64)]) -> String {
-        let named: Vec<(&str, f64)> =
-            classes.iter().map(|(class, weight)| (self.class_name(*class), *weight)).collect();
+        let named: Vec<(&str, f64)> = classes
+            .iter()
+            .map(|(class, weight)| (self.class_name(*class), *weight))
+            .collect();
         in_words(&named)
     }
 
     /// The live label that an annotator gave an item.
     pub fn label_of(&self, item: &str, annotator: &str) -> Option<&[(ClassId, f64)]> {
-        self.labels.labels_of(item).find(|(who, _)| *who == annotator).map(|(_, classes)| classes)
+        self.labels
+            .labels_of(item)
+            .find(|(who, _)| *who == annotator)
+            .map(|(_, classes)| classes)
     }
 
     /// The record of the live label that an annotator gave an item.
@@ -274,8 +322,13 @@ impl Log {
 
     /// The group that an earlier part of an import under this key is in, if it still stands.
     pub fn group_of_import(&self, key: &str) -> Option<u64> {
-        let part =
-            |record: &&Record| record.key.as_ref().and_then(|own| own.strip_prefix(key)?.strip_prefix('/')).is_some();
+        let part = |record: &&Record| {
+            record
+                .key
+                .as_ref()
+                .and_then(|own| own.strip_prefix(key)?.strip_prefix('/'))
+                .is_some()
+        };
         let group = self.records.iter().rev().find(part)?.group;
         self.labels.is_live(group).then_some(group)
     }
@@ -285,7 +338,11 @@ impl Log {
 pub(crate) fn in_words(classes: &[(&str, f64)]) -> String {
     match classes {
         [(class, weight)] if *weight == 1.0 => class.to_string(),
-        many => many.iter().map(|(class, weight)| format!("{class} {weight}")).collect::<Vec<_>>().join(", "),
+        many => many
+            .iter()
+            .map(|(class, weight)| format!("{class} {weight}"))
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 
@@ -293,9 +350,11 @@ impl Record {
     /// The event of the core in this record.
     pub fn event(&self) -> Option<Event> {
         match &self.entry {
-            Entry::Change(change) => {
-                Some(Event { group: self.group, annotator: self.annotator.clone(), change: change.clone() })
-            }
+            Entry::Change(change) => Some(Event {
+                group: self.group,
+                annotator: self.annotator.clone(),
+                change: change.clone(),
+            }),
             _ => None,
         }
     }
@@ -312,15 +371,19 @@ impl Record {
 /// Seven colours that people with any colour vision tell apart (Okabe and Ito; their black cannot be seen on a dark page), then
 /// others as far from these and from each other as can be (some of Tol's), then lighter ones.
 const COLOURS: [&str; 16] = [
-    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#999933", "#aa4499", "#a6744d",
-    "#6f6fd6", "#7fd8be", "#e69466", "#e0afca", "#99d2f2", "#a0a0a0",
+    "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#999933",
+    "#aa4499", "#a6744d", "#6f6fd6", "#7fd8be", "#e69466", "#e0afca", "#99d2f2", "#a0a0a0",
 ];
 
 /// Keys that label: the digits, then letters that no other key of the page uses.
 const KEYS: &str = "1234567890qwertyiopasdfghjklbnm";
 
 fn default_look(class: ClassId, key: String) -> Look {
-    Look { class, colour: COLOURS[class.index() % COLOURS.len()].into(), key }
+    Look {
+        class,
+        colour: COLOURS[class.index() % COLOURS.len()].into(),
+        key,
+    }
 }
 
 #[cfg(test)]
@@ -330,16 +393,48 @@ mod tests {
     #[test]
     fn classes_that_are_named_like_keys_have_them() {
         let mut log = Log::new("p");
-        let add = |(id, name): (u16, &str)| Change::AddClass { class: ClassId(id), name: name.into() };
+        let add = |(id, name): (u16, &str)| Change::AddClass {
+            class: ClassId(id),
+            name: name.into(),
+        };
         for (seq, change) in (1..).zip((0..).zip(["cat", "1", "dog", "0", "long"]).map(add)) {
-            let (annotator, entry, remark) = (String::new(), Entry::Change(change), Default::default());
-            log.append(Record { seq, key: None, time: 0, annotator, group: 0, entry, remark }).unwrap();
+            let (annotator, entry, remark) =
+                (String::new(), Entry::Change(change), Default::default());
+            log.append(Record {
+                seq,
+                key: None,
+                time: 0,
+                annotator,
+                group: 0,
+                entry,
+                remark,
+            })
+            .unwrap();
         }
-        let keys = |log: &Log| log.looks().into_iter().map(|look| look.key).collect::<Vec<String>>().join(" ");
+        let keys = |log: &Log| {
+            log.looks()
+                .into_iter()
+                .map(|look| look.key)
+                .collect::<Vec<String>>()
+                .join(" ")
+        };
         assert_eq!(keys(&log), "2 1 3 0 4");
-        let look = Look { class: ClassId(2), colour: "#000000".into(), key: "2".into() };
+        let look = Look {
+            class: ClassId(2),
+            colour: "#000000".into(),
+            key: "2".into(),
+        };
         let (annotator, entry, remark) = (String::new(), Entry::Look(look), Default::default());
-        log.append(Record { seq: 6, key: None, time: 0, annotator, group: 1, entry, remark }).unwrap();
+        log.append(Record {
+            seq: 6,
+            key: None,
+            time: 0,
+            annotator,
+            group: 1,
+            entry,
+            remark,
+        })
+        .unwrap();
         assert_eq!(keys(&log), "3 1 2 0 4");
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::{
-    Acquisition, Certified, CompactGraph, Control, Doubt, Effort, Event, Features, Items, Lists, Metric, Neighbours,
-    Options, Poisson, Precision, Propagation, Search, Session, Setting,
+    Acquisition, Certified, CompactGraph, Control, Doubt, Effort, Event, Features, Items, Lists,
+    Metric, Neighbours, Options, Poisson, Precision, Propagation, Search, Session, Setting,
 };
 use dial_data::{Fingerprint, GraphFile, Pool, write_graph};
 
@@ -37,7 +37,12 @@ impl Ground {
     ///
     /// # Errors
     /// What building may fail with; an acquisition that a session on a graph alone cannot use.
-    pub fn of(features: Features<'_>, items: Items, recipe: Recipe, control: &Control) -> Result<Ground> {
+    pub fn of(
+        features: Features<'_>,
+        items: Items,
+        recipe: Recipe,
+        control: &Control,
+    ) -> Result<Ground> {
         let graph = build_graph(features, &recipe, control)?;
         Ground::on(graph, items, recipe, control)
     }
@@ -46,10 +51,20 @@ impl Ground {
     ///
     /// # Errors
     /// As [`Ground::of`].
-    pub fn on(graph: CompactGraph, items: Items, recipe: Recipe, control: &Control) -> Result<Ground> {
+    pub fn on(
+        graph: CompactGraph,
+        items: Items,
+        recipe: Recipe,
+        control: &Control,
+    ) -> Result<Ground> {
         let setting = setting(&graph, &recipe, items)?;
         let options = options(&setting, &recipe, control)?;
-        Ok(Ground { recipe, setting, options, graph })
+        Ok(Ground {
+            recipe,
+            setting,
+            options,
+            graph,
+        })
     }
 
     /// Asks for these nodes only.
@@ -67,12 +82,25 @@ impl Ground {
     ///
     /// # Errors
     /// What writing may fail with.
-    pub fn keep_graph(&self, folder: &Folder, dim: usize, features: Fingerprint, control: &Control) -> Result<()> {
-        match GraphFile::open(folder.graph()).is_ok_and(|file| fits(file.recipe(), &self.recipe, features)) {
+    pub fn keep_graph(
+        &self,
+        folder: &Folder,
+        dim: usize,
+        features: Fingerprint,
+        control: &Control,
+    ) -> Result<()> {
+        match GraphFile::open(folder.graph())
+            .is_ok_and(|file| fits(file.recipe(), &self.recipe, features))
+        {
             true => Ok(()),
             false => {
                 let of_file = file_recipe(&self.recipe, self.graph.n(), dim, features);
-                Ok(write_graph(&folder.graph(), &self.graph, &of_file, control)?)
+                Ok(write_graph(
+                    &folder.graph(),
+                    &self.graph,
+                    &of_file,
+                    control,
+                )?)
             }
         }
     }
@@ -81,8 +109,17 @@ impl Ground {
     ///
     /// # Errors
     /// Fewer than two classes (N12), or what a solve may fail with.
-    pub fn session(&self, events: impl IntoIterator<Item = Event>, control: &Control) -> Result<Session<'static>> {
-        Ok(Session::resume(self.setting.clone(), self.options.clone(), events, control)?)
+    pub fn session(
+        &self,
+        events: impl IntoIterator<Item = Event>,
+        control: &Control,
+    ) -> Result<Session<'static>> {
+        Ok(Session::resume(
+            self.setting.clone(),
+            self.options.clone(),
+            events,
+            control,
+        )?)
     }
 }
 
@@ -102,7 +139,12 @@ impl Material {
     /// # Errors
     /// What reading the pool and building the graph may fail with; an acquisition that a project cannot use.
     pub fn open(recipe: &Recipe, folder: &Folder, control: &Control) -> Result<Material> {
-        let mut pool = dial_data::open(&recipe.pool_now(&folder.0), &recipe.reading_now(&folder.0), SEED, control)?;
+        let mut pool = dial_data::open(
+            &recipe.pool_now(&folder.0),
+            &recipe.reading_now(&folder.0),
+            SEED,
+            control,
+        )?;
         if recipe.drop_zero_rows && recipe.metric == Metric::Cosine {
             pool.drop_zero_rows()?;
         }
@@ -113,20 +155,35 @@ impl Material {
     ///
     /// # Errors
     /// As [`Material::open`].
-    pub fn of(pool: Pool, recipe: &Recipe, folder: Option<&Folder>, control: &Control) -> Result<Material> {
+    pub fn of(
+        pool: Pool,
+        recipe: &Recipe,
+        folder: Option<&Folder>,
+        control: &Control,
+    ) -> Result<Material> {
         let fingerprint = Fingerprint::of(&pool.matrix);
         let changed = fingerprint.to_string() != recipe.features || pool.matrix.n != recipe.items;
-        let recipe = Recipe { features: fingerprint.to_string(), items: pool.matrix.n, ..recipe.clone() };
+        let recipe = Recipe {
+            features: fingerprint.to_string(),
+            items: pool.matrix.n,
+            ..recipe.clone()
+        };
         let items = match &pool.ids {
             Some(ids) => Items::named(ids.clone())?,
             None => Items::rows(pool.matrix.n),
         };
         let askable = askable(&pool, &recipe.ignore_labels);
-        let ground = match folder.and_then(|folder| saved_graph(&pool, &recipe, fingerprint, folder, control)) {
+        let ground = match folder
+            .and_then(|folder| saved_graph(&pool, &recipe, fingerprint, folder, control))
+        {
             Some(graph) => Ground::on(graph, items, recipe, control)?,
             None => Ground::of(pool.matrix.features()?, items, recipe, control)?,
         };
-        Ok(Material { pool, changed, ground: ground.asking_only(askable) })
+        Ok(Material {
+            pool,
+            changed,
+            ground: ground.asking_only(askable),
+        })
     }
 
     /// Keeps the graph in the folder of the project, unless the one there is the same.
@@ -134,18 +191,34 @@ impl Material {
     /// # Errors
     /// What writing may fail with.
     pub fn keep_graph(&self, folder: &Folder, control: &Control) -> Result<()> {
-        self.ground.keep_graph(folder, self.pool.matrix.dim, Fingerprint::of(&self.pool.matrix), control)
+        self.ground.keep_graph(
+            folder,
+            self.pool.matrix.dim,
+            Fingerprint::of(&self.pool.matrix),
+            control,
+        )
     }
 }
 
 fn file_recipe(recipe: &Recipe, n: usize, dim: usize, features: Fingerprint) -> dial_data::Recipe {
     let search = recipe.search.for_pool(n, dim).to_string();
-    let Recipe { k, kernel, metric, .. } = *recipe;
-    dial_data::Recipe { k, kernel, metric, search, seed: SEED, dim, features }
+    let Recipe {
+        k, kernel, metric, ..
+    } = *recipe;
+    dial_data::Recipe {
+        k,
+        kernel,
+        metric,
+        search,
+        seed: SEED,
+        dim,
+        features,
+    }
 }
 
 fn fits(file: &dial_data::Recipe, recipe: &Recipe, features: Fingerprint) -> bool {
-    file.features == features && (file.k, file.kernel, file.metric) == (recipe.k, recipe.kernel, recipe.metric)
+    file.features == features
+        && (file.k, file.kernel, file.metric) == (recipe.k, recipe.kernel, recipe.metric)
 }
 
 /// The graph of the folder, if it is whole and that of this pool: a cache, so anything wrong with it is no error.
@@ -168,30 +241,55 @@ fn build_graph(features: Features<'_>, recipe: &Recipe, control: &Control) -> Re
     let (k, metric, zero) = (recipe.k, recipe.metric, recipe.zero_vectors);
     let (neighbours, order) = match recipe.search.for_pool(features.n(), features.dim()) {
         Search::Approximate => {
-            let found = Neighbours::approximate(features, k, metric, zero, SEED, Effort::default(), control)?;
+            let found = Neighbours::approximate(
+                features,
+                k,
+                metric,
+                zero,
+                SEED,
+                Effort::default(),
+                control,
+            )?;
             (found.neighbours, Some(found.order))
         }
         _ => (Neighbours::exact(features, k, metric, zero, control)?, None),
     };
-    Ok(CompactGraph::assemble(&Lists::from(&neighbours), recipe.kernel, order, control)?)
+    Ok(CompactGraph::assemble(
+        &Lists::from(&neighbours),
+        recipe.kernel,
+        order,
+        control,
+    )?)
 }
 
 fn setting(graph: &CompactGraph, recipe: &Recipe, items: Items) -> Result<Setting<'static>> {
     let degrees = &graph.parts().degrees;
-    let tau = recipe.tau.value(degrees.iter().sum::<f64>() / degrees.len() as f64);
+    let tau = recipe
+        .tau
+        .value(degrees.iter().sum::<f64>() / degrees.len() as f64);
     Ok(match recipe.precision {
         Precision::Faithful => {
             let graph = Arc::new(graph.to_graph());
             let kernel = Arc::new(Poisson::new(Arc::clone(&graph), tau)?);
-            Setting { kernel, graph: Some(graph), items }
+            Setting {
+                kernel,
+                graph: Some(graph),
+                items,
+            }
         }
-        Precision::Certified => {
-            Setting { kernel: Arc::new(Certified::new(Arc::new(graph.clone()), tau)?), graph: None, items }
-        }
+        Precision::Certified => Setting {
+            kernel: Arc::new(Certified::new(Arc::new(graph.clone()), tau)?),
+            graph: None,
+            items,
+        },
     })
 }
 
-fn options(setting: &Setting<'static>, recipe: &Recipe, control: &Control) -> Result<Options<'static>> {
+fn options(
+    setting: &Setting<'static>,
+    recipe: &Recipe,
+    control: &Control,
+) -> Result<Options<'static>> {
     Ok(Options {
         acquisition: acquisition(recipe.acquisition, &setting.kernel, control)?,
         policy: recipe.policy,
@@ -203,7 +301,11 @@ fn options(setting: &Setting<'static>, recipe: &Recipe, control: &Control) -> Re
     })
 }
 
-fn acquisition(method: Method, kernel: &Arc<dyn Propagation>, control: &Control) -> Result<Arc<dyn Acquisition>> {
+fn acquisition(
+    method: Method,
+    kernel: &Arc<dyn Propagation>,
+    control: &Control,
+) -> Result<Arc<dyn Acquisition>> {
     match method {
         Method::Auto => Ok(Arc::new(Doubt::new(Arc::clone(kernel), control)?)),
         Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
@@ -217,7 +319,9 @@ fn acquisition(method: Method, kernel: &Arc<dyn Propagation>, control: &Control)
 fn askable(pool: &Pool, ignored: &[String]) -> Option<Arc<Vec<bool>>> {
     let truth = pool.truth.as_ref().filter(|_| !ignored.is_empty())?;
     let asked = |label: &Option<u16>| {
-        label.and_then(|class| truth.classes.get(usize::from(class))).is_none_or(|class| !ignored.contains(class))
+        label
+            .and_then(|class| truth.classes.get(usize::from(class)))
+            .is_none_or(|class| !ignored.contains(class))
     };
     Some(Arc::new(truth.labels.iter().map(asked).collect()))
 }

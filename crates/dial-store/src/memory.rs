@@ -22,7 +22,13 @@ impl Memory {
     /// An empty log.
     pub fn new(project: &str) -> Memory {
         let head = first_link(project);
-        Memory { project: project.into(), records: Vec::new(), head, leases: Vec::new(), kept: BTreeMap::new() }
+        Memory {
+            project: project.into(),
+            records: Vec::new(),
+            head,
+            leases: Vec::new(),
+            kept: BTreeMap::new(),
+        }
     }
 }
 
@@ -46,7 +52,8 @@ impl Store for Memory {
         self.head = head;
         for (record, _) in records {
             if let Some((item, annotator)) = answered(record) {
-                self.leases.retain(|lease| lease.item != item || lease.annotator != annotator);
+                self.leases
+                    .retain(|lease| lease.item != item || lease.annotator != annotator);
             }
             self.records.push(record.clone());
         }
@@ -57,7 +64,8 @@ impl Store for Memory {
         self.leases.retain(|lease| wanted.now < lease.until);
         let chosen = wanted.choose(&self.leases);
         if let Some(lease) = &chosen {
-            self.leases.retain(|other| other.item != lease.item || other.annotator != lease.annotator);
+            self.leases
+                .retain(|other| other.item != lease.item || other.annotator != lease.annotator);
             self.leases.push(lease.clone());
         }
         Ok(chosen)
@@ -77,7 +85,11 @@ impl Store for Memory {
     }
 
     fn copy_to(&mut self, file: &Path) -> Result<()> {
-        Err(Error::place(file, "a project in memory has no backup", "Make a project on disk."))
+        Err(Error::place(
+            file,
+            "a project in memory has no backup",
+            "Make a project on disk.",
+        ))
     }
 
     fn close(&mut self) {}
@@ -90,9 +102,9 @@ impl Store for Memory {
 /// The item and annotator of a record that answers a question.
 pub(crate) fn answered(record: &Record) -> Option<(&str, &str)> {
     match &record.entry {
-        Entry::Change(Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item }) => {
-            Some((item, &record.annotator))
-        }
+        Entry::Change(
+            Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item },
+        ) => Some((item, &record.annotator)),
         _ => None,
     }
 }

@@ -37,12 +37,22 @@ pub(crate) fn newest(migrations: &[Migration]) -> u32 {
 }
 
 /// Brings an older database to the newest format, after a backup beside it.
-pub(crate) fn up_to_date(file: &Path, connection: &mut Connection, migrations: &[Migration]) -> Result<()> {
+pub(crate) fn up_to_date(
+    file: &Path,
+    connection: &mut Connection,
+    migrations: &[Migration],
+) -> Result<()> {
     let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
-    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+    let found: u32 = connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(failed)?;
     let known = newest(migrations);
     if found > known {
-        return Err(Error::Newer { place: file.display().to_string(), found, known });
+        return Err(Error::Newer {
+            place: file.display().to_string(),
+            found,
+            known,
+        });
     }
     if found == known {
         return Ok(());
@@ -55,14 +65,21 @@ pub(crate) fn up_to_date(file: &Path, connection: &mut Connection, migrations: &
         let part = file.with_extension(format!("format-{found}.part"));
         // What an earlier attempt left is no backup.
         let _ = std::fs::remove_file(&part);
-        connection.backup("main", &part, None::<fn(rusqlite::backup::Progress)>).map_err(failed)?;
-        std::fs::File::open(&part).and_then(|file| file.sync_all()).map_err(|error| Error::io(&part, &error))?;
+        connection
+            .backup("main", &part, None::<fn(rusqlite::backup::Progress)>)
+            .map_err(failed)?;
+        std::fs::File::open(&part)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| Error::io(&part, &error))?;
         std::fs::rename(&part, &backup).map_err(|error| Error::io(&backup, &error))?;
         place::sync_folder_of(&backup)?;
     }
     (|| {
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        migrations.iter().skip(found as usize - 1).try_for_each(|step| step(&change))?;
+        migrations
+            .iter()
+            .skip(found as usize - 1)
+            .try_for_each(|step| step(&change))?;
         change.pragma_update(None, "user_version", known)?;
         change.commit()
     })()

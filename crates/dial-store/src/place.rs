@@ -71,21 +71,35 @@ impl Lock {
     /// Takes a project, or says who has it.
     pub fn take(folder: &Folder, now: u64) -> Result<Lock> {
         let (lock, holder) = (folder.0.join("lock"), folder.0.join("holder.json"));
-        let file = File::options().create(true).truncate(false).write(true).open(&lock);
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock);
         let file = file.map_err(|error| Error::io(&lock, &error))?;
         if file.try_lock().is_err() {
             let holder = match Holder::read(&holder) {
                 Some(Holder { pid, since }) => {
-                    format!("the project is open in process {pid} since {}", crate::time::in_words(since))
+                    format!(
+                        "the project is open in process {pid} since {}",
+                        crate::time::in_words(since)
+                    )
                 }
                 None => "the project is open in another process".to_string(),
             };
-            return Err(Error::Held { place: folder.0.display().to_string(), holder });
+            return Err(Error::Held {
+                place: folder.0.display().to_string(),
+                holder,
+            });
         }
-        let us = Holder { pid: std::process::id(), since: now };
+        let us = Holder {
+            pid: std::process::id(),
+            since: now,
+        };
         // Only for the message: without it the lock holds all the same.
         let part = folder.0.join("holder.part");
-        let _ = fs::write(&part, serde_json::to_vec(&us).unwrap_or_default()).and_then(|()| fs::rename(part, &holder));
+        let _ = fs::write(&part, serde_json::to_vec(&us).unwrap_or_default())
+            .and_then(|()| fs::rename(part, &holder));
         Ok(Lock { file, holder })
     }
 }
@@ -103,7 +117,11 @@ impl Holder {
     /// Who has a project that is locked. Whoever has just locked it may not have said so yet, so that what is there is of a
     /// process that is no more: then we look again, for a while.
     fn read(file: &Path) -> Option<Holder> {
-        let look = || fs::read(file).ok().and_then(|text| serde_json::from_slice::<Holder>(&text).ok());
+        let look = || {
+            fs::read(file)
+                .ok()
+                .and_then(|text| serde_json::from_slice::<Holder>(&text).ok())
+        };
         for _ in 0..50 {
             match look() {
                 Some(holder) if holder.lives() => return Some(holder),
@@ -121,26 +139,43 @@ impl Holder {
 
 /// Makes the name of a file as safe as the file itself: syncs the folder it is in.
 pub(crate) fn sync_folder_of(file: &Path) -> Result<()> {
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = file
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     if cfg!(unix) {
-        File::open(parent).and_then(|parent| parent.sync_all()).map_err(|error| Error::io(parent, &error))?;
+        File::open(parent)
+            .and_then(|parent| parent.sync_all())
+            .map_err(|error| Error::io(parent, &error))?;
     }
     Ok(())
 }
 
 /// Makes a new folder that appears whole or not at all: it is made beside its place and then named.
-pub(crate) fn made_at_once(folder: &Path, journal: Journal, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub(crate) fn made_at_once(
+    folder: &Path,
+    journal: Journal,
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     if folder.exists() {
-        return Err(Error::place(folder, "is there already", "Choose another name, or go on with the project."));
+        return Err(Error::place(
+            folder,
+            "is there already",
+            "Choose another name, or go on with the project.",
+        ));
     }
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = folder
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     if journal == Journal::Wal {
         check_file_system(parent)?;
     }
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let part = parent.join(format!(".{name}.{}.part", std::process::id()));
     fs::create_dir(&part).map_err(|error| Error::io(&part, &error))?;
-    let made = make(&part).and_then(|()| fs::rename(&part, folder).map_err(|error| Error::io(folder, &error)));
+    let made = make(&part)
+        .and_then(|()| fs::rename(&part, folder).map_err(|error| Error::io(folder, &error)));
     if let Err(error) = made {
         // What could not be finished is ours to take away: nothing in it was ever acknowledged.
         let _ = fs::remove_dir_all(&part);
@@ -160,9 +195,11 @@ pub(crate) fn check_room(folder: &Path, bytes: u64) -> Result<()> {
 
 fn enough(folder: &Path, free: Option<u64>, bytes: u64) -> Result<()> {
     match free {
-        Some(free) if free < RESERVE.saturating_add(bytes) => {
-            Err(Error::Reserve { place: folder.display().to_string(), free: free >> 20, needed: (bytes >> 20) + 1 })
-        }
+        Some(free) if free < RESERVE.saturating_add(bytes) => Err(Error::Reserve {
+            place: folder.display().to_string(),
+            free: free >> 20,
+            needed: (bytes >> 20) + 1,
+        }),
         _ => Ok(()),
     }
 }
@@ -212,9 +249,14 @@ const SYNCED: [&str; 9] = [
 /// Refuses a folder on which a database may be corrupted silently.
 pub fn check_file_system(folder: &Path) -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let whole = folder
+        .canonicalize()
+        .unwrap_or_else(|_| folder.to_path_buf());
     match unsafe_place(&whole, &mounts) {
-        Some(what) => Err(Error::FileSystem { place: folder.display().to_string(), what }),
+        Some(what) => Err(Error::FileSystem {
+            place: folder.display().to_string(),
+            what,
+        }),
         None => Ok(()),
     }
 }
@@ -225,7 +267,8 @@ fn unsafe_place(path: &Path, mounts: &str) -> Option<String> {
     for part in synced {
         if let Some(name) = SYNCED.iter().find(|name| {
             // OneDrive - Uni, OneDrive-Personal, GoogleDrive-me@example.org
-            part.strip_prefix(**name).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
+            part.strip_prefix(**name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-']))
         }) {
             return Some(format!("in a folder that {name} synchronises"));
         }
@@ -233,21 +276,31 @@ fn unsafe_place(path: &Path, mounts: &str) -> Option<String> {
     // Of the mounts that hold the path the longest counts, and of equals the last.
     let mut found: Option<(usize, &str)> = None;
     for line in mounts.lines() {
-        let Some((left, right)) = line.split_once(" - ") else { continue };
-        let (Some(point), Some(kind)) = (left.split(' ').nth(4), right.split(' ').next()) else { continue };
+        let Some((left, right)) = line.split_once(" - ") else {
+            continue;
+        };
+        let (Some(point), Some(kind)) = (left.split(' ').nth(4), right.split(' ').next()) else {
+            continue;
+        };
         let point = unescaped(point);
         if path.starts_with(&point) && found.is_none_or(|(length, _)| point.len() >= length) {
             found = Some((point.len(), kind));
         }
     }
     let (_, kind) = found?;
-    let network = UNSAFE.contains(&kind) || kind == "fuse" || (kind.starts_with("fuse.") && kind != "fuse.ext2");
+    let network = UNSAFE.contains(&kind)
+        || kind == "fuse"
+        || (kind.starts_with("fuse.") && kind != "fuse.ext2");
     network.then(|| format!("on {kind}"))
 }
 
 /// Blanks in the table of mounts are written as octal numbers.
 fn unescaped(point: &str) -> String {
-    point.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+    point
+        .replace("\\040", " ")
+        .replace("\\011", "\t")
+        .replace("\\012", "\n")
+        .replace("\\134", "\\")
 }
 
 #[cfg(test)]
@@ -277,11 +330,26 @@ mod tests {
             ("/mnt/ssh/p.dial", Some("on fuse.sshfs")),
             ("/data/p.dial", Some("on 9p")),
             ("/layers/p.dial", None),
-            ("/home/ann/Dropbox/p.dial", Some("in a folder that Dropbox synchronises")),
-            ("/home/ann/OneDrive - Uni/p.dial", Some("in a folder that OneDrive synchronises")),
-            ("/home/ann/OneDrive-Personal/p.dial", Some("in a folder that OneDrive synchronises")),
-            ("/Users/ann/GoogleDrive-ann@example.org/p.dial", Some("in a folder that GoogleDrive synchronises")),
-            ("/Users/ann/iCloud Drive/p.dial", Some("in a folder that iCloud Drive synchronises")),
+            (
+                "/home/ann/Dropbox/p.dial",
+                Some("in a folder that Dropbox synchronises"),
+            ),
+            (
+                "/home/ann/OneDrive - Uni/p.dial",
+                Some("in a folder that OneDrive synchronises"),
+            ),
+            (
+                "/home/ann/OneDrive-Personal/p.dial",
+                Some("in a folder that OneDrive synchronises"),
+            ),
+            (
+                "/Users/ann/GoogleDrive-ann@example.org/p.dial",
+                Some("in a folder that GoogleDrive synchronises"),
+            ),
+            (
+                "/Users/ann/iCloud Drive/p.dial",
+                Some("in a folder that iCloud Drive synchronises"),
+            ),
             ("/home/ann/Dropboxes/p.dial", None),
         ];
         for (path, expected) in cases {
@@ -293,9 +361,14 @@ mod tests {
     #[test]
     fn an_import_leaves_room_for_labels() {
         let here = Path::new("p.dial");
-        assert!(enough(here, None, u64::MAX).is_ok() && enough(here, Some(RESERVE + 10), 10).is_ok());
+        assert!(
+            enough(here, None, u64::MAX).is_ok() && enough(here, Some(RESERVE + 10), 10).is_ok()
+        );
         let refused = enough(here, Some(RESERVE + 9), 10).unwrap_err();
-        assert_eq!((refused.code(), refused.kind()), ("S3", dial::ErrorKind::Storage));
+        assert_eq!(
+            (refused.code(), refused.kind()),
+            ("S3", dial::ErrorKind::Storage)
+        );
         let folder = tempfile::tempdir().unwrap();
         assert!(cfg!(not(unix)) || free_space(folder.path()).is_some_and(|free| free > 0));
     }
@@ -308,7 +381,13 @@ mod tests {
         let refused = Lock::take(&folder, 1).unwrap_err();
         assert_eq!(refused.code(), "S7");
         let text = refused.to_string();
-        assert!(text.contains(&format!("process {} since 1970-01-01 00:00 UTC", std::process::id())), "{text}");
+        assert!(
+            text.contains(&format!(
+                "process {} since 1970-01-01 00:00 UTC",
+                std::process::id()
+            )),
+            "{text}"
+        );
         drop(lock);
         Lock::take(&folder, 2).unwrap();
     }

@@ -54,7 +54,9 @@ impl Project {
         first: Vec<Decision>,
         now: u64,
     ) -> Result<Project> {
-        place::made_at_once(folder, journal, |part| make(part, journal, recipe, ids, first, now))?;
+        place::made_at_once(folder, journal, |part| {
+            make(part, journal, recipe, ids, first, now)
+        })?;
         Project::open(folder, journal, now)
     }
 
@@ -65,9 +67,16 @@ impl Project {
     pub fn open(folder: &Path, journal: Journal, now: u64) -> Result<Project> {
         let paths = Folder(folder.to_path_buf());
         if !paths.database().is_file() {
-            let why =
-                if folder.exists() { "is not a project: it has no project.db" } else { "there is no such project" };
-            return Err(Error::place(folder, why, "Give the folder of a project, or make one with dial new."));
+            let why = if folder.exists() {
+                "is not a project: it has no project.db"
+            } else {
+                "there is no such project"
+            };
+            return Err(Error::place(
+                folder,
+                why,
+                "Give the folder of a project, or make one with dial new.",
+            ));
         }
         if journal == Journal::Wal {
             place::check_file_system(folder)?;
@@ -78,11 +87,23 @@ impl Project {
     }
 
     /// A project on any store.
-    pub fn on(mut store: Box<dyn Store>, folder: Option<Folder>, lock: Option<Lock>) -> Result<Project> {
+    pub fn on(
+        mut store: Box<dyn Store>,
+        folder: Option<Folder>,
+        lock: Option<Lock>,
+    ) -> Result<Project> {
         let log = read_log(&mut *store)?;
         let items = read_items(&mut *store, &log)?;
         let project = store.project().to_string();
-        Ok(Project { folder, store: Mutex::new(store), project, log, items, lock, trouble: None })
+        Ok(Project {
+            folder,
+            store: Mutex::new(store),
+            project,
+            log,
+            items,
+            lock,
+            trouble: None,
+        })
     }
 
     /// Where it lies.
@@ -108,7 +129,9 @@ impl Project {
     /// The ids of the items in the order of the pool; row numbers where the pool has none.
     pub fn item_ids(&mut self) -> Result<Vec<String>> {
         let rows = self.log.recipe().map_or(0, |recipe| recipe.items);
-        Ok(self.own_ids()?.unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
+        Ok(self
+            .own_ids()?
+            .unwrap_or_else(|| (0..rows).map(|row| row.to_string()).collect()))
     }
 
     /// The ids of the items, none where row numbers are the ids.
@@ -122,9 +145,14 @@ impl Project {
         self.mend();
         let start = self.log.version();
         let (log, items) = (&mut self.log, &self.items);
-        let answers: Vec<Result<Receipt>> =
-            submissions.iter().map(|submission| submit(log, submission, &|item| items.has(item), now)).collect();
-        match self.store_from(start).and_then(|()| self.follow_recipe(start)) {
+        let answers: Vec<Result<Receipt>> = submissions
+            .iter()
+            .map(|submission| submit(log, submission, &|item| items.has(item), now))
+            .collect();
+        match self
+            .store_from(start)
+            .and_then(|()| self.follow_recipe(start))
+        {
             Ok(()) => answers,
             Err(error) => self.after_failure(error, start, submissions),
         }
@@ -136,20 +164,31 @@ impl Project {
     /// What the first of them that is refused would be refused with.
     pub fn would_take(&self, submissions: &[Submission]) -> Result<()> {
         let (mut log, items) = (self.log.clone(), &self.items);
-        submissions.iter().try_for_each(|one| submit(&mut log, one, &|item| items.has(item), 0).map(|_| ()))
+        submissions
+            .iter()
+            .try_for_each(|one| submit(&mut log, one, &|item| items.has(item), 0).map(|_| ()))
     }
 
     /// One submission.
     pub fn submit_one(&mut self, submission: Submission, now: u64) -> Result<Receipt> {
-        self.submit(&[submission], now).pop().expect("one answer to one submission")
+        self.submit(&[submission], now)
+            .pop()
+            .expect("one answer to one submission")
     }
 
     /// Takes submissions in one transaction and one group: all of them, or none.
-    pub(crate) fn submit_together(&mut self, submissions: &[Submission], group: u64, now: u64) -> Result<Vec<Receipt>> {
+    pub(crate) fn submit_together(
+        &mut self,
+        submissions: &[Submission],
+        group: u64,
+        now: u64,
+    ) -> Result<Vec<Receipt>> {
         self.mend();
         let start = self.log.version();
         let (log, items) = (&mut self.log, &self.items);
-        let each = submissions.iter().map(|one| submit_in(log, one, &|item| items.has(item), now, group));
+        let each = submissions
+            .iter()
+            .map(|one| submit_in(log, one, &|item| items.has(item), now, group));
         let receipts = match each.collect::<Result<Vec<Receipt>>>() {
             Ok(receipts) => receipts,
             Err(error) => {
@@ -159,14 +198,20 @@ impl Project {
         };
         match self.store_from(start) {
             Ok(()) => Ok(receipts),
-            Err(error) => self.after_failure(error, start, submissions).into_iter().collect(),
+            Err(error) => self
+                .after_failure(error, start, submissions)
+                .into_iter()
+                .collect(),
         }
     }
 
     /// A new recipe may be of other items.
     fn follow_recipe(&mut self, start: u64) -> Result<()> {
         let new = &self.log.records()[start as usize..];
-        if new.iter().any(|record| matches!(record.entry, Entry::Recipe(_))) {
+        if new
+            .iter()
+            .any(|record| matches!(record.entry, Entry::Recipe(_)))
+        {
             self.items = read_items(&mut **locked(&mut self.store), &self.log)?;
         }
         Ok(())
@@ -183,7 +228,12 @@ impl Project {
     }
 
     /// Goes back to what the store holds. What it does hold of the submissions is answered with receipts.
-    fn after_failure(&mut self, error: Error, start: u64, submissions: &[Submission]) -> Vec<Result<Receipt>> {
+    fn after_failure(
+        &mut self,
+        error: Error,
+        start: u64,
+        submissions: &[Submission],
+    ) -> Vec<Result<Receipt>> {
         self.log.cut(start);
         let error = match self.recover() {
             Ok(()) => error,
@@ -196,7 +246,12 @@ impl Project {
         let items = &self.items;
         let answer = |submission: &Submission| match self.log.submission(&submission.key) {
             // A commit that failed may have reached the disk.
-            Some(_) => submit(&mut self.log.clone(), submission, &|item| items.has(item), 0),
+            Some(_) => submit(
+                &mut self.log.clone(),
+                submission,
+                &|item| items.has(item),
+                0,
+            ),
             None => Err(error.clone()),
         };
         submissions.iter().map(answer).collect()
@@ -227,10 +282,18 @@ impl Project {
         // What was acknowledged must be there.
         let known = self.log.version() as usize;
         if log.records().get(..known) != Some(self.log.records()) {
-            let place = self.folder.as_ref().map_or(String::new(), |folder| folder.0.display().to_string());
+            let place = self
+                .folder
+                .as_ref()
+                .map_or(String::new(), |folder| folder.0.display().to_string());
             let what = "events that were acknowledged are gone".into();
             let (readable, total) = (log.version(), known.to_string());
-            return Err(Error::Damaged { place, what, readable, total });
+            return Err(Error::Damaged {
+                place,
+                what,
+                readable,
+                total,
+            });
         }
         self.items = read_items(self.store(), &log)?;
         self.log = log;
@@ -267,13 +330,28 @@ impl Project {
     }
 
     /// Takes another pool, or the same one embedded again: its recipe and its ids.
-    pub fn change_pool(&mut self, recipe: Recipe, ids: Option<&[String]>, key: String, now: u64) -> Result<Receipt> {
+    pub fn change_pool(
+        &mut self,
+        recipe: Recipe,
+        ids: Option<&[String]>,
+        key: String,
+        now: u64,
+    ) -> Result<Receipt> {
         // Kept under the name of the new recipe: until that is in the log, the old ids are the ones that count.
         let kept = keep_items(self.store(), &recipe, ids);
         self.recovered(kept)?;
         let decisions = vec![Decision::Recipe(Box::new(recipe))];
         let (annotator, replace, remark) = (String::new(), false, Default::default());
-        self.submit_one(Submission { key, annotator, decisions, replace, remark }, now)
+        self.submit_one(
+            Submission {
+                key,
+                annotator,
+                decisions,
+                replace,
+                remark,
+            },
+            now,
+        )
     }
 
     /// Keeps bytes under a name: a cache, which may be lost.
@@ -294,7 +372,9 @@ impl Project {
 
 /// What is in a mutex that nobody else can have.
 fn locked<T>(mutex: &mut Mutex<T>) -> &mut T {
-    mutex.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .get_mut()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Everything of a new project, in its folder.
@@ -312,15 +392,27 @@ fn make(
     let mut project = Project::on(Box::new(store), None, None)?;
     let mut decisions = vec![Decision::Recipe(Box::new(recipe.clone()))];
     decisions.extend(first);
-    let (key, annotator, replace, remark) = ("new".into(), String::new(), false, Default::default());
-    project.submit_one(Submission { key, annotator, decisions, replace, remark }, now)?;
+    let (key, annotator, replace, remark) =
+        ("new".into(), String::new(), false, Default::default());
+    project.submit_one(
+        Submission {
+            key,
+            annotator,
+            decisions,
+            replace,
+            remark,
+        },
+        now,
+    )?;
     Ok(())
 }
 
 impl Items {
     fn has(&self, item: &str) -> bool {
         match self {
-            Items::Rows(n) => item.parse::<usize>().is_ok_and(|row| row < *n && row.to_string() == item),
+            Items::Rows(n) => item
+                .parse::<usize>()
+                .is_ok_and(|row| row < *n && row.to_string() == item),
             Items::Named(ids) => ids.contains(item),
         }
     }
@@ -335,11 +427,21 @@ fn read_log(store: &mut dyn Store) -> Result<Log> {
 fn name_of_items(recipe: &Recipe) -> String {
     let recipe = serde_json::to_vec(recipe).expect("a recipe is plain data");
     let digest = Sha256::digest(recipe);
-    format!("items/{}", digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    format!(
+        "items/{}",
+        digest[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    )
 }
 
 /// Keeps the ids, behind their digest: the chain of the log does not cover them.
-pub(crate) fn keep_items(store: &mut dyn Store, recipe: &Recipe, ids: Option<&[String]>) -> Result<()> {
+pub(crate) fn keep_items(
+    store: &mut dyn Store,
+    recipe: &Recipe,
+    ids: Option<&[String]>,
+) -> Result<()> {
     let ids = serde_json::to_vec(&ids).expect("ids are plain data");
     let bytes = [Sha256::digest(&ids).as_slice(), &ids].concat();
     store.keep(&name_of_items(recipe), &bytes)
@@ -348,8 +450,12 @@ pub(crate) fn keep_items(store: &mut dyn Store, recipe: &Recipe, ids: Option<&[S
 /// The ids that came with the latest recipe that brought any, none being row numbers; a recipe may change without its items.
 fn kept_ids(store: &mut dyn Store, log: &Log) -> Result<Option<Vec<String>>> {
     for record in log.records().iter().rev() {
-        let Entry::Recipe(recipe) = &record.entry else { continue };
-        let Some(bytes) = store.kept(&name_of_items(recipe))? else { continue };
+        let Entry::Recipe(recipe) = &record.entry else {
+            continue;
+        };
+        let Some(bytes) = store.kept(&name_of_items(recipe))? else {
+            continue;
+        };
         let ids = bytes
             .split_at_checked(32)
             .filter(|(digest, ids)| Sha256::digest(ids).as_slice() == *digest)
@@ -357,7 +463,12 @@ fn kept_ids(store: &mut dyn Store, log: &Log) -> Result<Option<Vec<String>>> {
         let place = format!("project {}", store.project());
         let what = "the list of its items is not what was written".into();
         let (readable, total) = (log.version(), log.version().to_string());
-        return ids.ok_or(Error::Damaged { place, what, readable, total });
+        return ids.ok_or(Error::Damaged {
+            place,
+            what,
+            readable,
+            total,
+        });
     }
     Ok(None)
 }

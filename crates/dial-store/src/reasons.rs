@@ -24,10 +24,20 @@ pub fn why(log: &Log, prediction: &Prediction, classes: &[ClassId]) -> String {
     let percent = |place: usize| format!("{:.0} %", 100.0 * prediction.probabilities[place]);
     match order.as_slice() {
         [first, second, ..] if prediction.probabilities[*first] < PROBABLE => {
-            format!("Torn between {} ({}) and {} ({}).", name(*first), percent(*first), name(*second), percent(*second))
+            format!(
+                "Torn between {} ({}) and {} ({}).",
+                name(*first),
+                percent(*first),
+                name(*second),
+                percent(*second)
+            )
         }
         [first, ..] => {
-            format!("Probably {} ({}), and many items like it hang on the answer.", name(*first), percent(*first))
+            format!(
+                "Probably {} ({}), and many items like it hang on the answer.",
+                name(*first),
+                percent(*first)
+            )
         }
         [] => String::new(),
     }
@@ -43,20 +53,46 @@ mod tests {
     fn reasons_by_hand() {
         let mut log = Log::new("p");
         for (id, name) in ["a", "b", "c"].into_iter().enumerate() {
-            let entry = Entry::Change(Change::AddClass { class: ClassId(id as u16), name: name.into() });
+            let entry = Entry::Change(Change::AddClass {
+                class: ClassId(id as u16),
+                name: name.into(),
+            });
             let seq = id as u64 + 1;
             let (key, annotator, remark) = (None, String::new(), Remark::default());
-            log.append(Record { seq, key, time: 0, annotator, group: 0, entry, remark }).unwrap();
+            log.append(Record {
+                seq,
+                key,
+                time: 0,
+                annotator,
+                group: 0,
+                entry,
+                remark,
+            })
+            .unwrap();
         }
         let classes = log.labels().classes();
         let said = |reached, evidence, probabilities: [f64; 3]| {
             let probabilities = probabilities.to_vec();
             let class = ClassId(0);
-            why(&log, &Prediction { class, probabilities, variance: 0.1, evidence, reached, error: None }, &classes)
+            why(
+                &log,
+                &Prediction {
+                    class,
+                    probabilities,
+                    variance: 0.1,
+                    evidence,
+                    reached,
+                    error: None,
+                },
+                &classes,
+            )
         };
         assert!(said(false, 0.0, [0.4, 0.3, 0.3]).starts_with("No label reaches"));
         assert!(said(true, 0.04, [0.4, 0.3, 0.3]).starts_with("Unexplored"));
-        assert_eq!(said(true, 0.05, [0.2, 0.5, 0.3]), "Torn between b (50 %) and c (30 %).");
+        assert_eq!(
+            said(true, 0.05, [0.2, 0.5, 0.3]),
+            "Torn between b (50 %) and c (30 %)."
+        );
         assert!(said(true, 1.0, [0.05, 0.15, 0.8]).starts_with("Probably c (80 %)"));
     }
 }

@@ -6,7 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use dial::methods::Method;
-use dial::{Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness, Tau, ZeroVectors};
+use dial::{
+    Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness, Tau, ZeroVectors,
+};
 use dial_data::ReadOptions;
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +119,11 @@ impl Recipe {
 fn found(file: &Path, project: &Path) -> PathBuf {
     let name = file.file_name().filter(|_| !file.exists());
     let places = [Some(project), project.parent()].into_iter().flatten();
-    let moved = name.and_then(|name| places.map(|place| place.join(name)).find(|path| path.exists()));
+    let moved = name.and_then(|name| {
+        places
+            .map(|place| place.join(name))
+            .find(|path| path.exists())
+    });
     moved.unwrap_or_else(|| file.to_path_buf())
 }
 
@@ -128,7 +134,10 @@ mod word {
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: Display, S: Serializer>(
+        value: &T,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.collect_str(value)
     }
 
@@ -137,6 +146,8 @@ mod word {
         T: FromStr<Err: Display>,
         D: Deserializer<'de>,
     {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }

@@ -118,12 +118,20 @@ impl Record {
 
 /// Where the chain of a project begins.
 pub fn first_link(project: &str) -> Chain {
-    Sha256::new().chain_update("dial project").chain_update(project).finalize().into()
+    Sha256::new()
+        .chain_update("dial project")
+        .chain_update(project)
+        .finalize()
+        .into()
 }
 
 /// The next link of a chain.
 pub fn next_link(before: &Chain, body: &str) -> Chain {
-    Sha256::new().chain_update(before).chain_update(body).finalize().into()
+    Sha256::new()
+        .chain_update(before)
+        .chain_update(body)
+        .finalize()
+        .into()
 }
 
 #[cfg(test)]
@@ -137,8 +145,14 @@ mod tests {
             time: 1_700_000_000_000,
             annotator: "ann".into(),
             group: 2,
-            entry: Entry::Change(Change::Label { item: "a/b \"c\"".into(), classes: vec![(ClassId(1), 0.1)] }),
-            remark: Remark { predicted: Some(ClassId(0)), ..Remark::default() },
+            entry: Entry::Change(Change::Label {
+                item: "a/b \"c\"".into(),
+                classes: vec![(ClassId(1), 0.1)],
+            }),
+            remark: Remark {
+                predicted: Some(ClassId(0)),
+                ..Remark::default()
+            },
         }
     }
 
@@ -146,9 +160,16 @@ mod tests {
     fn a_record_reads_back_from_its_body() {
         let body = record().body();
         assert_eq!(serde_json::from_str::<Record>(&body).unwrap(), record());
-        let plain = Record { key: None, remark: Remark::default(), ..record() };
+        let plain = Record {
+            key: None,
+            remark: Remark::default(),
+            ..record()
+        };
         assert!(!plain.body().contains("remark") && !plain.body().contains("key"));
-        assert_eq!(serde_json::from_str::<Record>(&plain.body()).unwrap(), plain);
+        assert_eq!(
+            serde_json::from_str::<Record>(&plain.body()).unwrap(),
+            plain
+        );
     }
 
     #[test]

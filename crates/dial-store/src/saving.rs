@@ -39,7 +39,13 @@ impl Project {
         })
     }
 
-    fn save_again(&mut self, folder: &Path, journal: Journal, names: &[&str], now: u64) -> Result<()> {
+    fn save_again(
+        &mut self,
+        folder: &Path,
+        journal: Journal,
+        names: &[&str],
+        now: u64,
+    ) -> Result<()> {
         let mut there = Project::open(folder, journal, now)?;
         let (known, mine) = (there.log().version() as usize, self.log());
         if there.id() != self.id() || mine.records().get(..known) != Some(there.log().records()) {

@@ -53,16 +53,25 @@ impl Sqlite {
     /// A new database with a project of this id; the file must not be there.
     pub fn create(file: &Path, project: &str, now: u64, journal: Journal) -> Result<Sqlite> {
         if file.exists() {
-            return Err(Error::place(file, "is there already", "Choose another name."));
+            return Err(Error::place(
+                file,
+                "is there already",
+                "Choose another name.",
+            ));
         }
         let mut connection = connect(file, journal, OpenFlags::SQLITE_OPEN_CREATE)?;
         let made = (|| {
             let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             change.pragma_update(None, "application_id", APPLICATION)?;
             migrate::create(&change)?;
-            change.execute("INSERT INTO head VALUES (0, ?1)", params![first_link(project)])?;
-            change
-                .execute("INSERT INTO about VALUES ('project', ?1), ('made', ?2)", params![project, now.to_string()])?;
+            change.execute(
+                "INSERT INTO head VALUES (0, ?1)",
+                params![first_link(project)],
+            )?;
+            change.execute(
+                "INSERT INTO about VALUES ('project', ?1), ('made', ?2)",
+                params![project, now.to_string()],
+            )?;
             change.commit()?;
             // Whose database this is, is looked for in the file itself.
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -90,10 +99,15 @@ impl Sqlite {
         connection::check_header(file, migrate::newest(migrations))?;
         let mut connection = connect(file, journal, OpenFlags::empty())?;
         let failed = |error: rusqlite::Error| Error::sqlite(file, &error);
-        let application: i32 =
-            connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+        let application: i32 = connection
+            .pragma_query_value(None, "application_id", |row| row.get(0))
+            .map_err(failed)?;
         if application != APPLICATION {
-            return Err(Error::place(file, "is not a database of dial", "Give the folder of a project."));
+            return Err(Error::place(
+                file,
+                "is not a database of dial",
+                "Give the folder of a project.",
+            ));
         }
         quick_check(file, &connection)?;
         migrate::up_to_date(file, &mut connection, migrations)?;
@@ -104,10 +118,21 @@ impl Sqlite {
     }
 
     fn from_connection(file: &Path, journal: Journal, connection: Connection) -> Result<Sqlite> {
-        let project = connection.query_row("SELECT value FROM about WHERE name = 'project'", [], |row| row.get(0));
-        let project = project.map_err(|error| damaged(file, &format!("it has no id ({error})"), 0, None))?;
+        let project = connection.query_row(
+            "SELECT value FROM about WHERE name = 'project'",
+            [],
+            |row| row.get(0),
+        );
+        let project =
+            project.map_err(|error| damaged(file, &format!("it has no id ({error})"), 0, None))?;
         let (file, identity) = (file.to_path_buf(), Identity::of(file));
-        Ok(Sqlite { file, journal, connection: Some(connection), project, identity })
+        Ok(Sqlite {
+            file,
+            journal,
+            connection: Some(connection),
+            project,
+            identity,
+        })
     }
 
     /// Reads the whole log and follows its chain to the head.
@@ -122,41 +147,67 @@ impl Sqlite {
         .map_err(|error| self.count_readable(error, count, seq))?;
         match (count, link) == (seq, chain) {
             true => Ok(()),
-            false => Err(damaged(&self.file, "the log does not end where it should", count.min(seq), Some(seq))),
+            false => Err(damaged(
+                &self.file,
+                "the log does not end where it should",
+                count.min(seq),
+                Some(seq),
+            )),
         }
     }
 
     fn count_readable(&self, error: Error, count: u64, total: u64) -> Error {
         match error {
-            Error::Damaged { place, what, .. } => {
-                Error::Damaged { place, what, readable: count.saturating_sub(1), total: total.to_string() }
-            }
+            Error::Damaged { place, what, .. } => Error::Damaged {
+                place,
+                what,
+                readable: count.saturating_sub(1),
+                total: total.to_string(),
+            },
             other => other,
         }
     }
 
     fn head(&self) -> Result<(u64, Chain)> {
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, Chain>(1)?));
-        let head = self.connection()?.query_row("SELECT seq, chain FROM head", [], read);
+        let read =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, Chain>(1)?));
+        let head = self
+            .connection()?
+            .query_row("SELECT seq, chain FROM head", [], read);
         head.map_err(|error| self.failed(error))
     }
 
     /// Hands over the records after a place: body, chain and key. Stops as damaged where `right` says no.
-    fn each(&self, after: u64, mut right: impl FnMut(&str, &Chain, Option<&str>) -> bool) -> Result<()> {
+    fn each(
+        &self,
+        after: u64,
+        mut right: impl FnMut(&str, &Chain, Option<&str>) -> bool,
+    ) -> Result<()> {
         let connection = self.connection()?;
         let mut every = connection
             .prepare("SELECT seq, key, body, chain FROM log WHERE seq > ?1 ORDER BY seq")
             .map_err(|error| self.failed(error))?;
-        let mut rows = every.query([after as i64]).map_err(|error| self.failed(error))?;
+        let mut rows = every
+            .query([after as i64])
+            .map_err(|error| self.failed(error))?;
         let mut expected = after;
         while let Some(row) = rows.next().map_err(|error| self.failed(error))? {
             expected += 1;
-            let wrong = |what: &str| damaged(&self.file, &format!("event {expected} {what}"), expected - 1, None);
+            let wrong = |what: &str| {
+                damaged(
+                    &self.file,
+                    &format!("event {expected} {what}"),
+                    expected - 1,
+                    None,
+                )
+            };
             let seq: i64 = row.get(0).map_err(|_| wrong("has no number"))?;
             let key: Option<Option<String>> = row.get(1).ok();
             let body: Option<String> = row.get(2).ok();
             let chain: Option<Chain> = row.get(3).ok();
-            let (Some(key), Some(body), Some(chain)) = (key, body, chain) else { return Err(wrong("cannot be read")) };
+            let (Some(key), Some(body), Some(chain)) = (key, body, chain) else {
+                return Err(wrong("cannot be read"));
+            };
             if seq as u64 != expected || !right(&body, &chain, key.as_deref()) {
                 return Err(wrong("is not what was written"));
             }
@@ -174,7 +225,10 @@ impl Sqlite {
     }
 
     fn poisoned(&self) -> Error {
-        Error::Disk { place: self.file.display().to_string(), why: "an earlier write failed".into() }
+        Error::Disk {
+            place: self.file.display().to_string(),
+            why: "an earlier write failed".into(),
+        }
     }
 
     fn failed(&self, error: rusqlite::Error) -> Error {
@@ -184,7 +238,9 @@ impl Sqlite {
     /// Whether closing brings what SQLite has logged into the database. Not where something is wrong: then all files stay
     /// as they are.
     fn tidy_on_close(&self, tidy: bool) {
-        self.connection.iter().for_each(|connection| connection::tidy_on_close(connection, tidy));
+        self.connection
+            .iter()
+            .for_each(|connection| connection::tidy_on_close(connection, tidy));
     }
 
     /// Closes the database and leaves all files as they are.
@@ -194,7 +250,10 @@ impl Sqlite {
     }
 
     /// Runs a transaction; after a failure nothing more is written until [`Store::reopen`].
-    fn write<T>(&mut self, work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         self.identity.check(&self.file)?;
         let connection = self.connection_mut()?;
         let done = (|| {
@@ -211,8 +270,10 @@ impl Sqlite {
 
     /// Brings a long log of SQLite into the database and cuts it.
     fn trim(&mut self) {
-        let wal =
-            self.file.with_file_name(format!("{}-wal", self.file.file_name().unwrap_or_default().to_string_lossy()));
+        let wal = self.file.with_file_name(format!(
+            "{}-wal",
+            self.file.file_name().unwrap_or_default().to_string_lossy()
+        ));
         if std::fs::metadata(wal).is_ok_and(|wal| wal.len() > LONGEST_WAL)
             && let Some(connection) = &self.connection
         {
@@ -238,19 +299,26 @@ impl Store for Sqlite {
 
     fn read(&mut self, after: u64) -> Result<Vec<Record>> {
         let mut records = Vec::new();
-        self.each(after, |body, _, key| match serde_json::from_str::<Record>(body) {
-            Ok(record) if record.seq == after + records.len() as u64 + 1 && record.key.as_deref() == key => {
-                records.push(record);
-                true
+        self.each(after, |body, _, key| {
+            match serde_json::from_str::<Record>(body) {
+                Ok(record)
+                    if record.seq == after + records.len() as u64 + 1
+                        && record.key.as_deref() == key =>
+                {
+                    records.push(record);
+                    true
+                }
+                _ => false,
             }
-            _ => false,
         })?;
         Ok(records)
     }
 
     fn append(&mut self, records: &[(Record, Chain)]) -> Result<()> {
         let (seq, mut link) = self.head()?;
-        let Some((last, _)) = records.last() else { return Ok(()) };
+        let Some((last, _)) = records.last() else {
+            return Ok(());
+        };
         let mut rows = Vec::with_capacity(records.len());
         for (place, (record, stated)) in records.iter().enumerate() {
             let body = record.body();
@@ -262,7 +330,8 @@ impl Store for Sqlite {
         }
         self.write(|change| {
             let mut insert = change.prepare("INSERT INTO log VALUES (?1, ?2, ?3, ?4)")?;
-            let mut answer = change.prepare("DELETE FROM lease WHERE item = ?1 AND annotator = ?2")?;
+            let mut answer =
+                change.prepare("DELETE FROM lease WHERE item = ?1 AND annotator = ?2")?;
             for (record, body, link) in &rows {
                 insert.execute(params![record.seq as i64, record.key, body, link])?;
                 if let Some((item, annotator)) = answered(record) {
@@ -274,7 +343,11 @@ impl Store for Sqlite {
                 "UPDATE head SET seq = ?1, chain = ?2 WHERE seq = ?3",
                 params![last.seq as i64, link, seq as i64],
             )?;
-            if moved == 1 { Ok(()) } else { Err(rusqlite::Error::QueryReturnedNoRows) }
+            if moved == 1 {
+                Ok(())
+            } else {
+                Err(rusqlite::Error::QueryReturnedNoRows)
+            }
         })?;
         self.trim();
         Ok(())
@@ -300,12 +373,21 @@ impl Store for Sqlite {
 
     fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.write(|change| {
-            change.execute("INSERT OR REPLACE INTO kept VALUES (?1, ?2)", params![name, bytes]).map(drop)
+            change
+                .execute(
+                    "INSERT OR REPLACE INTO kept VALUES (?1, ?2)",
+                    params![name, bytes],
+                )
+                .map(drop)
         })
     }
 
     fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
-        let found = self.connection()?.query_row("SELECT bytes FROM kept WHERE name = ?1", [name], |row| row.get(0));
+        let found =
+            self.connection()?
+                .query_row("SELECT bytes FROM kept WHERE name = ?1", [name], |row| {
+                    row.get(0)
+                });
         found.optional().map_err(|error| self.failed(error))
     }
 
@@ -321,7 +403,9 @@ impl Store for Sqlite {
             .map_err(|error| Error::sqlite(file, &error))?;
         quick_check(file, &copy)?;
         drop(copy);
-        std::fs::File::open(file).and_then(|file| file.sync_all()).map_err(|error| Error::io(file, &error))
+        std::fs::File::open(file)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| Error::io(file, &error))
     }
 
     fn close(&mut self) {
@@ -333,7 +417,11 @@ impl Store for Sqlite {
         let opened = Sqlite::open(&self.file, self.journal)?;
         if opened.project != self.project {
             let next = "Bring the right one back, or restore a backup, and start again.";
-            return Err(Error::place(&self.file, "another project was put in its place", next));
+            return Err(Error::place(
+                &self.file,
+                "another project was put in its place",
+                next,
+            ));
         }
         *self = opened;
         Ok(())
@@ -341,9 +429,14 @@ impl Store for Sqlite {
 }
 
 fn all_leases(connection: &Connection) -> rusqlite::Result<Vec<Lease>> {
-    let mut every = connection.prepare("SELECT item, annotator, until FROM lease ORDER BY rowid")?;
+    let mut every =
+        connection.prepare("SELECT item, annotator, until FROM lease ORDER BY rowid")?;
     let lease = |row: &rusqlite::Row<'_>| {
-        Ok(Lease { item: row.get(0)?, annotator: row.get(1)?, until: row.get::<_, i64>(2)? as u64 })
+        Ok(Lease {
+            item: row.get(0)?,
+            annotator: row.get(1)?,
+            until: row.get::<_, i64>(2)? as u64,
+        })
     };
     every.query_map([], lease)?.collect()
 }

@@ -88,13 +88,24 @@ impl Status {
     pub fn of(project: &Project) -> Status {
         let log = project.log();
         let live = log.live_labels();
-        let live: Vec<_> = live.iter().filter(|label| !log.labels().marks_of(label.item).1).collect();
+        let live: Vec<_> = live
+            .iter()
+            .filter(|label| !log.labels().marks_of(label.item).1)
+            .collect();
         let (mut by_class, mut by_annotator) = (BTreeMap::new(), BTreeMap::new());
         for label in &live {
             // Of equal weights the first.
-            let most = label.classes.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(class, _)| *class);
-            most.into_iter().for_each(|class| *by_class.entry(class).or_insert(0usize) += 1);
-            *by_annotator.entry(label.annotator.to_string()).or_insert(0usize) += 1;
+            let most = label
+                .classes
+                .iter()
+                .rev()
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(class, _)| *class);
+            most.into_iter()
+                .for_each(|class| *by_class.entry(class).or_insert(0usize) += 1);
+            *by_annotator
+                .entry(label.annotator.to_string())
+                .or_insert(0usize) += 1;
         }
         let (mut skipped, mut excluded) = (0, 0);
         for item in log.labels().closed() {
@@ -109,18 +120,29 @@ impl Status {
             labels: by_class.get(id).copied().unwrap_or(0),
         };
         Status {
-            name: project.folder().map_or(String::new(), |folder| folder.name()),
+            name: project
+                .folder()
+                .map_or(String::new(), |folder| folder.name()),
             id: project.id().into(),
-            pool: log.recipe().map_or(String::new(), |recipe| recipe.pool.clone()),
-            features_file: log.recipe().and_then(|recipe| recipe.reading.features_file.clone()),
-            labels_file: log.recipe().and_then(|recipe| recipe.reading.labels_file.clone()),
+            pool: log
+                .recipe()
+                .map_or(String::new(), |recipe| recipe.pool.clone()),
+            features_file: log
+                .recipe()
+                .and_then(|recipe| recipe.reading.features_file.clone()),
+            labels_file: log
+                .recipe()
+                .and_then(|recipe| recipe.reading.labels_file.clone()),
             items: log.recipe().map_or(0, |recipe| recipe.items),
             labelled: labelled.len(),
             labels: live.len(),
             skipped,
             excluded,
             classes: log.labels().classes().iter().map(class).collect(),
-            annotators: by_annotator.into_iter().map(|(name, labels)| AnnotatorCount { name, labels }).collect(),
+            annotators: by_annotator
+                .into_iter()
+                .map(|(name, labels)| AnnotatorCount { name, labels })
+                .collect(),
             parked: parked(project),
             disagreements: project.contradictions(&labelled),
             version: log.version(),
@@ -131,7 +153,11 @@ impl Status {
 
 fn parked(project: &Project) -> Vec<Parked> {
     let one = |record: &crate::record::Record| match &record.entry {
-        Entry::Parked { change: dial::Change::Label { item, .. }, code, said } => Some(Parked {
+        Entry::Parked {
+            change: dial::Change::Label { item, .. },
+            code,
+            said,
+        } => Some(Parked {
             seq: record.seq,
             annotator: record.annotator.clone(),
             item: item.clone(),

@@ -81,12 +81,21 @@ pub struct Wanted<'a> {
 impl Wanted<'_> {
     /// The item to be leased, given the leases there are.
     pub(crate) fn choose(&self, leases: &[Lease]) -> Option<Lease> {
-        let live: Vec<&Lease> = leases.iter().filter(|lease| lease.is_live(self.now, self.length)).collect();
+        let live: Vec<&Lease> = leases
+            .iter()
+            .filter(|lease| lease.is_live(self.now, self.length))
+            .collect();
         let free = |(item, room): &&(String, usize)| {
-            let others = live.iter().filter(|lease| lease.item == *item && lease.annotator != self.annotator);
+            let others = live
+                .iter()
+                .filter(|lease| lease.item == *item && lease.annotator != self.annotator);
             others.count() < *room
         };
         let item = &self.items.iter().find(free)?.0;
-        Some(Lease { item: item.clone(), annotator: self.annotator.into(), until: self.now + self.length })
+        Some(Lease {
+            item: item.clone(),
+            annotator: self.annotator.into(),
+            until: self.now + self.length,
+        })
     }
 }

@@ -97,7 +97,9 @@ pub(crate) fn submit_in(
     check_batch(log, submission, exists)?;
     let start = log.version();
     let stored = store(log, submission, exists, now, group);
-    if stored.as_ref().is_err_and(|error| !matches!(error, Error::Contradiction { .. } | Error::ClassGone { .. }))
+    if stored
+        .as_ref()
+        .is_err_and(|error| !matches!(error, Error::Contradiction { .. } | Error::ClassGone { .. }))
         && log.version() > start
     {
         log.cut(start);
@@ -112,8 +114,13 @@ fn store(
     now: u64,
     group: u64,
 ) -> Result<Receipt> {
-    let mut receipt =
-        Receipt { seq: log.version() + 1, group: Some(group), repeated: false, known: false, late: false };
+    let mut receipt = Receipt {
+        seq: log.version() + 1,
+        group: Some(group),
+        repeated: false,
+        known: false,
+        late: false,
+    };
     let mut key = Some(submission.key.clone());
     let mut known: Option<(u64, Change)> = None;
     for decision in &submission.decisions {
@@ -121,10 +128,17 @@ fn store(
             Decision::Change(change) => Some(change.clone()),
             Decision::AddClass { name } => {
                 check_name("the class", name)?;
-                Some(Change::AddClass { class: next_class(log)?, name: name.clone() })
+                Some(Change::AddClass {
+                    class: next_class(log)?,
+                    name: name.clone(),
+                })
             }
-            Decision::UndoLast => Some(Change::Undo { group: last_done(log, &submission.annotator)? }),
-            Decision::RedoLast => Some(Change::Redo { group: last_undone(log, &submission.annotator)? }),
+            Decision::UndoLast => Some(Change::Undo {
+                group: last_done(log, &submission.annotator)?,
+            }),
+            Decision::RedoLast => Some(Change::Redo {
+                group: last_undone(log, &submission.annotator)?,
+            }),
             _ => None,
         };
         let (entry, late) = match (decision, change) {
@@ -154,13 +168,29 @@ fn store(
         let settled = settled_by(log, submission, &entry);
         append(log, submission, key.take(), group, entry, late, now)?;
         for parked in settled {
-            append(log, submission, None, group, Entry::Settled { parked }, false, now)?;
+            append(
+                log,
+                submission,
+                None,
+                group,
+                Entry::Settled { parked },
+                false,
+                now,
+            )?;
         }
     }
     match (key, known) {
         // Everything was known: that is stored under the key, so that it has the same answer for ever.
         (Some(key), Some((of, change))) => {
-            append(log, submission, Some(key), group, Entry::Known { of, change }, false, now)?;
+            append(
+                log,
+                submission,
+                Some(key),
+                group,
+                Entry::Known { of, change },
+                false,
+                now,
+            )?;
             Ok(known_receipt(log, of, log.version()))
         }
         _ => Ok(receipt),
@@ -176,21 +206,42 @@ fn append(
     late: bool,
     now: u64,
 ) -> Result<()> {
-    let remark = Remark { late, ..submission.remark.clone() };
+    let remark = Remark {
+        late,
+        ..submission.remark.clone()
+    };
     let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
-    log.append(Record { seq, key, time: now, annotator, group, entry, remark })
+    log.append(Record {
+        seq,
+        key,
+        time: now,
+        annotator,
+        group,
+        entry,
+        remark,
+    })
 }
 
 /// The answer to something that was said before, by the record of then and the record of now.
 fn known_receipt(log: &Log, of: u64, now: u64) -> Receipt {
-    let first = of.checked_sub(1).and_then(|place| log.records().get(place as usize));
+    let first = of
+        .checked_sub(1)
+        .and_then(|place| log.records().get(place as usize));
     let (seq, group) = first.map_or((now, None), |first| (first.seq, Some(first.group)));
-    Receipt { seq, group, repeated: false, known: true, late: false }
+    Receipt {
+        seq,
+        group,
+        repeated: false,
+        known: true,
+        late: false,
+    }
 }
 
 /// Parked answers that an answer settles: the same person decides about the same item.
 fn settled_by(log: &Log, submission: &Submission, entry: &Entry) -> Vec<u64> {
-    let Entry::Change(Change::Label { item, .. }) = entry else { return Vec::new() };
+    let Entry::Change(Change::Label { item, .. }) = entry else {
+        return Vec::new();
+    };
     let same = |record: &&Record| {
         record.annotator == submission.annotator
             && matches!(&record.entry, Entry::Parked { change: Change::Label { item: other, .. }, .. } if other == item)
@@ -216,7 +267,13 @@ pub(crate) fn judge(
     {
         return Err(dial::Error::UnknownItem(item.clone()).into());
     }
-    let name_of = |annotator: &str| if annotator.is_empty() { "nobody".to_string() } else { format!("{annotator:?}") };
+    let name_of = |annotator: &str| {
+        if annotator.is_empty() {
+            "nobody".to_string()
+        } else {
+            format!("{annotator:?}")
+        }
+    };
     match change {
         Change::Label { item, classes } => {
             let live = log.labels().classes();
@@ -226,32 +283,53 @@ pub(crate) fn judge(
                 if gone.index() >= given {
                     return Err(dial::Error::UnknownClass(gone.0.to_string()).into());
                 }
-                return Ok(Judged::Park("C6", [log.label_in_words(&[(*gone, 1.0)]), log.label_in_words(classes)]));
+                return Ok(Judged::Park(
+                    "C6",
+                    [
+                        log.label_in_words(&[(*gone, 1.0)]),
+                        log.label_in_words(classes),
+                    ],
+                ));
             }
             match log.label_of(item, &submission.annotator) {
-                Some(before) if before == classes => {
-                    Ok(Judged::Known(log.record_of(item, &submission.annotator).map_or(0, |record| record.seq)))
-                }
+                Some(before) if before == classes => Ok(Judged::Known(
+                    log.record_of(item, &submission.annotator)
+                        .map_or(0, |record| record.seq),
+                )),
                 Some(before) if !submission.replace => {
                     // What could not be taken in any case is a mistake of the sender too.
                     log.labels().check_label(item, classes)?;
-                    Ok(Judged::Park("C3", [log.label_in_words(before), log.label_in_words(classes)]))
+                    Ok(Judged::Park(
+                        "C3",
+                        [log.label_in_words(before), log.label_in_words(classes)],
+                    ))
                 }
                 _ => {
                     // Answers that came late took nobody's place.
-                    let in_time = |who: &str| log.record_of(item, who).is_none_or(|record| !record.remark.late);
+                    let in_time = |who: &str| {
+                        log.record_of(item, who)
+                            .is_none_or(|record| !record.remark.late)
+                    };
                     let others = log.labels().labels_of(item).map(|(who, _)| who);
-                    let others = others.filter(|who| *who != submission.annotator && in_time(who)).count();
+                    let others = others
+                        .filter(|who| *who != submission.annotator && in_time(who))
+                        .count();
                     let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
-                    Ok(Judged::Take { late: submission.remark.late || others >= overlap })
+                    Ok(Judged::Take {
+                        late: submission.remark.late || others >= overlap,
+                    })
                 }
             }
         }
         Change::Skip { item } if log.labels().marks_of(item).0 => Ok(Judged::Known(0)),
         Change::Exclude { item } if log.labels().marks_of(item).1 => Ok(Judged::Known(0)),
-        Change::RenameClass { name, .. } => check_name("the class", name).map(|()| Judged::Take { late: false }),
+        Change::RenameClass { name, .. } => {
+            check_name("the class", name).map(|()| Judged::Take { late: false })
+        }
         Change::Undo { group } | Change::Redo { group } => {
-            let others = |record: &&Record| record.group == *group && record.annotator != submission.annotator;
+            let others = |record: &&Record| {
+                record.group == *group && record.annotator != submission.annotator
+            };
             match log.records().iter().find(others) {
                 Some(other) if !submission.replace && *group != 0 => Err(Error::Undo(format!(
                     "group {group} is the work of {}. Nothing was changed. Undo your own, or say that you mean it (replace).",
@@ -274,11 +352,19 @@ fn park(
     now: u64,
 ) -> Result<Receipt> {
     if submission.decisions.len() > 1 {
-        let item = if let Change::Label { item, .. } = &change { item.as_str() } else { "" };
+        let item = if let Change::Label { item, .. } = &change {
+            item.as_str()
+        } else {
+            ""
+        };
         return Err(batch_error(item, &said));
     }
     let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
-    let entry = Entry::Parked { change, code: code.into(), said };
+    let entry = Entry::Parked {
+        change,
+        code: code.into(),
+        said,
+    };
     let record = Record {
         seq,
         key: Some(submission.key.clone()),
@@ -295,13 +381,27 @@ fn park(
 
 fn parked_error(record: &Record) -> Error {
     let (item, code, said) = match &record.entry {
-        Entry::Parked { change: Change::Label { item, .. }, code, said } => (item.clone(), code.as_str(), said.clone()),
+        Entry::Parked {
+            change: Change::Label { item, .. },
+            code,
+            said,
+        } => (item.clone(), code.as_str(), said.clone()),
         _ => (String::new(), "", Default::default()),
     };
     let [first, second] = said;
     match code {
-        "C3" => Error::Contradiction { annotator: record.annotator.clone(), item, first, second, parked: record.seq },
-        _ => Error::ClassGone { item, class: first, parked: record.seq },
+        "C3" => Error::Contradiction {
+            annotator: record.annotator.clone(),
+            item,
+            first,
+            second,
+            parked: record.seq,
+        },
+        _ => Error::ClassGone {
+            item,
+            class: first,
+            parked: record.seq,
+        },
     }
 }
 
@@ -310,10 +410,14 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
     let reused = || Error::KeyReused(submission.key.clone());
     let first = before.first().ok_or_else(reused)?;
     let same = |(record, decision): (&Record, &Decision)| match (&record.entry, decision) {
-        (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => name == again,
+        (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => {
+            name == again
+        }
         (Entry::Change(Change::Undo { .. }), Decision::UndoLast) => true,
         (Entry::Change(Change::Redo { .. }), Decision::RedoLast) => true,
-        (Entry::Change(change) | Entry::Known { change, .. }, Decision::Change(again)) => change == again,
+        (Entry::Change(change) | Entry::Known { change, .. }, Decision::Change(again)) => {
+            change == again
+        }
         (Entry::Parked { change, .. }, Decision::Change(again)) => change == again,
         (Entry::Look(look), Decision::Look(again)) => look == again,
         (Entry::Settled { parked }, Decision::Settle { parked: again }) => parked == again,
@@ -321,7 +425,10 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         _ => false,
     };
     // A label that was known already left no record; whatever else has none was not sent then.
-    let settles = submission.decisions.iter().any(|decision| matches!(decision, Decision::Settle { .. }));
+    let settles = submission
+        .decisions
+        .iter()
+        .any(|decision| matches!(decision, Decision::Settle { .. }));
     let earlier = &log.records()[..first.seq as usize - 1 + before.len()];
     let known = |decision: &Decision| {
         matches!(decision, Decision::Change(change @ Change::Label { .. })
@@ -330,10 +437,9 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
     // Parked answers that were settled on the way were not sent.
     let sent = |record: &&Record| !matches!(record.entry, Entry::Settled { .. }) || settles;
     let mut left = before.iter().filter(sent).peekable();
-    let all = submission
-        .decisions
-        .iter()
-        .all(|decision| left.next_if(|record| same((record, decision))).is_some() || known(decision));
+    let all = submission.decisions.iter().all(|decision| {
+        left.next_if(|record| same((record, decision))).is_some() || known(decision)
+    });
     if first.annotator != submission.annotator || !all || left.next().is_some() {
         return Err(reused());
     }
@@ -341,27 +447,45 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         return Err(parked_error(first));
     }
     if let Entry::Known { of, .. } = first.entry {
-        return Ok(Receipt { repeated: true, ..known_receipt(log, of, first.seq) });
+        return Ok(Receipt {
+            repeated: true,
+            ..known_receipt(log, of, first.seq)
+        });
     }
     let late = before.iter().any(|record| record.remark.late);
-    Ok(Receipt { seq: first.seq, group: Some(first.group), repeated: true, known: false, late })
+    Ok(Receipt {
+        seq: first.seq,
+        group: Some(first.group),
+        repeated: true,
+        known: false,
+        late,
+    })
 }
 
 fn next_class(log: &Log) -> Result<ClassId> {
     match log.labels().schema().len() {
         0..=65_000 => Ok(log.labels().new_class()),
-        _ => Err(Error::Submission("there are 65,000 classes already. Merge or rename some.".into())),
+        _ => Err(Error::Submission(
+            "there are 65,000 classes already. Merge or rename some.".into(),
+        )),
     }
 }
 
 fn last_done(log: &Log, annotator: &str) -> Result<u64> {
-    let nothing = || Error::Undo("there is nothing to undo. Nothing was changed. Label something first.".into());
+    let nothing = || {
+        Error::Undo("there is nothing to undo. Nothing was changed. Label something first.".into())
+    };
     log.labels().last_group(annotator).ok_or_else(nothing)
 }
 
 /// The group that an annotator took back last and that is still taken back.
 fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
-    let mine = log.records().iter().rev().filter(|record| record.annotator == annotator).filter_map(Record::change);
+    let mine = log
+        .records()
+        .iter()
+        .rev()
+        .filter(|record| record.annotator == annotator)
+        .filter_map(Record::change);
     let mut again = std::collections::HashSet::new();
     for change in mine {
         match change {
@@ -373,5 +497,7 @@ fn last_undone(log: &Log, annotator: &str) -> Result<u64> {
             _ => {}
         }
     }
-    Err(Error::Undo("there is nothing to bring back. Nothing was changed. Undo something first.".into()))
+    Err(Error::Undo(
+        "there is nothing to bring back. Nothing was changed. Undo something first.".into(),
+    ))
 }

@@ -15,13 +15,18 @@ pub struct Clock {
 impl Clock {
     /// Starts with the time of the system.
     pub fn new() -> Clock {
-        let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64);
+        let began = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |time| time.as_millis() as u64);
         Clock::at(began)
     }
 
     /// Starts with a given time: for tests.
     pub fn at(began: u64) -> Clock {
-        Clock { start: Instant::now(), began }
+        Clock {
+            start: Instant::now(),
+            began,
+        }
     }
 
     /// Milliseconds since 1970.
@@ -69,11 +74,17 @@ mod tests {
     #[test]
     fn dates_by_hand() {
         // 2000-02-29 is day 11016 since 1970: 30 years of 365 days, 7 leap days, and 59 days.
-        for (days, expected) in
-            [(0, "1970-01-01"), (11_016, "2000-02-29"), (11_017, "2000-03-01"), (20_772, "2026-11-15")]
-        {
+        for (days, expected) in [
+            (0, "1970-01-01"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (20_772, "2026-11-15"),
+        ] {
             assert_eq!(in_words(days * 86_400_000), format!("{expected} 00:00 UTC"));
         }
-        assert_eq!(compact(20_772 * 86_400_000 + 79_471_000), "20261115T220431Z");
+        assert_eq!(
+            compact(20_772 * 86_400_000 + 79_471_000),
+            "20261115T220431Z"
+        );
     }
 }

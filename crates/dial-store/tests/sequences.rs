@@ -11,7 +11,8 @@ use common::{count, first, recipe, submission};
 use dial::seed::{Purpose, Random};
 use dial::{Change, ClassId};
 use dial_store::{
-    Decision, Error, Journal, Log, Look, Memory, Project, Receipt, Record, Result, Sqlite, Submission, Wanted,
+    Decision, Error, Journal, Log, Look, Memory, Project, Receipt, Record, Result, Sqlite,
+    Submission, Wanted,
 };
 
 const ITEMS: usize = 12;
@@ -33,10 +34,22 @@ impl Both {
         let disk = Sqlite::create(&file, "twins", 1, journal).unwrap();
         let disk = Some(Project::on(Box::new(disk), None, None).unwrap());
         let memory = Project::on(Box::new(Memory::new("twins")), None, None).unwrap();
-        let mut both = Both { file, journal, disk, memory, answers: Vec::new() };
+        let mut both = Both {
+            file,
+            journal,
+            disk,
+            memory,
+            answers: Vec::new(),
+        };
         let mut decisions = vec![Decision::Recipe(Box::new(recipe(ITEMS, 1)))];
         decisions.extend(first(3));
-        both.submit(&[Submission { decisions, ..submission("new", "", Decision::UndoLast) }], 1);
+        both.submit(
+            &[Submission {
+                decisions,
+                ..submission("new", "", Decision::UndoLast)
+            }],
+            1,
+        );
         both
     }
 
@@ -57,7 +70,10 @@ impl Both {
         let store = Sqlite::open(&self.file, self.journal).unwrap();
         self.disk = Some(Project::on(Box::new(store), None, None).unwrap());
         same_records(self.disk.as_ref().unwrap().log(), self.memory.log());
-        assert_eq!(self.disk.as_ref().unwrap().log().labels(), self.memory.log().labels());
+        assert_eq!(
+            self.disk.as_ref().unwrap().log().labels(),
+            self.memory.log().labels()
+        );
     }
 }
 
@@ -65,7 +81,10 @@ fn same_records(disk: &Log, memory: &Log) {
     for (one, other) in disk.records().iter().zip(memory.records()) {
         assert_eq!(one, other);
     }
-    assert_eq!((disk.version(), disk.head()), (memory.version(), memory.head()));
+    assert_eq!(
+        (disk.version(), disk.head()),
+        (memory.version(), memory.head())
+    );
 }
 
 fn any<'a, T>(all: &'a [T], random: &mut Random) -> &'a T {
@@ -79,36 +98,78 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
     let class = |random: &mut Random| ClassId(random.below(log.labels().schema().len() + 1) as u16);
     let group = random.below(log.labels().new_group() as usize + 1) as u64;
     let change = match random.below(22) {
-        0..6 => Change::Label { item, classes: vec![(class(random), 1.0)] },
-        6..8 => Change::Label { item, classes: vec![(class(random), 0.6), (class(random), 0.4)] },
-        8 => Change::Label { item, classes: vec![(class(random), [0.0, 2.0, f64::NAN][random.below(3)])] },
+        0..6 => Change::Label {
+            item,
+            classes: vec![(class(random), 1.0)],
+        },
+        6..8 => Change::Label {
+            item,
+            classes: vec![(class(random), 0.6), (class(random), 0.4)],
+        },
+        8 => Change::Label {
+            item,
+            classes: vec![(class(random), [0.0, 2.0, f64::NAN][random.below(3)])],
+        },
         9 => Change::Skip { item },
         10 => Change::Exclude { item },
         11..13 => Change::Undo { group },
         13 => Change::Redo { group },
-        14 => Change::RenameClass { class: class(random), name: any(&["a", "new", "", " x"], random).to_string() },
-        15 => Change::MergeClass { from: class(random), into: class(random) },
-        16 => Change::Weight { annotator: any(&PEOPLE, random).to_string(), weight: 2.0 * random.uniform() },
-        17 => return Decision::AddClass { name: any(&["d", "e", "f", "a"], random).to_string() },
+        14 => Change::RenameClass {
+            class: class(random),
+            name: any(&["a", "new", "", " x"], random).to_string(),
+        },
+        15 => Change::MergeClass {
+            from: class(random),
+            into: class(random),
+        },
+        16 => Change::Weight {
+            annotator: any(&PEOPLE, random).to_string(),
+            weight: 2.0 * random.uniform(),
+        },
+        17 => {
+            return Decision::AddClass {
+                name: any(&["d", "e", "f", "a"], random).to_string(),
+            };
+        }
         18 => {
             let colour = any(&["#aabbcc", "blue"], random).to_string();
-            return Decision::Look(Look { class: class(random), colour, key: "q".into() });
+            return Decision::Look(Look {
+                class: class(random),
+                colour,
+                key: "q".into(),
+            });
         }
         19 => return Decision::UndoLast,
         20 => return Decision::RedoLast,
         _ => {
-            let parked = log.parked().map(|record| record.seq).chain([3]).collect::<Vec<_>>();
-            return Decision::Settle { parked: *any(&parked, random) };
+            let parked = log
+                .parked()
+                .map(|record| record.seq)
+                .chain([3])
+                .collect::<Vec<_>>();
+            return Decision::Settle {
+                parked: *any(&parked, random),
+            };
         }
     };
     Decision::Change(change)
 }
 
 fn sent(log: &Log, key: String, random: &mut Random) -> Submission {
-    let decisions = if random.below(6) == 0 { 1 + random.below(4) } else { 1 };
+    let decisions = if random.below(6) == 0 {
+        1 + random.below(4)
+    } else {
+        1
+    };
     let decisions = (0..decisions).map(|_| decision(log, random)).collect();
     let (annotator, replace) = (any(&PEOPLE, random).to_string(), random.below(3) == 0);
-    Submission { key, annotator, decisions, replace, remark: Default::default() }
+    Submission {
+        key,
+        annotator,
+        decisions,
+        replace,
+        remark: Default::default(),
+    }
 }
 
 /// What the live records say about labels, found the slow way.
@@ -122,7 +183,10 @@ fn slow_twin(records: &[Record]) -> BTreeMap<(String, String), Vec<(ClassId, f64
         }
     }
     let mut labels = BTreeMap::new();
-    for record in records.iter().filter(|record| !undone.contains(&record.group)) {
+    for record in records
+        .iter()
+        .filter(|record| !undone.contains(&record.group))
+    {
         if let Some(Change::Label { item, classes }) = record.change() {
             labels.insert((item.clone(), record.annotator.clone()), classes.clone());
         }
@@ -134,17 +198,37 @@ fn check(both: &Both) {
     let log = both.memory.log();
     let replayed = Log::replay("twins", log.records().to_vec()).unwrap();
     assert_eq!(replayed.labels(), log.labels());
-    assert_eq!((replayed.head(), replayed.recipe()), (log.head(), log.recipe()));
+    assert_eq!(
+        (replayed.head(), replayed.recipe()),
+        (log.head(), log.recipe())
+    );
     assert!(replayed.parked().eq(log.parked()));
     let twin = slow_twin(log.records());
     for item in (0..ITEMS).map(|item| item.to_string()) {
         for annotator in PEOPLE {
-            let expected = twin.get(&(item.clone(), annotator.to_string())).map(Vec::as_slice);
-            assert_eq!(log.label_of(&item, annotator), expected, "{item} by {annotator:?}");
+            let expected = twin
+                .get(&(item.clone(), annotator.to_string()))
+                .map(Vec::as_slice);
+            assert_eq!(
+                log.label_of(&item, annotator),
+                expected,
+                "{item} by {annotator:?}"
+            );
         }
     }
-    let keys: BTreeSet<&str> = log.records().iter().filter_map(|record| record.key.as_deref()).collect();
-    assert_eq!(keys.len(), log.records().iter().filter(|record| record.key.is_some()).count(), "a key is stored once");
+    let keys: BTreeSet<&str> = log
+        .records()
+        .iter()
+        .filter_map(|record| record.key.as_deref())
+        .collect();
+    assert_eq!(
+        keys.len(),
+        log.records()
+            .iter()
+            .filter(|record| record.key.is_some())
+            .count(),
+        "a key is stored once"
+    );
 }
 
 /// The same again: the first answer. Something else under the key: refused.
@@ -161,22 +245,48 @@ fn retry(both: &mut Both, now: u64, random: &mut Random) {
         // What was refused before may be taken now.
         both.answers[at].1 = again;
     } else {
-        let expected = answer.map(|receipt| Receipt { repeated: true, ..receipt });
+        let expected = answer.map(|receipt| Receipt {
+            repeated: true,
+            ..receipt
+        });
         assert_eq!(again, expected, "{old:?}");
-        let other = Submission { annotator: format!("not {}", old.annotator), ..old.clone() };
-        assert_eq!(both.submit(&[other], now).remove(0), Err(Error::KeyReused(old.key.clone())));
-        let more = Decision::AddClass { name: "never sent".into() };
-        let other = Submission { decisions: [old.decisions.as_slice(), &[more]].concat(), ..old.clone() };
-        assert_eq!(both.submit(&[other], now).remove(0), Err(Error::KeyReused(old.key.clone())));
-        assert_eq!(both.memory.log().version(), version, "a retry stores nothing");
+        let other = Submission {
+            annotator: format!("not {}", old.annotator),
+            ..old.clone()
+        };
+        assert_eq!(
+            both.submit(&[other], now).remove(0),
+            Err(Error::KeyReused(old.key.clone()))
+        );
+        let more = Decision::AddClass {
+            name: "never sent".into(),
+        };
+        let other = Submission {
+            decisions: [old.decisions.as_slice(), &[more]].concat(),
+            ..old.clone()
+        };
+        assert_eq!(
+            both.submit(&[other], now).remove(0),
+            Err(Error::KeyReused(old.key.clone()))
+        );
+        assert_eq!(
+            both.memory.log().version(),
+            version,
+            "a retry stores nothing"
+        );
     }
 }
 
 fn sequence(seed: u64) -> usize {
     let place = tempfile::tempdir().unwrap();
     // What is compared does not depend on syncs, so most go without.
-    let journal =
-        [Journal::Unsafe, Journal::Unsafe, Journal::Unsafe, Journal::Rollback, Journal::Wal][seed as usize % 5];
+    let journal = [
+        Journal::Unsafe,
+        Journal::Unsafe,
+        Journal::Unsafe,
+        Journal::Rollback,
+        Journal::Wal,
+    ][seed as usize % 5];
     let mut both = Both::new(place.path(), journal);
     let mut random = Random::new(seed, Purpose::User, 2);
     let (mut now, mut taken) = (100, 0);
@@ -187,18 +297,25 @@ fn sequence(seed: u64) -> usize {
             0 => both.reopen(),
             1 => retry(&mut both, now, &mut random),
             2 => {
-                let items: Vec<(String, usize)> =
-                    (0..3).map(|_| (random.below(ITEMS).to_string(), random.below(3))).collect();
+                let items: Vec<(String, usize)> = (0..3)
+                    .map(|_| (random.below(ITEMS).to_string(), random.below(3)))
+                    .collect();
                 let annotator = any(&PEOPLE, &mut random);
-                let wanted = Wanted { items: &items, annotator, now, length: 500 };
+                let wanted = Wanted {
+                    items: &items,
+                    annotator,
+                    now,
+                    length: 500,
+                };
                 assert_eq!(both.disk().lease(&wanted), both.memory.lease(&wanted));
             }
             kind => {
                 // One, or several that share a transaction, now and then two under one key.
                 let group = if kind == 3 { 1 + random.below(4) } else { 1 };
                 let log = both.memory.log();
-                let mut all: Vec<Submission> =
-                    (0..group).map(|at| sent(log, format!("{step}.{at}"), &mut random)).collect();
+                let mut all: Vec<Submission> = (0..group)
+                    .map(|at| sent(log, format!("{step}.{at}"), &mut random))
+                    .collect();
                 if group > 2 {
                     all[1].key = all[0].key.clone();
                 }
@@ -215,7 +332,10 @@ fn sequence(seed: u64) -> usize {
             leases.sort_by(|a, b| (&a.item, &a.annotator).cmp(&(&b.item, &b.annotator)));
             leases
         };
-        assert_eq!(leases(both.disk.as_mut().unwrap()), leases(&mut both.memory));
+        assert_eq!(
+            leases(both.disk.as_mut().unwrap()),
+            leases(&mut both.memory)
+        );
         check(&both);
     }
     both.reopen();
@@ -226,5 +346,8 @@ fn sequence(seed: u64) -> usize {
 fn a_disk_and_a_memory_give_the_same_answers_and_the_same_log() {
     let sequences = count("DIAL_SEQUENCES", 60);
     let taken: usize = (0..sequences).map(sequence).sum();
-    assert!(taken as u64 > 10 * sequences, "much of it is taken: {taken}");
+    assert!(
+        taken as u64 > 10 * sequences,
+        "much of it is taken: {taken}"
+    );
 }

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{first, label, recipe, submission};
 use dial::{Change, ClassId};
-use dial_store::{Decision, Error, Lease, Look, Memory, Project, Record, Result, Store, Submission, Wanted};
+use dial_store::{
+    Decision, Error, Lease, Look, Memory, Project, Record, Result, Store, Submission, Wanted,
+};
 
 /// A project in memory with four classes and ten items.
 fn project() -> Project {
@@ -20,14 +22,23 @@ fn project_on(store: Box<dyn Store>) -> Project {
     let mut project = Project::on(store, None, None).unwrap();
     let mut decisions = vec![Decision::Recipe(Box::new(recipe(10, 1)))];
     decisions.extend(first(4));
-    let new = Submission { decisions, ..submission("new", "", Decision::UndoLast) };
+    let new = Submission {
+        decisions,
+        ..submission("new", "", Decision::UndoLast)
+    };
     project.submit_one(new, 1).unwrap();
     project
 }
 
 fn many(key: &str, decisions: &[(&str, u16)]) -> Submission {
-    let decisions = decisions.iter().map(|(item, class)| label("", "", item, *class).decisions.remove(0)).collect();
-    Submission { decisions, ..submission(key, "ann", Decision::UndoLast) }
+    let decisions = decisions
+        .iter()
+        .map(|(item, class)| label("", "", item, *class).decisions.remove(0))
+        .collect();
+    Submission {
+        decisions,
+        ..submission(key, "ann", Decision::UndoLast)
+    }
 }
 
 fn undo(group: u64) -> Decision {
@@ -40,9 +51,19 @@ fn a_key_that_comes_again_gets_the_first_answer() {
     let sent = label("k1", "ann", "3", 1);
     let first = project.submit_one(sent.clone(), 10).unwrap();
     let again = project.submit_one(sent, 20).unwrap();
-    assert_eq!((again.seq, again.group, again.repeated), (first.seq, first.group, true));
-    for other in [label("k1", "ann", "3", 2), label("k1", "ann", "4", 1), label("k1", "bob", "3", 1)] {
-        assert_eq!(project.submit_one(other, 30), Err(Error::KeyReused("k1".into())));
+    assert_eq!(
+        (again.seq, again.group, again.repeated),
+        (first.seq, first.group, true)
+    );
+    for other in [
+        label("k1", "ann", "3", 2),
+        label("k1", "ann", "4", 1),
+        label("k1", "bob", "3", 1),
+    ] {
+        assert_eq!(
+            project.submit_one(other, 30),
+            Err(Error::KeyReused("k1".into()))
+        );
     }
 }
 
@@ -50,7 +71,9 @@ fn a_key_that_comes_again_gets_the_first_answer() {
 #[test]
 fn a_key_that_comes_again_with_more_is_refused() {
     let mut project = project();
-    project.submit_one(many("k1", &[("1", 0), ("2", 1)]), 10).unwrap();
+    project
+        .submit_one(many("k1", &[("1", 0), ("2", 1)]), 10)
+        .unwrap();
     let more = project.submit_one(many("k1", &[("1", 0), ("2", 1), ("3", 2)]), 20);
     assert_eq!(more, Err(Error::KeyReused("k1".into())));
     let fewer = project.submit_one(many("k1", &[("1", 0)]), 20);
@@ -58,42 +81,81 @@ fn a_key_that_comes_again_with_more_is_refused() {
     // What had been said before is not stored again, and the whole may come again all the same.
     let sent = many("k2", &[("1", 0), ("4", 2), ("2", 1)]);
     let first = project.submit_one(sent.clone(), 30).unwrap();
-    assert_eq!(project.submit_one(sent, 40).map(|again| (again.seq, again.repeated)), Ok((first.seq, true)));
+    assert_eq!(
+        project
+            .submit_one(sent, 40)
+            .map(|again| (again.seq, again.repeated)),
+        Ok((first.seq, true))
+    );
 }
 
 #[test]
 fn every_group_is_of_one_submission() {
     let mut project = project();
-    let look = Decision::Look(Look { class: ClassId(0), colour: "#123456".into(), key: "x".into() });
+    let look = Decision::Look(Look {
+        class: ClassId(0),
+        colour: "#123456".into(),
+        key: "x".into(),
+    });
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
-    let looked = project.submit_one(submission("k2", "bob", look), 10).unwrap();
-    let parked = project.submit_one(label("k3", "ann", "1", 1), 10).unwrap_err();
+    let looked = project
+        .submit_one(submission("k2", "bob", look), 10)
+        .unwrap();
+    let parked = project
+        .submit_one(label("k3", "ann", "1", 1), 10)
+        .unwrap_err();
     assert_eq!(parked.code(), "C3");
     let labelled = project.submit_one(label("k4", "ann", "2", 0), 10).unwrap();
     assert!(labelled.group > looked.group, "{labelled:?} {looked:?}");
-    let mut groups: Vec<u64> = project.log().records().iter().map(|record| record.group).collect();
+    let mut groups: Vec<u64> = project
+        .log()
+        .records()
+        .iter()
+        .map(|record| record.group)
+        .collect();
     groups.dedup();
     let mut sorted = groups.clone();
     sorted.dedup();
     assert_eq!((groups.len(), sorted.len()), (5, 5), "{groups:?}");
     // A colour is not undone, and nobody's label with it.
-    assert!(project.submit_one(submission("k5", "bob", undo(looked.group.unwrap())), 10).is_err());
+    assert!(
+        project
+            .submit_one(submission("k5", "bob", undo(looked.group.unwrap())), 10)
+            .is_err()
+    );
     assert_eq!(project.log().labels().labels_of("2").count(), 1);
 }
 
 #[test]
 fn undo_is_not_refused_because_somebody_else_did_something_in_between() {
     let mut project = project();
-    let look = Decision::Look(Look { class: ClassId(0), colour: "#123456".into(), key: "x".into() });
-    project.submit_one(submission("k1", "bob", look), 10).unwrap();
+    let look = Decision::Look(Look {
+        class: ClassId(0),
+        colour: "#123456".into(),
+        key: "x".into(),
+    });
+    project
+        .submit_one(submission("k1", "bob", look), 10)
+        .unwrap();
     project.submit_one(label("k2", "ann", "2", 0), 10).unwrap();
-    project.submit_one(submission("k3", "ann", Decision::UndoLast), 10).unwrap();
+    project
+        .submit_one(submission("k3", "ann", Decision::UndoLast), 10)
+        .unwrap();
     assert_eq!(project.log().labels().labels_of("2").count(), 0);
     // The work of another is undone only on purpose (fault C5).
-    let group = project.submit_one(label("k4", "ann", "2", 0), 10).unwrap().group.unwrap();
-    let refused = project.submit_one(submission("k5", "bob", undo(group)), 10).unwrap_err();
+    let group = project
+        .submit_one(label("k4", "ann", "2", 0), 10)
+        .unwrap()
+        .group
+        .unwrap();
+    let refused = project
+        .submit_one(submission("k5", "bob", undo(group)), 10)
+        .unwrap_err();
     assert_eq!(refused.code(), "C5", "{refused}");
-    let meant = Submission { replace: true, ..submission("k6", "bob", undo(group)) };
+    let meant = Submission {
+        replace: true,
+        ..submission("k6", "bob", undo(group))
+    };
     project.submit_one(meant, 10).unwrap();
     assert_eq!(project.log().labels().labels_of("2").count(), 0);
 }
@@ -103,23 +165,52 @@ fn the_undo_key_takes_back_names_and_merges_too() {
     let mut project = project();
     let names = |project: &Project| {
         let (log, live) = (project.log(), project.log().labels().classes());
-        live.iter().map(|class| log.class_name(*class).to_string()).collect::<Vec<String>>()
+        live.iter()
+            .map(|class| log.class_name(*class).to_string())
+            .collect::<Vec<String>>()
     };
     let first = names(&project);
     project.submit_one(label("k1", "ann", "2", 0), 10).unwrap();
-    let rename = Decision::Change(Change::RenameClass { class: ClassId(0), name: "other".into() });
-    project.submit_one(submission("k2", "ann", rename), 10).unwrap();
-    let merge = Decision::Change(Change::MergeClass { from: ClassId(0), into: ClassId(1) });
-    project.submit_one(submission("k3", "ann", merge), 10).unwrap();
+    let rename = Decision::Change(Change::RenameClass {
+        class: ClassId(0),
+        name: "other".into(),
+    });
+    project
+        .submit_one(submission("k2", "ann", rename), 10)
+        .unwrap();
+    let merge = Decision::Change(Change::MergeClass {
+        from: ClassId(0),
+        into: ClassId(1),
+    });
+    project
+        .submit_one(submission("k3", "ann", merge), 10)
+        .unwrap();
     assert_eq!(names(&project), first[1..]);
     let mut turn = |key, decision| {
-        project.submit_one(submission(key, "ann", decision), 20).unwrap();
-        (names(&project), project.log().labels().labels_of("2").count())
+        project
+            .submit_one(submission(key, "ann", decision), 20)
+            .unwrap();
+        (
+            names(&project),
+            project.log().labels().labels_of("2").count(),
+        )
     };
     let renamed = [&["other".to_string()], &first[1..]].concat();
-    assert_eq!(turn("u1", Decision::UndoLast), (renamed.clone(), 1), "the merge");
-    assert_eq!(turn("u2", Decision::UndoLast), (first.clone(), 1), "the name");
-    assert_eq!(turn("r1", Decision::RedoLast), (renamed, 1), "the name again");
+    assert_eq!(
+        turn("u1", Decision::UndoLast),
+        (renamed.clone(), 1),
+        "the merge"
+    );
+    assert_eq!(
+        turn("u2", Decision::UndoLast),
+        (first.clone(), 1),
+        "the name"
+    );
+    assert_eq!(
+        turn("r1", Decision::RedoLast),
+        (renamed, 1),
+        "the name again"
+    );
     assert_eq!(turn("u3", Decision::UndoLast), (first.clone(), 1));
     assert_eq!(turn("u4", Decision::UndoLast), (first, 0), "then the label");
 }
@@ -127,15 +218,23 @@ fn the_undo_key_takes_back_names_and_merges_too() {
 #[test]
 fn what_is_known_is_answered_with_the_label_that_stands() {
     let mut project = project();
-    let replacing = |key, class| Submission { replace: true, ..label(key, "ann", "1", class) };
+    let replacing = |key, class| Submission {
+        replace: true,
+        ..label(key, "ann", "1", class)
+    };
     let first = project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
     project.submit_one(replacing("k2", 1), 10).unwrap();
     project.submit_one(replacing("k3", 0), 10).unwrap();
     for key in ["k4", "k5"] {
-        project.submit_one(submission(key, "ann", Decision::UndoLast), 10).unwrap();
+        project
+            .submit_one(submission(key, "ann", Decision::UndoLast), 10)
+            .unwrap();
     }
     let known = project.submit_one(label("k6", "ann", "1", 0), 10).unwrap();
-    assert_eq!((known.seq, known.group, known.known), (first.seq, first.group, true));
+    assert_eq!(
+        (known.seq, known.group, known.known),
+        (first.seq, first.group, true)
+    );
 }
 
 /// A copy of such an answer that was long on its way must not bring back what was undone since.
@@ -146,19 +245,39 @@ fn what_is_known_is_known_by_its_key_for_ever() {
     let known = project.submit_one(label("k2", "ann", "7", 0), 10).unwrap();
     let all_known = many("k3", &[("7", 0)]);
     project.submit_one(all_known.clone(), 10).unwrap();
-    project.submit_one(submission("k4", "ann", Decision::UndoLast), 10).unwrap();
+    project
+        .submit_one(submission("k4", "ann", Decision::UndoLast), 10)
+        .unwrap();
     for again in [label("k2", "ann", "7", 0), all_known] {
         let again = project.submit_one(again, 20).unwrap();
-        assert_eq!((again.known, again.repeated, again.seq), (true, true, known.seq));
+        assert_eq!(
+            (again.known, again.repeated, again.seq),
+            (true, true, known.seq)
+        );
     }
-    assert_eq!(project.log().labels().labels_of("7").count(), 0, "the undo stands");
-    assert_eq!(project.submit_one(label("k2", "ann", "8", 0), 30), Err(Error::KeyReused("k2".into())));
+    assert_eq!(
+        project.log().labels().labels_of("7").count(),
+        0,
+        "the undo stands"
+    );
+    assert_eq!(
+        project.submit_one(label("k2", "ann", "8", 0), 30),
+        Err(Error::KeyReused("k2".into()))
+    );
     // A skip that is said twice is undone by one undo.
-    let skip = |key| submission(key, "ann", Decision::Change(Change::Skip { item: "5".into() }));
+    let skip = |key| {
+        submission(
+            key,
+            "ann",
+            Decision::Change(Change::Skip { item: "5".into() }),
+        )
+    };
     project.submit_one(skip("s1"), 40).unwrap();
     let second = project.submit_one(skip("s2"), 40).unwrap();
     assert_eq!((second.known, second.group), (true, None));
-    project.submit_one(submission("s3", "ann", Decision::UndoLast), 50).unwrap();
+    project
+        .submit_one(submission("s3", "ann", Decision::UndoLast), 50)
+        .unwrap();
     assert_eq!(project.log().labels().marks_of("5"), (false, false));
 }
 
@@ -167,28 +286,54 @@ fn an_answer_among_many_that_contradicts_is_named() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "3", 0), 10).unwrap();
     let version = project.log().version();
-    let refused = project.submit_one(many("k2", &[("1", 0), ("3", 1), ("2", 0)]), 20).unwrap_err();
-    assert_eq!((refused.code(), refused.to_string().contains("\"3\"")), ("C3", true), "{refused}");
-    let unknown = project.submit_one(many("k3", &[("1", 0), ("99", 1)]), 20).unwrap_err();
+    let refused = project
+        .submit_one(many("k2", &[("1", 0), ("3", 1), ("2", 0)]), 20)
+        .unwrap_err();
+    assert_eq!(
+        (refused.code(), refused.to_string().contains("\"3\"")),
+        ("C3", true),
+        "{refused}"
+    );
+    let unknown = project
+        .submit_one(many("k3", &[("1", 0), ("99", 1)]), 20)
+        .unwrap_err();
     assert_eq!(unknown.code(), "I12");
     assert_eq!(project.log().version(), version, "nothing was stored");
     // Twice in one submission: found while it is appended, and all of it is taken back.
-    let twice = project.submit_one(many("k4", &[("1", 0), ("1", 1)]), 20).unwrap_err();
+    let twice = project
+        .submit_one(many("k4", &[("1", 0), ("1", 1)]), 20)
+        .unwrap_err();
     assert_eq!((twice.code(), project.log().version()), ("C3", version));
-    project.submit_one(many("k5", &[("1", 0), ("2", 1)]), 30).unwrap();
+    project
+        .submit_one(many("k5", &[("1", 0), ("2", 1)]), 30)
+        .unwrap();
 }
 
 #[test]
 fn whoever_decides_again_settles_what_was_kept_aside() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
-    project.submit_one(label("k2", "ann", "1", 1), 10).unwrap_err();
+    project
+        .submit_one(label("k2", "ann", "1", 1), 10)
+        .unwrap_err();
     project.submit_one(label("k3", "bob", "1", 2), 10).unwrap();
-    assert_eq!(project.log().parked().count(), 1, "another person's answer settles nothing");
-    let again = Submission { replace: true, ..label("k4", "ann", "1", 1) };
+    assert_eq!(
+        project.log().parked().count(),
+        1,
+        "another person's answer settles nothing"
+    );
+    let again = Submission {
+        replace: true,
+        ..label("k4", "ann", "1", 1)
+    };
     let first = project.submit_one(again.clone(), 20).unwrap();
     assert_eq!(project.log().parked().count(), 0);
-    assert_eq!(project.submit_one(again, 30).map(|again| (again.seq, again.repeated)), Ok((first.seq, true)));
+    assert_eq!(
+        project
+            .submit_one(again, 30)
+            .map(|again| (again.seq, again.repeated)),
+        Ok((first.seq, true))
+    );
 }
 
 #[test]
@@ -197,14 +342,35 @@ fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
     let sent = label("k2", "ann", "1", 1);
     let refused = project.submit_one(sent.clone(), 10).unwrap_err();
-    let Error::Contradiction { first, second, parked, .. } = refused.clone() else { panic!("{refused}") };
-    assert_eq!((first.as_str(), second.as_str(), parked), ("a", "b", project.log().version()));
+    let Error::Contradiction {
+        first,
+        second,
+        parked,
+        ..
+    } = refused.clone()
+    else {
+        panic!("{refused}")
+    };
+    assert_eq!(
+        (first.as_str(), second.as_str(), parked),
+        ("a", "b", project.log().version())
+    );
     let version = project.log().version();
-    assert_eq!(project.submit_one(sent, 20), Err(refused), "the same answer to the same key");
+    assert_eq!(
+        project.submit_one(sent, 20),
+        Err(refused),
+        "the same answer to the same key"
+    );
     assert_eq!(project.log().version(), version);
-    project.submit_one(submission("k3", "ann", Decision::Settle { parked }), 30).unwrap();
+    project
+        .submit_one(submission("k3", "ann", Decision::Settle { parked }), 30)
+        .unwrap();
     assert_eq!(project.log().parked().count(), 0);
-    assert!(project.submit_one(submission("k4", "ann", Decision::Settle { parked }), 30).is_err());
+    assert!(
+        project
+            .submit_one(submission("k4", "ann", Decision::Settle { parked }), 30)
+            .is_err()
+    );
 }
 
 /// A number that is not finite is written as nothing and could not be read back: the project would never open again.
@@ -212,37 +378,80 @@ fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
 fn what_could_not_be_read_back_is_not_kept_aside() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
-    let merge = Decision::Change(Change::MergeClass { from: ClassId(3), into: ClassId(0) });
+    let merge = Decision::Change(Change::MergeClass {
+        from: ClassId(3),
+        into: ClassId(0),
+    });
     project.submit_one(submission("k2", "", merge), 10).unwrap();
     let version = project.log().version();
     for class in [1, 3] {
         for weight in [f64::NAN, f64::INFINITY] {
-            let change = Change::Label { item: "1".into(), classes: vec![(ClassId(class), weight)] };
-            assert!(project.submit_one(submission("k3", "ann", Decision::Change(change)), 10).is_err());
+            let change = Change::Label {
+                item: "1".into(),
+                classes: vec![(ClassId(class), weight)],
+            };
+            assert!(
+                project
+                    .submit_one(submission("k3", "ann", Decision::Change(change)), 10)
+                    .is_err()
+            );
         }
     }
-    let change = Change::Label { item: "1".into(), classes: vec![(ClassId(1), 2.0)] };
-    assert_eq!(project.submit_one(submission("k3", "ann", Decision::Change(change)), 10).unwrap_err().code(), "I12");
-    let endless = dial_store::Recipe { audit: f64::NAN, ..recipe(10, 1) };
-    assert!(project.submit_one(submission("k3", "", Decision::Recipe(Box::new(endless))), 10).is_err());
+    let change = Change::Label {
+        item: "1".into(),
+        classes: vec![(ClassId(1), 2.0)],
+    };
+    assert_eq!(
+        project
+            .submit_one(submission("k3", "ann", Decision::Change(change)), 10)
+            .unwrap_err()
+            .code(),
+        "I12"
+    );
+    let endless = dial_store::Recipe {
+        audit: f64::NAN,
+        ..recipe(10, 1)
+    };
+    assert!(
+        project
+            .submit_one(
+                submission("k3", "", Decision::Recipe(Box::new(endless))),
+                10
+            )
+            .is_err()
+    );
     assert_eq!(project.log().version(), version);
     for record in project.log().records() {
-        assert_eq!(serde_json::from_str::<Record>(&record.body()).unwrap(), *record);
+        assert_eq!(
+            serde_json::from_str::<Record>(&record.body()).unwrap(),
+            *record
+        );
     }
 }
 
 #[test]
 fn an_answer_with_a_class_that_is_gone_is_kept_aside() {
     let mut project = project();
-    let merge = Decision::Change(Change::MergeClass { from: ClassId(3), into: ClassId(0) });
+    let merge = Decision::Change(Change::MergeClass {
+        from: ClassId(3),
+        into: ClassId(0),
+    });
     project.submit_one(submission("k1", "", merge), 10).unwrap();
-    let refused = project.submit_one(label("k2", "ann", "1", 3), 10).unwrap_err();
+    let refused = project
+        .submit_one(label("k2", "ann", "1", 3), 10)
+        .unwrap_err();
     assert_eq!(refused.code(), "C6", "{refused}");
     let parked: Vec<&Record> = project.log().parked().collect();
     assert_eq!((parked.len(), parked[0].annotator.as_str()), (1, "ann"));
     // A class that never was is a mistake and stores nothing.
     let version = project.log().version();
-    assert_eq!(project.submit_one(label("k3", "ann", "1", 9), 10).unwrap_err().code(), "I12");
+    assert_eq!(
+        project
+            .submit_one(label("k3", "ann", "1", 9), 10)
+            .unwrap_err()
+            .code(),
+        "I12"
+    );
     assert_eq!(project.log().version(), version);
 }
 
@@ -250,10 +459,16 @@ fn an_answer_with_a_class_that_is_gone_is_kept_aside() {
 fn a_refused_submission_of_many_stores_none_of_them() {
     let mut project = project();
     let before = project.log().records().to_vec();
-    assert!(project.submit_one(many("k1", &[("1", 0), ("2", 1), ("77", 0)]), 10).is_err());
+    assert!(
+        project
+            .submit_one(many("k1", &[("1", 0), ("2", 1), ("77", 0)]), 10)
+            .is_err()
+    );
     assert_eq!(project.log().records(), before);
     assert_eq!(project.log().labels().labels_of("1").count(), 0);
-    project.submit_one(many("k1", &[("1", 0), ("2", 1)]), 10).unwrap();
+    project
+        .submit_one(many("k1", &[("1", 0), ("2", 1)]), 10)
+        .unwrap();
 }
 
 /// A store whose disk fails when it is told to.
@@ -279,7 +494,10 @@ impl Store for Failing {
             self.store.append(records)?;
         }
         match fails {
-            true => Err(Error::Disk { place: "here".into(), why: "told to".into() }),
+            true => Err(Error::Disk {
+                place: "here".into(),
+                why: "told to".into(),
+            }),
             false => Ok(()),
         }
     }
@@ -315,7 +533,11 @@ impl Store for Failing {
 
 fn failing(reaches: bool) -> (Project, Arc<AtomicBool>) {
     let fails = Arc::new(AtomicBool::new(false));
-    let store = Failing { store: Memory::new("p"), fails: Arc::clone(&fails), reaches };
+    let store = Failing {
+        store: Memory::new("p"),
+        fails: Arc::clone(&fails),
+        reaches,
+    };
     (project_on(Box::new(store)), fails)
 }
 
@@ -324,11 +546,21 @@ fn a_commit_that_failed_but_reached_the_disk_is_answered_with_its_receipt() {
     let (mut project, fails) = failing(true);
     let version = project.log().version();
     fails.store(true, Ordering::Relaxed);
-    let group = [label("k1", "ann", "1", 0), label("k2", "bob", "77", 0), label("k3", "cid", "2", 1)];
+    let group = [
+        label("k1", "ann", "1", 0),
+        label("k2", "bob", "77", 0),
+        label("k3", "cid", "2", 1),
+    ];
     let answers = project.submit(&group, 10);
-    assert_eq!(answers[0].as_ref().map(|receipt| receipt.seq), Ok(version + 1));
+    assert_eq!(
+        answers[0].as_ref().map(|receipt| receipt.seq),
+        Ok(version + 1)
+    );
     assert!(answers[1].is_err());
-    assert_eq!(answers[2].as_ref().map(|receipt| receipt.seq), Ok(version + 2));
+    assert_eq!(
+        answers[2].as_ref().map(|receipt| receipt.seq),
+        Ok(version + 2)
+    );
     assert_eq!(project.log().version(), version + 2);
 }
 
@@ -338,11 +570,17 @@ fn a_commit_that_failed_leaves_the_state_of_before() {
     project.submit_one(label("k0", "ann", "5", 0), 5).unwrap();
     let (version, labels) = (project.log().version(), project.log().labels().clone());
     fails.store(true, Ordering::Relaxed);
-    let group = [label("k1", "ann", "1", 0), submission("k2", "ann", Decision::UndoLast)];
+    let group = [
+        label("k1", "ann", "1", 0),
+        submission("k2", "ann", Decision::UndoLast),
+    ];
     for answer in project.submit(&group, 10) {
         assert_eq!(answer.unwrap_err().code(), "S4");
     }
-    assert_eq!((project.log().version(), project.log().labels()), (version, &labels));
+    assert_eq!(
+        (project.log().version(), project.log().labels()),
+        (version, &labels)
+    );
     let receipt = project.submit_one(label("k1", "ann", "1", 0), 20).unwrap();
     assert_eq!((receipt.seq, receipt.repeated), (version + 1, false));
 }
@@ -352,11 +590,17 @@ fn a_change_of_pool_that_fails_leaves_the_old_pool() {
     let (mut project, fails) = failing(false);
     let ids: Vec<String> = ["x", "y", "z"].map(String::from).to_vec();
     fails.store(true, Ordering::Relaxed);
-    assert!(project.change_pool(recipe(3, 1), Some(&ids), "k1".into(), 10).is_err());
+    assert!(
+        project
+            .change_pool(recipe(3, 1), Some(&ids), "k1".into(), 10)
+            .is_err()
+    );
     assert!(project.has_item("7") && !project.has_item("x"));
     project.recover().unwrap();
     assert!(project.has_item("7") && !project.has_item("x"));
-    project.change_pool(recipe(3, 1), Some(&ids), "k2".into(), 20).unwrap();
+    project
+        .change_pool(recipe(3, 1), Some(&ids), "k2".into(), 20)
+        .unwrap();
     assert!(!project.has_item("7") && project.has_item("x"));
 }
 
@@ -366,14 +610,32 @@ fn a_submission_of_many_labels_is_one_group_under_one_key() {
     let mut project = Project::on(Box::new(Memory::new("p")), None, None).unwrap();
     let mut decisions = vec![Decision::Recipe(Box::new(recipe(100_000, 1)))];
     decisions.extend(first(4));
-    project.submit_one(Submission { decisions, ..submission("new", "", Decision::UndoLast) }, 1).unwrap();
-    let decisions =
-        (0..20_000).map(|n: u32| label("", "", &n.to_string(), (n % 4) as u16).decisions.remove(0)).collect();
-    let sent = Submission { decisions, ..submission("import", "ann", Decision::UndoLast) };
+    project
+        .submit_one(
+            Submission {
+                decisions,
+                ..submission("new", "", Decision::UndoLast)
+            },
+            1,
+        )
+        .unwrap();
+    let decisions = (0..20_000)
+        .map(|n: u32| {
+            label("", "", &n.to_string(), (n % 4) as u16)
+                .decisions
+                .remove(0)
+        })
+        .collect();
+    let sent = Submission {
+        decisions,
+        ..submission("import", "ann", Decision::UndoLast)
+    };
     let receipt = project.submit_one(sent.clone(), 10).unwrap();
     let records = project.log().submission("import").unwrap();
     assert_eq!((records.len(), records[0].seq), (20_000, receipt.seq));
     assert!(project.submit_one(sent, 20).unwrap().repeated);
-    project.submit_one(submission("undo", "ann", Decision::UndoLast), 30).unwrap();
+    project
+        .submit_one(submission("undo", "ann", Decision::UndoLast), 30)
+        .unwrap();
     assert_eq!(project.log().labels().labelled().count(), 0);
 }

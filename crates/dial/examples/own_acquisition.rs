@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
-use dial::{Acquisition, Control, Graph, Kernel, Metric, Neighbours, Options, Poisson, Session, Setting, Situation};
+use dial::{
+    Acquisition, Control, Graph, Kernel, Metric, Neighbours, Options, Poisson, Session, Setting,
+    Situation,
+};
 
 /// Entropy of the mean, divided by one plus the evidence.
 struct ThinAndTorn;
@@ -13,7 +16,10 @@ impl Acquisition for ThinAndTorn {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
         now.field.map(out, |alpha| {
             let total: f64 = alpha.iter().sum();
-            let entropy: f64 = alpha.iter().map(|a| -(a / total) * libm::log(a / total)).sum();
+            let entropy: f64 = alpha
+                .iter()
+                .map(|a| -(a / total) * libm::log(a / total))
+                .sum();
             entropy / (1.0 + total)
         });
         Ok(())
@@ -21,20 +27,38 @@ impl Acquisition for ThinAndTorn {
 }
 
 fn main() -> dial::Result<()> {
-    let x: Vec<f64> = (0..200).map(|i| f64::from(i % 4) * 50.0 + f64::from(i) * 0.1).collect();
+    let x: Vec<f64> = (0..200)
+        .map(|i| f64::from(i % 4) * 50.0 + f64::from(i) * 0.1)
+        .collect();
     let control = Control::new();
     let features = dial::Features::f64(&x, 200, 1)?;
-    let found = Neighbours::exact(features, 10, Metric::Euclidean, Default::default(), &control)?;
+    let found = Neighbours::exact(
+        features,
+        10,
+        Metric::Euclidean,
+        Default::default(),
+        &control,
+    )?;
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1)?);
-    let setting = Setting { kernel, graph: Some(graph), items: dial::Items::rows(200) };
-    let options = Options { acquisition: Arc::new(ThinAndTorn), ..Options::default() };
+    let setting = Setting {
+        kernel,
+        graph: Some(graph),
+        items: dial::Items::rows(200),
+    };
+    let options = Options {
+        acquisition: Arc::new(ThinAndTorn),
+        ..Options::default()
+    };
     let mut session = Session::new(setting, options, &["even".into(), "odd".into()], &control)?;
     for _ in 0..8 {
         let question = session.ask(1)?.questions.remove(0);
         let class = session.classes()[question.node.index() % 2];
         session.tell(&question.item, class, &control)?;
-        println!("asked item {:>3}, score {:.3}", question.item, question.score);
+        println!(
+            "asked item {:>3}, score {:.3}",
+            question.item, question.score
+        );
     }
     Ok(())
 }

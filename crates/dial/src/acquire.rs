@@ -45,7 +45,15 @@ pub struct Situation<'a> {
 impl<'a> Situation<'a> {
     /// A field before any question.
     pub fn at_start(field: &'a DirichletField, seed: u64) -> Situation<'a> {
-        Situation { field, labelled: &[], order: &[], labels: &[], seed, round: 0, control: None }
+        Situation {
+            field,
+            labelled: &[],
+            order: &[],
+            labels: &[],
+            seed,
+            round: 0,
+            control: None,
+        }
     }
 
     /// What solves must obey.
@@ -72,7 +80,12 @@ pub trait Acquisition: Send + Sync {
     }
 
     /// Turns a field, that of the situation or what became of it here, into what it may be once this node is answered.
-    fn suppose(&self, _now: &Situation<'_>, _field: &mut DirichletField, _node: NodeId) -> Result<()> {
+    fn suppose(
+        &self,
+        _now: &Situation<'_>,
+        _field: &mut DirichletField,
+        _node: NodeId,
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -126,7 +139,9 @@ impl Acquisition for Score {
                 let mut random = Random::new(now.seed, Purpose::Scores, now.round);
                 out.iter_mut().for_each(|score| *score = random.uniform());
             }
-            _ => now.field.map(out, |alpha| self.score_at(alpha).expect("a function of alpha")),
+            _ => now.field.map(out, |alpha| {
+                self.score_at(alpha).expect("a function of alpha")
+            }),
         }
         Ok(())
     }
@@ -187,7 +202,11 @@ impl Score {
     pub fn of_classes(self, scores: &[f64]) -> Option<f64> {
         let shares = || {
             let positive: Vec<f64> = scores.iter().map(|s| s.max(0.0)).collect();
-            if total(&positive) > 0.0 { positive } else { vec![1.0; scores.len()] }
+            if total(&positive) > 0.0 {
+                positive
+            } else {
+                vec![1.0; scores.len()]
+            }
         };
         match self {
             Score::Variance | Score::Random => None,
@@ -220,7 +239,10 @@ fn gap(alpha: &[f64]) -> f64 {
 fn entropy(alpha: &[f64]) -> f64 {
     let total = total(alpha);
     // 0 ln 0 = 0.
-    -alpha.iter().map(|a| a / total).fold(0.0, |sum, p| if p > 0.0 { sum + p * libm::log(p) } else { sum })
+    -alpha.iter().map(|a| a / total).fold(
+        0.0,
+        |sum, p| if p > 0.0 { sum + p * libm::log(p) } else { sum },
+    )
 }
 
 #[cfg(test)]
@@ -229,7 +251,9 @@ mod tests {
 
     fn scores(score: Score, field: &DirichletField) -> Vec<f64> {
         let mut out = vec![f64::NAN; field.n()];
-        score.scores(&Situation::at_start(field, 1), &mut out).unwrap();
+        score
+            .scores(&Situation::at_start(field, 1), &mut out)
+            .unwrap();
         out
     }
 
@@ -254,7 +278,9 @@ mod tests {
     #[test]
     fn every_score_prefers_the_node_without_evidence() {
         for &score in Score::ALL.iter().filter(|&&score| score != Score::Random) {
-            let [known, unknown] = scores(score, &field())[..] else { panic!("two nodes") };
+            let [known, unknown] = scores(score, &field())[..] else {
+                panic!("two nodes")
+            };
             assert!(unknown > known, "{score}");
         }
     }
@@ -263,7 +289,9 @@ mod tests {
     fn a_function_of_alpha_is_an_acquisition() {
         let (field, mut out) = (field(), [0.0; 2]);
         let now = Situation::at_start(&field, 1);
-        OfAlpha(|alpha: &[f64]| alpha[0] - alpha[1]).scores(&now, &mut out).unwrap();
+        OfAlpha(|alpha: &[f64]| alpha[0] - alpha[1])
+            .scores(&now, &mut out)
+            .unwrap();
         assert_eq!(out, [2.0, 0.0]);
     }
 
@@ -272,7 +300,15 @@ mod tests {
         let field = field();
         let draw = |round| {
             let mut out = vec![0.0; 2];
-            Score::Random.scores(&Situation { round, ..Situation::at_start(&field, 1) }, &mut out).unwrap();
+            Score::Random
+                .scores(
+                    &Situation {
+                        round,
+                        ..Situation::at_start(&field, 1)
+                    },
+                    &mut out,
+                )
+                .unwrap();
             out
         };
         assert_eq!(draw(3), draw(3));

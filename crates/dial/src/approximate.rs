@@ -86,7 +86,14 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { recall: 0.98, cell: None, probes: None, sweeps: None, memory: usize::MAX, sample: 1000 }
+        Effort {
+            recall: 0.98,
+            cell: None,
+            probes: None,
+            sweeps: None,
+            memory: usize::MAX,
+            sample: 1000,
+        }
     }
 }
 
@@ -123,7 +130,16 @@ impl Neighbours {
         let space = Space::new(features, metric, zero_vectors)?;
         space.check_directions()?;
         let source = Source::of_space(&space, metric);
-        let hunt = Hunt::new(&source, k, seed, Effort { memory: usize::MAX, ..effort }, control)?;
+        let hunt = Hunt::new(
+            &source,
+            k,
+            seed,
+            Effort {
+                memory: usize::MAX,
+                ..effort
+            },
+            control,
+        )?;
         let unit = 1.0 / source.unit;
         hunt.in_memory(Some(&|i, j| space.squared_distance(i, j) * unit), control)
     }
@@ -164,7 +180,10 @@ struct Hunt<'a> {
 }
 
 fn cell_size(effort: Effort, n: usize, k: usize) -> usize {
-    effort.cell.unwrap_or_else(|| (((n as f64).sqrt() / 2.0) as usize).max(3 * k)).max(1)
+    effort
+        .cell
+        .unwrap_or_else(|| (((n as f64).sqrt() / 2.0) as usize).max(3 * k))
+        .max(1)
 }
 
 /// Rows that look for neighbours together; a part of n that many threads can share.
@@ -173,62 +192,105 @@ fn queries_together(n: usize) -> usize {
 }
 
 impl<'a> Hunt<'a> {
-    fn new(source: &'a Source<'a>, k: usize, seed: u64, effort: Effort, control: &Control) -> Result<Hunt<'a>> {
+    fn new(
+        source: &'a Source<'a>,
+        k: usize,
+        seed: u64,
+        effort: Effort,
+        control: &Control,
+    ) -> Result<Hunt<'a>> {
         let active = source.isolated.iter().filter(|&&alone| !alone).count();
         check_k(k, active)?;
         if effort.probes == Some(0) {
-            return Err(Error::BadSetting { name: "probes", want: "at least 1", got: "0".into() });
+            return Err(Error::BadSetting {
+                name: "probes",
+                want: "at least 1",
+                got: "0".into(),
+            });
         }
         let size = cell_size(effort, active, k);
         let cells = Cells::new(source, size, seed, control)?;
-        Ok(Hunt { source, cells, k, seed, effort })
+        Ok(Hunt {
+            source,
+            cells,
+            k,
+            seed,
+            effort,
+        })
     }
 
     /// All rows held at once.
     fn in_memory(self, exact: Option<Exact<'_>>, control: &Control) -> Result<Found> {
         let (k, dim, active) = (self.k, self.source.dim, self.cells.active());
-        let nodes: Vec<usize> = self.cells.order[..active].iter().map(|&node| node as usize).collect();
+        let nodes: Vec<usize> = self.cells.order[..active]
+            .iter()
+            .map(|&node| node as usize)
+            .collect();
         let rows = self.source.gather(&nodes)?;
-        let held = Held { rows: &rows, places: 0..active, control };
+        let held = Held {
+            rows: &rows,
+            places: 0..active,
+            control,
+        };
         let rank = self.ranks();
         let mut sample = self.sample(&rank)?;
         self.meet_everything(&held, &mut sample)?;
         let (probes, sweeps) = self.choose(&mut sample);
         let places: Vec<u32> = (0..active as u32).collect();
-        let mut lists = Lists { k, ids: vec![u32::MAX; active * k], squared: vec![f32::INFINITY; active * k] };
+        let mut lists = Lists {
+            k,
+            ids: vec![u32::MAX; active * k],
+            squared: vec![f32::INFINITY; active * k],
+        };
         let together = queries_together(active);
         control.start("finding neighbours", active);
-        let targets = lists.ids.par_chunks_mut(together * k).zip(lists.squared.par_chunks_mut(together * k));
-        targets.enumerate().try_for_each_init(Meeting::default, |meeting, (block, (ids, squared))| {
-            let range = block * together..block * together + ids.len() / k;
-            let queries = Queries { rows: &rows[range.start * dim..range.end * dim], places: &places[range] };
-            let mut best = Best::new(queries.places.len(), k);
-            look(&self.cells, k, &held, &queries, probes, meeting, &mut best)?;
-            save(&mut best, k, ids, squared);
-            control.advance(queries.places.len())
-        })?;
+        let targets = lists
+            .ids
+            .par_chunks_mut(together * k)
+            .zip(lists.squared.par_chunks_mut(together * k));
+        targets.enumerate().try_for_each_init(
+            Meeting::default,
+            |meeting, (block, (ids, squared))| {
+                let range = block * together..block * together + ids.len() / k;
+                let queries = Queries {
+                    rows: &rows[range.start * dim..range.end * dim],
+                    places: &places[range],
+                };
+                let mut best = Best::new(queries.places.len(), k);
+                look(&self.cells, k, &held, &queries, probes, meeting, &mut best)?;
+                save(&mut best, k, ids, squared);
+                control.advance(queries.places.len())
+            },
+        )?;
         control.finish();
         let lists = descent::descend(&rows, dim, lists, sweeps, control)?;
-        let held_distance =
-            |i: usize, j: usize| squared_distance(&rows[i * dim..(i + 1) * dim], &rows[j * dim..(j + 1) * dim]);
+        let held_distance = |i: usize, j: usize| {
+            squared_distance(&rows[i * dim..(i + 1) * dim], &rows[j * dim..(j + 1) * dim])
+        };
         let by_places = |i: usize, j: usize| match exact {
             Some(exact) => exact(nodes[i], nodes[j]),
             None => held_distance(i, j),
         };
-        let (mut ids, mut squared) = (vec![u32::MAX; self.source.n * k], vec![f32::INFINITY; self.source.n * k]);
-        ids.par_chunks_mut(k).zip(squared.par_chunks_mut(k)).enumerate().for_each_init(
-            Vec::new,
-            |ranked, (node, out)| {
+        let (mut ids, mut squared) = (
+            vec![u32::MAX; self.source.n * k],
+            vec![f32::INFINITY; self.source.n * k],
+        );
+        ids.par_chunks_mut(k)
+            .zip(squared.par_chunks_mut(k))
+            .enumerate()
+            .for_each_init(Vec::new, |ranked, (node, out)| {
                 let place = rank[node] as usize;
                 if place < active {
                     ranked.clear();
                     let found = &lists.ids[place * k..(place + 1) * k];
-                    ranked
-                        .extend(found.iter().map(|&at| (by_places(place, at as usize), self.cells.order[at as usize])));
+                    ranked.extend(
+                        found.iter().map(|&at| {
+                            (by_places(place, at as usize), self.cells.order[at as usize])
+                        }),
+                    );
                     write_ranked(ranked, out);
                 }
-            },
-        );
+            });
         Ok(self.found(ids, squared, sample))
     }
 
@@ -240,39 +302,60 @@ impl<'a> Hunt<'a> {
         let groups = self.groups();
         for group in &groups {
             let rows = self.hold(group, &rank, control)?;
-            self.meet_everything(&Held { rows: &rows, places: group.clone(), control }, &mut sample)?;
+            self.meet_everything(
+                &Held {
+                    rows: &rows,
+                    places: group.clone(),
+                    control,
+                },
+                &mut sample,
+            )?;
         }
         let (probes, _) = self.choose(&mut sample);
         let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f32::INFINITY; n * k]);
         control.start("finding neighbours", groups.len() * n);
         for group in groups {
             let rows = self.hold(&group, &rank, control)?;
-            let held = Held { rows: &rows, places: group, control };
-            let targets = ids.par_chunks_mut(STREAM * k).zip(squared.par_chunks_mut(STREAM * k));
-            targets.enumerate().try_for_each_init(Meeting::default, |meeting, (block, (ids, squared))| {
-                let range = block * STREAM..block * STREAM + ids.len() / k;
-                let mut rows = vec![0.0; range.len() * dim];
-                (self.source.read)(range.clone(), &mut rows)?;
-                let queries = Queries { rows: &rows, places: &rank[range] };
-                let mut best = load(k, ids, squared);
-                look(&self.cells, k, &held, &queries, probes, meeting, &mut best)?;
-                held.measure(&queries, &mut best);
-                save(&mut best, k, ids, squared);
-                control.advance(queries.places.len())
-            })?;
+            let held = Held {
+                rows: &rows,
+                places: group,
+                control,
+            };
+            let targets = ids
+                .par_chunks_mut(STREAM * k)
+                .zip(squared.par_chunks_mut(STREAM * k));
+            targets.enumerate().try_for_each_init(
+                Meeting::default,
+                |meeting, (block, (ids, squared))| {
+                    let range = block * STREAM..block * STREAM + ids.len() / k;
+                    let mut rows = vec![0.0; range.len() * dim];
+                    (self.source.read)(range.clone(), &mut rows)?;
+                    let queries = Queries {
+                        rows: &rows,
+                        places: &rank[range],
+                    };
+                    let mut best = load(k, ids, squared);
+                    look(&self.cells, k, &held, &queries, probes, meeting, &mut best)?;
+                    held.measure(&queries, &mut best);
+                    save(&mut best, k, ids, squared);
+                    control.advance(queries.places.len())
+                },
+            )?;
         }
         control.finish();
-        ids.par_chunks_mut(k).zip(squared.par_chunks_mut(k)).enumerate().for_each_init(
-            Vec::new,
-            |ranked, (node, out)| {
+        ids.par_chunks_mut(k)
+            .zip(squared.par_chunks_mut(k))
+            .enumerate()
+            .for_each_init(Vec::new, |ranked, (node, out)| {
                 if !self.source.isolated[node] {
                     ranked.clear();
                     let found = out.0.iter().zip(&*out.1);
-                    ranked.extend(found.map(|(&at, &d)| (f64::from(d), self.cells.order[at as usize])));
+                    ranked.extend(
+                        found.map(|(&at, &d)| (f64::from(d), self.cells.order[at as usize])),
+                    );
                     write_ranked(ranked, out);
                 }
-            },
-        );
+            });
         Ok(self.found(ids, squared, sample))
     }
 
@@ -283,8 +366,19 @@ impl<'a> Hunt<'a> {
     /// Lets the sample meet all that is held.
     fn meet_everything(&self, held: &Held<'_>, sample: &mut Sample) -> Result<()> {
         sample.meet(|chunk| {
-            let queries = Queries { rows: &chunk.rows, places: &chunk.places };
-            look(&self.cells, self.k, held, &queries, self.cells.count(), &mut Meeting::default(), &mut chunk.best)?;
+            let queries = Queries {
+                rows: &chunk.rows,
+                places: &chunk.places,
+            };
+            look(
+                &self.cells,
+                self.k,
+                held,
+                &queries,
+                self.cells.count(),
+                &mut Meeting::default(),
+                &mut chunk.best,
+            )?;
             held.measure(&queries, &mut chunk.best);
             Ok(())
         })
@@ -293,24 +387,42 @@ impl<'a> Hunt<'a> {
     /// Probes and sweeps: as asked for, or by how many of the nearest cells the true neighbours of the sample need.
     fn choose(&self, sample: &mut Sample) -> (usize, usize) {
         let most = self.cells.count().div_ceil(8).max(PROBES);
-        let needed = sample.cells_needed(&self.cells, self.effort.recall).unwrap_or(PROBES);
+        let needed = sample
+            .cells_needed(&self.cells, self.effort.recall)
+            .unwrap_or(PROBES);
         let sweeps = if needed > most { 2 } else { 0 };
-        (self.effort.probes.unwrap_or(needed.min(most)), self.effort.sweeps.unwrap_or(sweeps))
+        (
+            self.effort.probes.unwrap_or(needed.min(most)),
+            self.effort.sweeps.unwrap_or(sweeps),
+        )
     }
 
     fn found(self, ids: Vec<u32>, squared: Vec<f32>, sample: Sample) -> Found {
         let recall = sample.recall(&squared);
-        let squared = Squared::Narrow { values: squared, unit: self.source.unit };
+        let squared = Squared::Narrow {
+            values: squared,
+            unit: self.source.unit,
+        };
         let neighbours = Neighbours::from_parts(self.k, ids, squared, self.source.isolated.clone());
-        Found { neighbours, order: self.cells.order.into_iter().map(NodeId).collect(), recall }
+        Found {
+            neighbours,
+            order: self.cells.order.into_iter().map(NodeId).collect(),
+            recall,
+        }
     }
 
     /// The place of every node.
     fn ranks(&self) -> Vec<u32> {
         let mut rank = vec![0u32; self.source.n];
-        self.cells.order.iter().zip(0..).for_each(|(&node, place)| rank[node as usize] = place);
+        self.cells
+            .order
+            .iter()
+            .zip(0..)
+            .for_each(|(&node, place)| rank[node as usize] = place);
         let active = self.cells.active() as u32;
-        rank.iter_mut().filter(|place| **place >= active).for_each(|place| *place = u32::MAX);
+        rank.iter_mut()
+            .filter(|place| **place >= active)
+            .for_each(|place| *place = u32::MAX);
         rank
     }
 
@@ -340,8 +452,9 @@ impl<'a> Hunt<'a> {
                 (self.source.read)(range.clone(), &mut rows).map(|()| (range, rows))
             };
             for (range, rows) in some.par_iter().map(read).collect::<Result<Vec<_>>>()? {
-                for (node, row) in
-                    range.zip(rows.chunks(dim)).filter(|(node, _)| group.contains(&(rank[*node] as usize)))
+                for (node, row) in range
+                    .zip(rows.chunks(dim))
+                    .filter(|(node, _)| group.contains(&(rank[*node] as usize)))
                 {
                     let at = rank[node] as usize - group.start;
                     held[at * dim..(at + 1) * dim].copy_from_slice(row);

@@ -45,12 +45,28 @@ impl<'a> Lists<'a> {
     /// numbers or not ascending.
     pub fn new(k: usize, ids: &'a [u32], squared: Values<'a>) -> Result<Lists<'a>> {
         if k == 0 || !ids.len().is_multiple_of(k) || ids.len() != squared.len() {
-            let what = format!("{} ids and {} distances do not make lists of {k}", ids.len(), squared.len());
+            let what = format!(
+                "{} ids and {} distances do not make lists of {k}",
+                ids.len(),
+                squared.len()
+            );
             return Err(Error::Shape(what));
         }
-        let lists = Lists { n: ids.len() / k, k, ids, squared, unit: 1.0 };
-        match (0..lists.n).into_par_iter().with_min_len(CHUNK).find_first(|&node| !lists.is_sound(node)) {
-            Some(node) => Err(Error::Shape(format!("the list of neighbours of node {node} is not possible"))),
+        let lists = Lists {
+            n: ids.len() / k,
+            k,
+            ids,
+            squared,
+            unit: 1.0,
+        };
+        match (0..lists.n)
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .find_first(|&node| !lists.is_sound(node))
+        {
+            Some(node) => Err(Error::Shape(format!(
+                "the list of neighbours of node {node} is not possible"
+            ))),
             None => Ok(lists),
         }
     }
@@ -58,9 +74,15 @@ impl<'a> Lists<'a> {
     fn is_sound(&self, node: usize) -> bool {
         let (list, n) = (self.of(node), self.n);
         let distance = |slot: usize| self.squared(node, slot);
-        self.ids[node * self.k + list.len()..(node + 1) * self.k].iter().all(|&id| id == u32::MAX)
-            && list.iter().all(|&id| (id as usize) < n && id as usize != node)
-            && (1..list.len()).all(|slot| !list[..slot].contains(&list[slot]) && distance(slot - 1) <= distance(slot))
+        self.ids[node * self.k + list.len()..(node + 1) * self.k]
+            .iter()
+            .all(|&id| id == u32::MAX)
+            && list
+                .iter()
+                .all(|&id| (id as usize) < n && id as usize != node)
+            && (1..list.len()).all(|slot| {
+                !list[..slot].contains(&list[slot]) && distance(slot - 1) <= distance(slot)
+            })
             && (0..list.len()).all(|slot| distance(slot) >= 0.0 && distance(slot).is_finite())
     }
 
@@ -80,7 +102,9 @@ impl<'a> Lists<'a> {
 
     /// Where a node stands in the list of another.
     fn slot_of(&self, node: u32, list: usize) -> Option<usize> {
-        self.ids[list * self.k..(list + 1) * self.k].iter().position(|&id| id == node)
+        self.ids[list * self.k..(list + 1) * self.k]
+            .iter()
+            .position(|&id| id == node)
     }
 
     /// The squared distance at a place of a list.
@@ -98,7 +122,13 @@ impl<'a> Lists<'a> {
 impl<'a> From<&'a Neighbours> for Lists<'a> {
     fn from(found: &'a Neighbours) -> Lists<'a> {
         let (ids, squared, unit) = found.as_slices();
-        Lists { n: found.n(), k: found.k(), ids, squared, unit }
+        Lists {
+            n: found.n(),
+            k: found.k(),
+            ids,
+            squared,
+            unit,
+        }
     }
 }
 
@@ -121,7 +151,13 @@ impl CompactGraph {
         };
         let rank = inverse(&order, lists.n)?;
         let weighing = Weighing::new(kernel, lists.n, |node| lists.reach(node.index()));
-        let assembly = Assembly { lists, weighing, order: &order, rank: &rank, control };
+        let assembly = Assembly {
+            lists,
+            weighing,
+            order: &order,
+            rank: &rank,
+            control,
+        };
         let (starts, neighbours, weights) = assembly.rows()?;
         drop(rank);
         let graph = CompactGraph::seal(order, starts, neighbours, weights);
@@ -132,11 +168,15 @@ impl CompactGraph {
     pub fn in_good_order(&self) -> CompactGraph {
         let n = self.n();
         let parts = self.parts();
-        let (starts, neighbours, weights) = (&parts.starts[..], &parts.neighbours[..], &parts.weights[..]);
+        let (starts, neighbours, weights) =
+            (&parts.starts[..], &parts.neighbours[..], &parts.weights[..]);
         let range = |place: usize| starts[place] as usize..starts[place + 1] as usize;
         let order = reverse_cuthill_mckee(n, |place| &neighbours[range(place.index())]);
         let mut rank = vec![0u32; n];
-        order.iter().zip(0..).for_each(|(old, new)| rank[old.index()] = new);
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(old, new)| rank[old.index()] = new);
         let mut fresh = vec![0u64];
         for old in &order {
             fresh.push(fresh[fresh.len() - 1] + range(old.index()).len() as u64);
@@ -163,7 +203,11 @@ fn inverse(order: &[u32], n: usize) -> Result<Vec<u32>> {
             _ => return Err(wrong()),
         }
     }
-    if order.len() == n { Ok(rank) } else { Err(wrong()) }
+    if order.len() == n {
+        Ok(rank)
+    } else {
+        Err(wrong())
+    }
 }
 
 struct Assembly<'a> {
@@ -198,7 +242,10 @@ impl Assembly<'_> {
         drop(added);
         // Values of the same size: the vectors keep their memory.
         let mut neighbours: Vec<u32> = neighbours.into_iter().map(AtomicU32::into_inner).collect();
-        let mut weights: Vec<f32> = weights.into_iter().map(|bits| f32::from_bits(bits.into_inner())).collect();
+        let mut weights: Vec<f32> = weights
+            .into_iter()
+            .map(|bits| f32::from_bits(bits.into_inner()))
+            .collect();
         for_rows(&starts, &mut neighbours, &mut weights, |_, _, _| ());
         self.control.finish();
         Ok((starts, neighbours, weights))
@@ -207,62 +254,84 @@ impl Assembly<'_> {
     /// How many entries of its own list each place keeps; adds up what they add to others.
     fn count(&self, added: &[AtomicU32]) -> Result<Vec<u32>> {
         let mut own = vec![0u32; self.lists.n];
-        own.par_chunks_mut(CHUNK).enumerate().try_for_each(|(chunk, own)| {
-            for (own, place) in own.iter_mut().zip(chunk * CHUNK..) {
-                for entry in self.entries(place) {
-                    *own += 1;
-                    if !entry.mutual {
-                        added[entry.to].fetch_add(1, Ordering::Relaxed);
+        own.par_chunks_mut(CHUNK)
+            .enumerate()
+            .try_for_each(|(chunk, own)| {
+                for (own, place) in own.iter_mut().zip(chunk * CHUNK..) {
+                    for entry in self.entries(place) {
+                        *own += 1;
+                        if !entry.mutual {
+                            added[entry.to].fetch_add(1, Ordering::Relaxed);
+                        }
                     }
                 }
-            }
-            self.control.advance(own.len())
-        })?;
+                self.control.advance(own.len())
+            })?;
         Ok(own)
     }
 
     /// Every row, its own entries from the front and those that others add from the back.
-    fn write(&self, starts: &[u64], added: &[AtomicU32]) -> Result<(Vec<AtomicU32>, Vec<AtomicU32>)> {
+    fn write(
+        &self,
+        starts: &[u64],
+        added: &[AtomicU32],
+    ) -> Result<(Vec<AtomicU32>, Vec<AtomicU32>)> {
         let n = self.lists.n;
-        let zeros = || (0..starts[n]).into_par_iter().map(|_| AtomicU32::new(0)).collect::<Vec<_>>();
+        let zeros = || {
+            (0..starts[n])
+                .into_par_iter()
+                .map(|_| AtomicU32::new(0))
+                .collect::<Vec<_>>()
+        };
         let (neighbours, weights) = (zeros(), zeros());
         let put = |slot: u64, to: usize, weight: f32| {
             neighbours[slot as usize].store(to as u32, Ordering::Relaxed);
             weights[slot as usize].store(weight.to_bits(), Ordering::Relaxed);
         };
-        (0..n.div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
-            let places = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
-            for place in places.clone() {
-                for (slot, entry) in (starts[place]..).zip(self.entries(place)) {
-                    put(slot, entry.to, entry.weight);
-                    if !entry.mutual {
-                        let left = added[entry.to].fetch_sub(1, Ordering::Relaxed);
-                        put(starts[entry.to + 1] - u64::from(left), place, entry.weight);
+        (0..n.div_ceil(CHUNK))
+            .into_par_iter()
+            .try_for_each(|chunk| {
+                let places = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
+                for place in places.clone() {
+                    for (slot, entry) in (starts[place]..).zip(self.entries(place)) {
+                        put(slot, entry.to, entry.weight);
+                        if !entry.mutual {
+                            let left = added[entry.to].fetch_sub(1, Ordering::Relaxed);
+                            put(starts[entry.to + 1] - u64::from(left), place, entry.weight);
+                        }
                     }
                 }
-            }
-            self.control.advance(places.len())
-        })?;
+                self.control.advance(places.len())
+            })?;
         Ok((neighbours, weights))
     }
 
     /// The entries of the list of the node at a place that are worth an edge.
     fn entries(&self, place: usize) -> impl Iterator<Item = Entry> + '_ {
         let (lists, node) = (self.lists, self.order[place] as usize);
-        lists.of(node).iter().enumerate().filter_map(move |(slot, &other)| {
-            let back = lists.slot_of(node as u32, other as usize);
-            let there = self.half(node, slot);
-            let weight = there + back.map_or(0.0, |slot| self.half(other as usize, slot));
-            let (to, weight) = (self.rank[other as usize] as usize, weight as f32);
-            is_edge(weight).then_some(Entry { to, weight, mutual: back.is_some() })
-        })
+        lists
+            .of(node)
+            .iter()
+            .enumerate()
+            .filter_map(move |(slot, &other)| {
+                let back = lists.slot_of(node as u32, other as usize);
+                let there = self.half(node, slot);
+                let weight = there + back.map_or(0.0, |slot| self.half(other as usize, slot));
+                let (to, weight) = (self.rank[other as usize] as usize, weight as f32);
+                is_edge(weight).then_some(Entry {
+                    to,
+                    weight,
+                    mutual: back.is_some(),
+                })
+            })
     }
 
     /// A_ij/2 for an entry of the list of i.
     fn half(&self, node: usize, slot: usize) -> f64 {
         let reach = |node: usize| self.lists.reach(node).unwrap_or(0.0);
         let other = self.lists.of(node)[slot] as usize;
-        self.weighing.half(self.lists.squared(node, slot), reach(node), reach(other))
+        self.weighing
+            .half(self.lists.squared(node, slot), reach(node), reach(other))
     }
 }
 
@@ -283,16 +352,18 @@ fn for_rows(
         (by, weights) = weights.split_at_mut(length);
         blocks.push((first..last, to, by));
     }
-    blocks.into_par_iter().for_each_init(Vec::new, |scratch, (rows, mut to, mut by)| {
-        for row in rows {
-            let length = (starts[row + 1] - starts[row]) as usize;
-            let (own_to, own_by);
-            (own_to, to) = to.split_at_mut(length);
-            (own_by, by) = by.split_at_mut(length);
-            fill(row, own_to, own_by);
-            sort(own_to, own_by, scratch);
-        }
-    });
+    blocks
+        .into_par_iter()
+        .for_each_init(Vec::new, |scratch, (rows, mut to, mut by)| {
+            for row in rows {
+                let length = (starts[row + 1] - starts[row]) as usize;
+                let (own_to, own_by);
+                (own_to, to) = to.split_at_mut(length);
+                (own_by, by) = by.split_at_mut(length);
+                fill(row, own_to, own_by);
+                sort(own_to, own_by, scratch);
+            }
+        });
 }
 
 fn sort(neighbours: &mut [u32], weights: &mut [f32], scratch: &mut Vec<(u32, f32)>) {

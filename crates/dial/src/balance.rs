@@ -20,10 +20,21 @@ pub const HALF: f64 = 0.5;
 pub fn weights(field: &DirichletField, power: f64) -> Vec<f64> {
     let mass = |class: usize| field.plane(class).iter().fold(0.0, |sum, e| sum + e);
     let masses: Vec<f64> = (0..field.n_classes()).map(mass).collect();
-    let raw = |mass: &f64| if *mass > 0.0 { libm::pow(*mass, -power) } else { 1.0 };
-    let (before, after) = masses.iter().fold((0.0, 0.0), |(b, a), mass| (b + mass, a + mass * raw(mass)));
+    let raw = |mass: &f64| {
+        if *mass > 0.0 {
+            libm::pow(*mass, -power)
+        } else {
+            1.0
+        }
+    };
+    let (before, after) = masses
+        .iter()
+        .fold((0.0, 0.0), |(b, a), mass| (b + mass, a + mass * raw(mass)));
     let scale = if after > 0.0 { before / after } else { 1.0 };
-    masses.iter().map(|mass| if *mass > 0.0 { scale * raw(mass) } else { 1.0 }).collect()
+    masses
+        .iter()
+        .map(|mass| if *mass > 0.0 { scale * raw(mass) } else { 1.0 })
+        .collect()
 }
 
 #[cfg(test)]
@@ -37,9 +48,16 @@ mod tests {
         let mut field = DirichletField::new(2, 3, 1.0);
         field.add(0, 1.0, &[3.0, 1.0]);
         field.add(1, 1.0, &[0.0, 1.0]);
-        let close = |got: Vec<f64>, want: [f64; 3]| got.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-12);
+        let close = |got: Vec<f64>, want: [f64; 3]| {
+            got.iter()
+                .zip(want)
+                .all(|(got, want)| (got - want).abs() < 1e-12)
+        };
         assert!(close(weights(&field, 0.5), [5.0 / 6.0, 5.0 / 3.0, 1.0]));
-        assert!(close(weights(&field, 1.0), [0.625, 2.5, 1.0]), "every class with labels has a mass of 2.5");
+        assert!(
+            close(weights(&field, 1.0), [0.625, 2.5, 1.0]),
+            "every class with labels has a mass of 2.5"
+        );
         assert!(close(weights(&field, 0.0), [1.0; 3]));
         assert_eq!(field.class(NodeId(1)), 0, "a tie goes to the smaller class");
         field.weigh(&weights(&field, 0.5));

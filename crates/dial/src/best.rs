@@ -21,7 +21,13 @@ fn order(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
 impl Best {
     pub(crate) fn new(rows: usize, k: usize) -> Best {
         let room = 2 * k + 24;
-        Best { k, room, kept: vec![(0.0, 0); rows * room], count: vec![0; rows], bar: vec![f32::INFINITY; rows] }
+        Best {
+            k,
+            room,
+            kept: vec![(0.0, 0); rows * room],
+            count: vec![0; rows],
+            bar: vec![f32::INFINITY; rows],
+        }
     }
 
     /// Forgets everything; the same number of rows.
@@ -95,25 +101,40 @@ impl Meeting {
     /// Invites the query whose candidates are a row of the block.
     pub(crate) fn invite(&mut self, row: usize, query: &[f32]) {
         let start = self.queries.len();
-        self.queries.extend(query.iter().zip(&self.centre).map(|(x, c)| x - c));
+        self.queries
+            .extend(query.iter().zip(&self.centre).map(|(x, c)| x - c));
         self.rows.push(row as u32);
-        self.squares.push(self.queries[start..].iter().map(|x| x * x).sum());
+        self.squares
+            .push(self.queries[start..].iter().map(|x| x * x).sum());
     }
 
     /// Offers every candidate to every query, |x - y|² = |x|² - 2 (x·y - |y|²/2), except the query itself. Candidates are
     /// numbered from `first`; `own(row)` is the number of the query.
     pub(crate) fn hold(&mut self, first: usize, own: impl Fn(usize) -> u32, best: &mut Best) {
         self.thresholds.clear();
-        let bars = self.rows.iter().zip(&self.squares).map(|(&row, square)| 0.5 * (square - best.bar(row as usize)));
+        let bars = self
+            .rows
+            .iter()
+            .zip(&self.squares)
+            .map(|(&row, square)| 0.5 * (square - best.bar(row as usize)));
         self.thresholds.extend(bars);
         let (rows, squares) = (&self.rows, &self.squares);
-        screen::scan(&self.queries, &self.panels, &mut self.thresholds, |query, candidate, h| {
-            let (row, square, id) = (rows[query] as usize, squares[query], (first + candidate) as u32);
-            if id != own(row) {
-                best.offer(row, (square - 2.0 * h).max(0.0), id);
-            }
-            0.5 * (square - best.bar(row))
-        });
+        screen::scan(
+            &self.queries,
+            &self.panels,
+            &mut self.thresholds,
+            |query, candidate, h| {
+                let (row, square, id) = (
+                    rows[query] as usize,
+                    squares[query],
+                    (first + candidate) as u32,
+                );
+                if id != own(row) {
+                    best.offer(row, (square - 2.0 * h).max(0.0), id);
+                }
+                0.5 * (square - best.bar(row))
+            },
+        );
     }
 }
 

@@ -23,23 +23,35 @@ use crate::screen_bytes::{BLOCK, Bytes, Hit, Meeting};
 pub(crate) fn search(bytes: Bytes, k: usize, control: &Control) -> Result<(Vec<u32>, Vec<f64>)> {
     let n = bytes.n();
     let blocks = n.div_ceil(BLOCK);
-    let nearest: Vec<Mutex<Vec<Nearest>>> =
-        (0..blocks).map(|block| Mutex::new(bytes.block(block).map(|row| Nearest::new(row < n, k)).collect())).collect();
+    let nearest: Vec<Mutex<Vec<Nearest>>> = (0..blocks)
+        .map(|block| {
+            Mutex::new(
+                bytes
+                    .block(block)
+                    .map(|row| Nearest::new(row < n, k))
+                    .collect(),
+            )
+        })
+        .collect();
     let pairs = blocks * (blocks + 1) / 2;
     control.start("finding neighbours", pairs);
-    (0..pairs).into_par_iter().try_for_each_init(Meeting::default, |meeting, pair| {
-        let (left, right) = pair_of(pair, blocks);
-        read_bars(&nearest, left, right, meeting);
-        bytes.meet(left, right, meeting);
-        offer(&mut lock(&nearest[left]), &meeting.hits[0], k);
-        offer(&mut lock(&nearest[right]), &meeting.hits[1], k);
-        control.advance(1)
-    })?;
+    (0..pairs)
+        .into_par_iter()
+        .try_for_each_init(Meeting::default, |meeting, pair| {
+            let (left, right) = pair_of(pair, blocks);
+            read_bars(&nearest, left, right, meeting);
+            bytes.meet(left, right, meeting);
+            offer(&mut lock(&nearest[left]), &meeting.hits[0], k);
+            offer(&mut lock(&nearest[right]), &meeting.hits[1], k);
+            control.advance(1)
+        })?;
     drop(bytes);
     control.finish();
 
     let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f64::INFINITY; n * k]);
-    let rows = ids.par_chunks_mut(BLOCK * k).zip(squared.par_chunks_mut(BLOCK * k));
+    let rows = ids
+        .par_chunks_mut(BLOCK * k)
+        .zip(squared.par_chunks_mut(BLOCK * k));
     rows.zip(&nearest).for_each(|((ids, squared), nearest)| {
         let rows = ids.chunks_mut(k).zip(squared.chunks_mut(k));
         for ((ids, squared), nearest) in rows.zip(lock(nearest).iter_mut()) {
@@ -90,15 +102,22 @@ impl Nearest {
     /// Of a row of the pool, or of one that only fills up a panel and has no neighbours.
     fn new(is_real: bool, k: usize) -> Nearest {
         if is_real {
-            Nearest { kept: Vec::with_capacity(2 * k + 16), bar: Some(u64::MAX) }
+            Nearest {
+                kept: Vec::with_capacity(2 * k + 16),
+                bar: Some(u64::MAX),
+            }
         } else {
-            Nearest { kept: Vec::new(), bar: None }
+            Nearest {
+                kept: Vec::new(),
+                bar: None,
+            }
         }
     }
 
     /// The largest squared distance of use, below 0 if there is none.
     fn bar(&self) -> i32 {
-        self.bar.map_or(i32::MIN, |bar| i32::try_from(bar >> 32).unwrap_or(i32::MAX))
+        self.bar
+            .map_or(i32::MIN, |bar| i32::try_from(bar >> 32).unwrap_or(i32::MAX))
     }
 
     fn offer(&mut self, key: u64, k: usize) {
@@ -127,15 +146,26 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn search_on(threads: usize, features: Features<'_>, k: usize) -> (Vec<u32>, Vec<f64>) {
-        let bytes = Bytes::new(features.n(), features.dim(), |row, column| features.get(row, column)).unwrap();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let bytes = Bytes::new(features.n(), features.dim(), |row, column| {
+            features.get(row, column)
+        })
+        .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| search(bytes, k, &Control::new())).unwrap()
     }
 
     #[test]
     fn equals_brute_force_across_block_borders_with_duplicates_on_any_number_of_threads() {
         // Few values and copied rows make ties; sizes lie on both sides of the borders of panels, groups and blocks.
-        for (n, dim, values, k) in [(9, 1, 3, 8), (64, 5, 2, 3), (257, 13, 4, 40), (700, 70, 256, 10)] {
+        for (n, dim, values, k) in [
+            (9, 1, 3, 8),
+            (64, 5, 2, 3),
+            (257, 13, 4, 40),
+            (700, 70, 256, 10),
+        ] {
             let mut random = Random::new(8, Purpose::User, n as u64);
             let mut x: Vec<f32> = (0..n * dim).map(|_| random.below(values) as f32).collect();
             x.copy_within(0..n / 3 * dim, n / 2 * dim);
@@ -143,10 +173,16 @@ mod tests {
             let (ids, squared) = search_on(1, features, k);
             for i in 0..n {
                 let others = (0..n).filter(|&j| j != i);
-                let mut all: Vec<(f64, u32)> = others.map(|j| (features.squared_distance(i, j), j as u32)).collect();
+                let mut all: Vec<(f64, u32)> = others
+                    .map(|j| (features.squared_distance(i, j), j as u32))
+                    .collect();
                 all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 let row = i * k..(i + 1) * k;
-                let found: Vec<_> = squared[row.clone()].iter().copied().zip(ids[row].iter().copied()).collect();
+                let found: Vec<_> = squared[row.clone()]
+                    .iter()
+                    .copied()
+                    .zip(ids[row].iter().copied())
+                    .collect();
                 assert_eq!(found, all[..k], "{n} x {dim}: row {i}");
             }
             assert_eq!(search_on(3, features, k), (ids, squared));

@@ -37,15 +37,25 @@ pub(crate) struct Cells {
 
 impl Cells {
     /// Cuts the rows into about n / size cells.
-    pub(crate) fn new(source: &Source<'_>, size: usize, seed: u64, control: &Control) -> Result<Cells> {
-        let rows: Vec<u32> = (0..source.n as u32).filter(|&row| !source.isolated[row as usize]).collect();
+    pub(crate) fn new(
+        source: &Source<'_>,
+        size: usize,
+        seed: u64,
+        control: &Control,
+    ) -> Result<Cells> {
+        let rows: Vec<u32> = (0..source.n as u32)
+            .filter(|&row| !source.isolated[row as usize])
+            .collect();
         let wanted = (rows.len() / size).max(1);
         let mut random = Random::new(seed, Purpose::Neighbours, 0);
         let sample: Vec<usize> = if rows.len() <= SAMPLE * wanted {
             rows.iter().map(|&row| row as usize).collect()
         } else {
-            let mut sample: Vec<usize> =
-                random.distinct(SAMPLE * wanted, rows.len()).into_iter().map(|at| rows[at] as usize).collect();
+            let mut sample: Vec<usize> = random
+                .distinct(SAMPLE * wanted, rows.len())
+                .into_iter()
+                .map(|at| rows[at] as usize)
+                .collect();
             sample.sort_unstable();
             sample
         };
@@ -59,8 +69,11 @@ impl Cells {
             limit: CROWD * size,
         };
         let chosen = random.distinct(wanted, sample.len() / source.dim);
-        cells.centres =
-            chosen.iter().flat_map(|&row| &sample[row * source.dim..(row + 1) * source.dim]).copied().collect();
+        cells.centres = chosen
+            .iter()
+            .flat_map(|&row| &sample[row * source.dim..(row + 1) * source.dim])
+            .copied()
+            .collect();
         control.start("placing cells", STEPS);
         for _ in 0..STEPS {
             cells.improve(&sample);
@@ -104,8 +117,13 @@ impl Cells {
             return all;
         }
         let parts = all.len().div_ceil(self.limit);
-        let part = if all.contains(&place) { (place - all.start) * parts / all.len() } else { 0 };
-        all.start + (part * all.len()).div_ceil(parts)..all.start + ((part + 1) * all.len()).div_ceil(parts)
+        let part = if all.contains(&place) {
+            (place - all.start) * parts / all.len()
+        } else {
+            0
+        };
+        all.start + (part * all.len()).div_ceil(parts)
+            ..all.start + ((part + 1) * all.len()).div_ceil(parts)
     }
 
     /// The nearest cells of a row, as many as hold more than k rows besides itself: for rows among nearly empty cells.
@@ -136,22 +154,33 @@ impl Cells {
     fn nearest_one(&self, rows: &[f32]) -> Vec<u32> {
         let mut best = Best::new(rows.len() / self.dim, 1);
         self.nearest(rows, &mut Meeting::default(), &mut best);
-        (0..rows.len() / self.dim).map(|row| best.nearest(row)[0].1).collect()
+        (0..rows.len() / self.dim)
+            .map(|row| best.nearest(row)[0].1)
+            .collect()
     }
 
     /// One step of Lloyd's algorithm; a centre that is nobody's stays.
     fn improve(&mut self, sample: &[f32]) {
         let dim = self.dim;
-        let nearest: Vec<Vec<u32>> = sample.par_chunks(BLOCK / 4 * dim).map(|block| self.nearest_one(block)).collect();
+        let nearest: Vec<Vec<u32>> = sample
+            .par_chunks(BLOCK / 4 * dim)
+            .map(|block| self.nearest_one(block))
+            .collect();
         let mut sums = vec![0.0f64; self.centres.len()];
         let mut counts = vec![0usize; self.count()];
         for (row, cell) in sample.chunks(dim).zip(nearest.into_iter().flatten()) {
             let cell = cell as usize;
             counts[cell] += 1;
-            sums[cell * dim..(cell + 1) * dim].iter_mut().zip(row).for_each(|(sum, &value)| *sum += f64::from(value));
+            sums[cell * dim..(cell + 1) * dim]
+                .iter_mut()
+                .zip(row)
+                .for_each(|(sum, &value)| *sum += f64::from(value));
         }
         for (cell, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-            for (centre, sum) in self.centres[cell * dim..(cell + 1) * dim].iter_mut().zip(&sums[cell * dim..]) {
+            for (centre, sum) in self.centres[cell * dim..(cell + 1) * dim]
+                .iter_mut()
+                .zip(&sums[cell * dim..])
+            {
                 *centre = (sum / count as f64) as f32;
             }
         }
@@ -168,20 +197,33 @@ impl Cells {
                 parts.extend([part.start..middle, middle..part.end]);
             }
         }
-        self.centres = order.iter().flat_map(|&cell| self.centre(cell)).copied().collect();
+        self.centres = order
+            .iter()
+            .flat_map(|&cell| self.centre(cell))
+            .copied()
+            .collect();
     }
 
     /// Sorts centres along the line from one extreme one to the one farthest from it.
     fn halve(&self, some: &mut [usize]) {
         let farthest = |from: usize| {
             let reach = |&cell: &usize| squared_distance(self.centre(from), self.centre(cell));
-            *some.iter().max_by(|a, b| reach(a).total_cmp(&reach(b)).then(a.cmp(b))).expect("not empty")
+            *some
+                .iter()
+                .max_by(|a, b| reach(a).total_cmp(&reach(b)).then(a.cmp(b)))
+                .expect("not empty")
         };
         let one = farthest(some[0]);
         let other = farthest(one);
         let along = |&cell: &usize| -> f64 {
-            let line = self.centre(other).iter().zip(self.centre(one)).map(|(a, b)| f64::from(a - b));
-            line.zip(self.centre(cell)).map(|(line, &x)| line * f64::from(x)).sum()
+            let line = self
+                .centre(other)
+                .iter()
+                .zip(self.centre(one))
+                .map(|(a, b)| f64::from(a - b));
+            line.zip(self.centre(cell))
+                .map(|(line, &x)| line * f64::from(x))
+                .sum()
         };
         some.sort_by_cached_key(|cell| {
             // Bits of a float, made to sort like the float.
@@ -195,16 +237,25 @@ impl Cells {
         let (n, dim) = (source.n, source.dim);
         let mut cell_of = vec![0u32; n];
         control.start("filling cells", n);
-        cell_of.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, out)| {
-            let first = block * BLOCK;
-            let mut rows = vec![0.0; out.len() * dim];
-            (source.read)(first..first + out.len(), &mut rows)?;
-            out.copy_from_slice(&self.nearest_one(&rows));
-            control.advance(out.len())
-        })?;
+        cell_of
+            .par_chunks_mut(BLOCK)
+            .enumerate()
+            .try_for_each(|(block, out)| {
+                let first = block * BLOCK;
+                let mut rows = vec![0.0; out.len() * dim];
+                (source.read)(first..first + out.len(), &mut rows)?;
+                out.copy_from_slice(&self.nearest_one(&rows));
+                control.advance(out.len())
+            })?;
         control.finish();
         let last = self.count();
-        let cell = |row: usize| if source.isolated[row] { last } else { cell_of[row] as usize };
+        let cell = |row: usize| {
+            if source.isolated[row] {
+                last
+            } else {
+                cell_of[row] as usize
+            }
+        };
         let mut starts = vec![0usize; last + 2];
         (0..n).for_each(|row| starts[cell(row) + 1] += 1);
         (0..=last).for_each(|cell| starts[cell + 1] += starts[cell]);
@@ -223,7 +274,11 @@ impl Cells {
 fn mean(rows: &[f32], dim: usize) -> Vec<f32> {
     let mut sums = vec![0.0f64; dim];
     for row in rows.chunks(dim) {
-        sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += f64::from(value));
+        sums.iter_mut()
+            .zip(row)
+            .for_each(|(sum, &value)| *sum += f64::from(value));
     }
-    sums.iter().map(|sum| (sum / (rows.len() / dim) as f64) as f32).collect()
+    sums.iter()
+        .map(|sum| (sum / (rows.len() / dim) as f64) as f32)
+        .collect()
 }

@@ -43,7 +43,10 @@ impl Certified {
     /// # Errors
     /// A tau that is not a finite number above 0: with 0 there is no bound.
     pub fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<Certified> {
-        Ok(Certified { local: LocalSolver::new(graph, tau)?, source_value: 1.0 })
+        Ok(Certified {
+            local: LocalSolver::new(graph, tau)?,
+            source_value: 1.0,
+        })
     }
 
     /// Counts every label as T observations.
@@ -52,7 +55,10 @@ impl Certified {
     /// A T that is not between 1e-100 and 1e100.
     pub fn with_source_value(self, source_value: f64) -> Result<Certified> {
         check_source_value(source_value)?;
-        Ok(Certified { local: self.local.with_source_value(source_value), source_value })
+        Ok(Certified {
+            local: self.local.with_source_value(source_value),
+            source_value,
+        })
     }
 
     /// Fixes δ, the part of the bound that a solve is stopped by.
@@ -60,7 +66,10 @@ impl Certified {
     /// # Errors
     /// A δ that is not a positive number.
     pub fn with_tolerance(self, tolerance: f64) -> Result<Certified> {
-        Ok(Certified { local: self.local.with_tolerance(tolerance)?, ..self })
+        Ok(Certified {
+            local: self.local.with_tolerance(tolerance)?,
+            ..self
+        })
     }
 
     /// The solver behind it: tolerance, regime, graph.
@@ -74,9 +83,20 @@ impl Certified {
         let places: Vec<usize> = sources.iter().map(|&source| graph.place(source)).collect();
         let by_node = |g: Vec<f64>| {
             let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
-            (graph.parts().rank.iter().map(|&place| g[place as usize]).collect(), lowest)
+            (
+                graph
+                    .parts()
+                    .rank
+                    .iter()
+                    .map(|&place| g[place as usize])
+                    .collect(),
+                lowest,
+            )
         };
-        let columns = self.local.global().greens(graph, self.local.tau(), &places, control)?;
+        let columns = self
+            .local
+            .global()
+            .greens(graph, self.local.tau(), &places, control)?;
         Ok(columns.into_iter().map(by_node).collect())
     }
 }
@@ -90,15 +110,30 @@ impl Propagation for Certified {
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
         let normalized = |(source, (mut g, lowest)): (&NodeId, (Vec<f64>, f64))| {
             let height = g[source.index()] - lowest;
-            let share = |g: f64| if height > 0.0 { (g - lowest) / height } else { 1.0 };
-            g.iter_mut().for_each(|g| *g = self.source_value * share(*g).clamp(0.0, 1.0));
+            let share = |g: f64| {
+                if height > 0.0 {
+                    (g - lowest) / height
+                } else {
+                    1.0
+                }
+            };
+            g.iter_mut()
+                .for_each(|g| *g = self.source_value * share(*g).clamp(0.0, 1.0));
             Arc::new(g)
         };
-        Ok(sources.iter().zip(self.greens(sources, control)?).map(normalized).collect())
+        Ok(sources
+            .iter()
+            .zip(self.greens(sources, control)?)
+            .map(normalized)
+            .collect())
     }
 
     fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
-        Ok(self.greens(sources, control)?.into_iter().map(|(g, _)| Arc::new(g)).collect())
+        Ok(self
+            .greens(sources, control)?
+            .into_iter()
+            .map(|(g, _)| Arc::new(g))
+            .collect())
     }
 
     fn source_value(&self) -> f64 {
@@ -108,21 +143,48 @@ impl Propagation for Certified {
     fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
         let (parts, tau) = (self.local.graph().parts(), self.local.tau());
         let size = |place: usize| parts.component_sizes[parts.component[place] as usize] as usize;
-        let ground = Ground { degrees: &parts.degrees, tau, size: &size };
+        let ground = Ground {
+            degrees: &parts.degrees,
+            tau,
+            size: &size,
+        };
         let row = |place: usize| {
             let slots = parts.starts[place] as usize..parts.starts[place + 1] as usize;
-            let weights = parts.weights[slots.clone()].iter().map(|&weight| f64::from(weight));
+            let weights = parts.weights[slots.clone()]
+                .iter()
+                .map(|&weight| f64::from(weight));
             parts.neighbours[slots].iter().copied().zip(weights)
         };
         let peaks = peaks::find(&ground, row, control)?;
-        Ok(Some(parts.rank.iter().map(|&place| peaks[place as usize]).collect()))
+        Ok(Some(
+            parts
+                .rank
+                .iter()
+                .map(|&place| peaks[place as usize])
+                .collect(),
+        ))
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
         let graph = self.local.graph();
-        let by_place: Vec<f64> = graph.parts().order.iter().map(|&node| values[node as usize]).collect();
-        let spread = self.local.global().spread(graph, self.local.tau(), &by_place, LOOSE, control)?;
-        Ok(Some(graph.parts().rank.iter().map(|&place| spread[place as usize]).collect()))
+        let by_place: Vec<f64> = graph
+            .parts()
+            .order
+            .iter()
+            .map(|&node| values[node as usize])
+            .collect();
+        let spread =
+            self.local
+                .global()
+                .spread(graph, self.local.tau(), &by_place, LOOSE, control)?;
+        Ok(Some(
+            graph
+                .parts()
+                .rank
+                .iter()
+                .map(|&place| spread[place as usize])
+                .collect(),
+        ))
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {

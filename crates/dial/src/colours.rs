@@ -62,19 +62,43 @@ impl Coloured {
         // Stable: inside a colour the order stays.
         order.sort_by_key(|node| colour[node.index()]);
         for of_one in order.chunk_by_mut(|a, b| colour[a.index()] == colour[b.index()]) {
-            of_one.chunks_mut(ROWS).for_each(|rows| rows.sort_by_cached_key(|&node| quads(graph, &colour, node)));
+            of_one
+                .chunks_mut(ROWS)
+                .for_each(|rows| rows.sort_by_cached_key(|&node| quads(graph, &colour, node)));
         }
         let mut rank = vec![0; graph.n()];
-        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
-        let lengths = order.chunk_by(|a, b| colour[a.index()] == colour[b.index()]).map(<[NodeId]>::len);
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(node, place)| rank[node.index()] = place);
+        let lengths = order
+            .chunk_by(|a, b| colour[a.index()] == colour[b.index()])
+            .map(<[NodeId]>::len);
         let bounds = std::iter::once(0).chain(lengths.scan(0, |end, length| {
             *end += length;
             Some(*end)
         }));
         let bounds: Vec<usize> = bounds.collect();
         let root: Vec<f64> = order.iter().map(|node| root(node.index())).collect();
-        let scale = root.iter().map(|&root| if root > 0.0 { (1.0 / (root * root)) as f32 } else { 0.0 }).collect();
-        let mut coloured = Coloured { order, rank, root, scale, bounds, earlier: Half::new(), later: Half::new() };
+        let scale = root
+            .iter()
+            .map(|&root| {
+                if root > 0.0 {
+                    (1.0 / (root * root)) as f32
+                } else {
+                    0.0
+                }
+            })
+            .collect();
+        let mut coloured = Coloured {
+            order,
+            rank,
+            root,
+            scale,
+            bounds,
+            earlier: Half::new(),
+            later: Half::new(),
+        };
         coloured.split(graph);
         coloured
     }
@@ -112,7 +136,10 @@ impl Coloured {
 
     /// Chunks of all colours together: how many sums a forward sweep gives.
     pub(crate) fn chunks(&self) -> usize {
-        self.bounds.windows(2).map(|colour| (colour[1] - colour[0]).div_ceil(ROWS)).sum()
+        self.bounds
+            .windows(2)
+            .map(|colour| (colour[1] - colour[0]).div_ceil(ROWS))
+            .sum()
     }
 
     /// Forward through the colours. `row(place, E s, s, sums)` gets what earlier colours say about a row and writes the row;
@@ -136,7 +163,10 @@ impl Coloured {
                 }
             };
             if colour[1] - colour[0] < SERIAL {
-                rows.chunks_mut(ROWS * W).zip(now).enumerate().for_each(|(c, (rows, sum))| work(c, rows, sum));
+                rows.chunks_mut(ROWS * W)
+                    .zip(now)
+                    .enumerate()
+                    .for_each(|(c, (rows, sum))| work(c, rows, sum));
             } else {
                 let chunks = rows.par_chunks_mut(ROWS * W).zip(now).enumerate();
                 chunks.for_each(|(c, (rows, sum))| work(c, rows, sum));
@@ -155,18 +185,29 @@ impl Coloured {
     ) {
         for colour in self.bounds.windows(2).rev() {
             let (before, after) = t.split_at_mut(colour[1] * W);
-            let (t, p) = (&mut before[colour[0] * W..], &mut p[colour[0] * W..colour[1] * W]);
+            let (t, p) = (
+                &mut before[colour[0] * W..],
+                &mut p[colour[0] * W..colour[1] * W],
+            );
             let after = &*after;
             let work = |chunk: usize, t: &mut [f32], p: &mut [f32]| {
                 let first = colour[0] + chunk * ROWS;
-                for (place, (t, p)) in (first..).zip(t.chunks_exact_mut(W).zip(p.chunks_exact_mut(W))) {
+                for (place, (t, p)) in
+                    (first..).zip(t.chunks_exact_mut(W).zip(p.chunks_exact_mut(W)))
+                {
                     row(place, self.later.sum(place, after), t, p);
                 }
             };
             if colour[1] - colour[0] < SERIAL {
-                t.chunks_mut(ROWS * W).zip(p.chunks_mut(ROWS * W)).enumerate().for_each(|(c, (t, p))| work(c, t, p));
+                t.chunks_mut(ROWS * W)
+                    .zip(p.chunks_mut(ROWS * W))
+                    .enumerate()
+                    .for_each(|(c, (t, p))| work(c, t, p));
             } else {
-                let chunks = t.par_chunks_mut(ROWS * W).zip(p.par_chunks_mut(ROWS * W)).enumerate();
+                let chunks = t
+                    .par_chunks_mut(ROWS * W)
+                    .zip(p.par_chunks_mut(ROWS * W))
+                    .enumerate();
                 chunks.for_each(|(c, (t, p))| work(c, t, p));
             }
         }
@@ -175,7 +216,10 @@ impl Coloured {
 
 impl Half {
     fn new() -> Half {
-        Half { starts: vec![0], ..Half::default() }
+        Half {
+            starts: vec![0],
+            ..Half::default()
+        }
     }
 
     /// Appends a row, and empties it.
@@ -211,7 +255,10 @@ impl Half {
 /// How many quads a row has towards later colours, and towards earlier ones.
 fn quads(graph: &Graph, colour: &[u32], node: NodeId) -> (usize, usize) {
     let neighbours = graph.row(node).0;
-    let later = neighbours.iter().filter(|&&other| colour[other as usize] > colour[node.index()]).count();
+    let later = neighbours
+        .iter()
+        .filter(|&&other| colour[other as usize] > colour[node.index()])
+        .count();
     (later.div_ceil(4), (neighbours.len() - later).div_ceil(4))
 }
 
@@ -226,7 +273,10 @@ fn colours(graph: &Graph, order: &[NodeId]) -> Vec<u32> {
                 *taken = node.0;
             }
         }
-        let free = taken.iter().position(|&last| last != node.0).unwrap_or(taken.len());
+        let free = taken
+            .iter()
+            .position(|&last| last != node.0)
+            .unwrap_or(taken.len());
         if free == taken.len() {
             taken.push(u32::MAX);
         }
@@ -243,8 +293,15 @@ mod tests {
     /// A random graph of some 5000 nodes, so that some colours have several chunks.
     fn graph(n: u32) -> Graph {
         let mut random = Random::new(3, Purpose::User, 0);
-        let mut edges: Vec<(u32, u32, f64)> = (1..n).map(|i| (i - 1, i, 0.1 + random.uniform())).collect();
-        edges.extend((0..3 * n).map(|_| (random.below(n as usize) as u32, random.below(n as usize) as u32, 1.0)));
+        let mut edges: Vec<(u32, u32, f64)> =
+            (1..n).map(|i| (i - 1, i, 0.1 + random.uniform())).collect();
+        edges.extend((0..3 * n).map(|_| {
+            (
+                random.below(n as usize) as u32,
+                random.below(n as usize) as u32,
+                1.0,
+            )
+        }));
         edges.retain(|&(i, j, _)| i != j && i != 17 && j != 17);
         edges.sort_by_key(|&(i, j, _)| (i.min(j), i.max(j)));
         edges.dedup_by_key(|&mut (i, j, _)| (i.min(j), i.max(j)));
@@ -260,8 +317,16 @@ mod tests {
         assert!(nodes.into_iter().eq(0..5000));
         for colour in coloured.bounds.windows(2) {
             for &node in &coloured.order[colour[0]..colour[1]] {
-                let places = graph.row(node).0.iter().map(|&other| coloured.rank[other as usize] as usize);
-                assert!(places.into_iter().all(|place| place < colour[0] || place >= colour[1]));
+                let places = graph
+                    .row(node)
+                    .0
+                    .iter()
+                    .map(|&other| coloured.rank[other as usize] as usize);
+                assert!(
+                    places
+                        .into_iter()
+                        .all(|place| place < colour[0] || place >= colour[1])
+                );
             }
         }
     }
@@ -271,8 +336,11 @@ mod tests {
         let graph = graph(5000);
         let root = |node: usize| 1.0 / (graph.degrees()[node] + 0.1).sqrt();
         let coloured = Coloured::new(&graph, root);
-        let y: Vec<f32> = (0..5000).map(|i| ((i * 7919) % 101) as f32 / 101.0).collect();
-        let (mut forward, mut backward, mut copied) = (vec![0.0; 5000], vec![0.0; 5000], vec![0.0; 5000]);
+        let y: Vec<f32> = (0..5000)
+            .map(|i| ((i * 7919) % 101) as f32 / 101.0)
+            .collect();
+        let (mut forward, mut backward, mut copied) =
+            (vec![0.0; 5000], vec![0.0; 5000], vec![0.0; 5000]);
         let mut sums = vec![[0.0]; coloured.chunks()];
         coloured.forward::<1>(&mut forward, &mut sums, |place, near, s, sum| {
             s[0] = y[place] + near[0];

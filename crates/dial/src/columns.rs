@@ -19,9 +19,16 @@ pub fn for_chunks<const W: usize, const S: usize>(
     work: impl Fn(usize, &mut [f64]) -> [[f64; W]; S] + Sync,
 ) -> [[f64; W]; S] {
     if block.len() < SERIAL {
-        return add(block.chunks_mut(CHUNK * W).enumerate().map(|(c, chunk)| work(c * CHUNK, chunk)));
+        return add(block
+            .chunks_mut(CHUNK * W)
+            .enumerate()
+            .map(|(c, chunk)| work(c * CHUNK, chunk)));
     }
-    let parts: Vec<_> = block.par_chunks_mut(CHUNK * W).enumerate().map(|(c, chunk)| work(c * CHUNK, chunk)).collect();
+    let parts: Vec<_> = block
+        .par_chunks_mut(CHUNK * W)
+        .enumerate()
+        .map(|(c, chunk)| work(c * CHUNK, chunk))
+        .collect();
     add(parts.into_iter())
 }
 
@@ -32,7 +39,10 @@ pub fn for_chunks2<const W: usize, const S: usize>(
     work: impl Fn(usize, &mut [f64], &mut [f64]) -> [[f64; W]; S] + Sync,
 ) -> [[f64; W]; S] {
     if a.len() < SERIAL {
-        let chunks = a.chunks_mut(CHUNK * W).zip(b.chunks_mut(CHUNK * W)).enumerate();
+        let chunks = a
+            .chunks_mut(CHUNK * W)
+            .zip(b.chunks_mut(CHUNK * W))
+            .enumerate();
         return add(chunks.map(|(c, (a, b))| work(c * CHUNK, a, b)));
     }
     let parts: Vec<_> = a
@@ -44,7 +54,9 @@ pub fn for_chunks2<const W: usize, const S: usize>(
     add(parts.into_iter())
 }
 
-fn add<const W: usize, const S: usize>(parts: impl Iterator<Item = [[f64; W]; S]>) -> [[f64; W]; S] {
+fn add<const W: usize, const S: usize>(
+    parts: impl Iterator<Item = [[f64; W]; S]>,
+) -> [[f64; W]; S] {
     parts.fold([[0.0; W]; S], |mut sum, part| {
         for (sum, part) in sum.iter_mut().flatten().zip(part.iter().flatten()) {
             *sum += part;
@@ -54,9 +66,19 @@ fn add<const W: usize, const S: usize>(parts: impl Iterator<Item = [[f64; W]; S]
 }
 
 /// The mean of values over each component.
-pub(crate) fn means(component: impl Fn(usize) -> usize, sizes: &[usize], values: &[f64]) -> Vec<f64> {
+pub(crate) fn means(
+    component: impl Fn(usize) -> usize,
+    sizes: &[usize],
+    values: &[f64],
+) -> Vec<f64> {
     let mut means = vec![0.0; sizes.len()];
-    values.iter().enumerate().for_each(|(node, value)| means[component(node)] += value);
-    means.iter_mut().zip(sizes).for_each(|(mean, size)| *mean /= *size as f64);
+    values
+        .iter()
+        .enumerate()
+        .for_each(|(node, value)| means[component(node)] += value);
+    means
+        .iter_mut()
+        .zip(sizes)
+        .for_each(|(mean, size)| *mean /= *size as f64);
     means
 }

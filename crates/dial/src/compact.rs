@@ -95,7 +95,11 @@ impl CompactGraph {
         let (mut starts, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
         for place in (0..graph.n() as u32).map(NodeId) {
             let (row, exact) = graph.row(place);
-            let kept = row.iter().zip(exact).map(|(&to, &weight)| (to, weight as f32)).filter(|&(_, w)| is_edge(w));
+            let kept = row
+                .iter()
+                .zip(exact)
+                .map(|(&to, &weight)| (to, weight as f32))
+                .filter(|&(_, w)| is_edge(w));
             kept.for_each(|(to, weight)| {
                 neighbours.push(to);
                 weights.push(weight);
@@ -106,10 +110,22 @@ impl CompactGraph {
     }
 
     /// Takes stock of degrees and components of rows that are in order and symmetric.
-    pub(crate) fn seal(order: Vec<u32>, starts: Vec<u64>, neighbours: Vec<u32>, weights: Vec<f32>) -> CompactGraph {
+    pub(crate) fn seal(
+        order: Vec<u32>,
+        starts: Vec<u64>,
+        neighbours: Vec<u32>,
+        weights: Vec<f32>,
+    ) -> CompactGraph {
         let mut rank = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&node, place)| rank[node as usize] = place);
-        let degrees: Vec<f64> = starts.par_windows(2).with_min_len(CHUNK).map(|ends| row_sum(&weights, ends)).collect();
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(&node, place)| rank[node as usize] = place);
+        let degrees: Vec<f64> = starts
+            .par_windows(2)
+            .with_min_len(CHUNK)
+            .map(|ends| row_sum(&weights, ends))
+            .collect();
         let (component, sizes) = components(&starts, &neighbours);
         let parts = Parts {
             starts: starts.into(),
@@ -137,14 +153,22 @@ impl CompactGraph {
             && parts.weights.len() == entries
             && parts.starts[0] == 0
             && parts.starts[n] == entries as u64
-            && parts.starts.par_windows(2).with_min_len(CHUNK).all(|ends| ends[0] <= ends[1]);
+            && parts
+                .starts
+                .par_windows(2)
+                .with_min_len(CHUNK)
+                .all(|ends| ends[0] <= ends[1]);
         let inside = [
             (&parts.neighbours, n),
             (&parts.order, n),
             (&parts.rank, n),
             (&parts.component, parts.component_sizes.len()),
         ];
-        match fits && inside.iter().all(|(indices, bound)| all_below(indices, *bound)) {
+        match fits
+            && inside
+                .iter()
+                .all(|(indices, bound)| all_below(indices, *bound))
+        {
             true => Ok(CompactGraph { parts }),
             false => Err(Error::BadGraph("its arrays do not fit together".into())),
         }
@@ -178,12 +202,18 @@ impl CompactGraph {
     /// The neighbours of a place, as places in ascending order, with their weights.
     pub fn row(&self, place: usize) -> (&[u32], &[f32]) {
         let slots = self.parts.starts[place] as usize..self.parts.starts[place + 1] as usize;
-        (&self.parts.neighbours[slots.clone()], &self.parts.weights[slots])
+        (
+            &self.parts.neighbours[slots.clone()],
+            &self.parts.weights[slots],
+        )
     }
 
     /// Whether two nodes are joined by an edge.
     pub fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
-        self.row(self.place(a)).0.binary_search(&(self.place(b) as u32)).is_ok()
+        self.row(self.place(a))
+            .0
+            .binary_search(&(self.place(b) as u32))
+            .is_ok()
     }
 
     /// The component of a place, numbered by smallest place.
@@ -201,7 +231,9 @@ impl CompactGraph {
         let (mut starts, mut slots) = (vec![0], Vec::with_capacity(self.entries()));
         for node in (0..self.n() as u32).map(NodeId) {
             let (neighbours, weights) = self.row(self.place(node));
-            let by_node = neighbours.iter().map(|&place| self.parts.order[place as usize]);
+            let by_node = neighbours
+                .iter()
+                .map(|&place| self.parts.order[place as usize]);
             slots.extend(by_node.zip(weights.iter().map(|&weight| f64::from(weight))));
             starts.push(slots.len());
         }
@@ -217,12 +249,16 @@ pub(crate) fn is_edge(weight: f32) -> bool {
 /// Whether all indices are below a bound.
 fn all_below(indices: &[u32], bound: usize) -> bool {
     let largest = |some: &[u32]| some.iter().fold(0, |largest, &index| largest.max(index)) as usize;
-    indices.par_chunks(64 * CHUNK).all(|some| largest(some) < bound)
+    indices
+        .par_chunks(64 * CHUNK)
+        .all(|some| largest(some) < bound)
 }
 
 /// The sum of a row, in the order of its entries.
 pub(crate) fn row_sum(weights: &[f32], ends: &[u64]) -> f64 {
-    weights[ends[0] as usize..ends[1] as usize].iter().fold(0.0, |sum, &weight| sum + f64::from(weight))
+    weights[ends[0] as usize..ends[1] as usize]
+        .iter()
+        .fold(0.0, |sum, &weight| sum + f64::from(weight))
 }
 
 /// The component of every place, numbered by smallest place, and their sizes.
@@ -260,12 +296,22 @@ mod tests {
         // The path 2 - 0 - 1 and the single node 3; 0.1 is no f32.
         let graph = Graph::from_edges(4, &[(2, 0, 0.5), (0, 1, 0.1)]).unwrap();
         let compact = CompactGraph::new(&graph);
-        assert_eq!((compact.n(), compact.entries(), compact.component_sizes().len()), (4, 4, 2));
+        assert_eq!(
+            (
+                compact.n(),
+                compact.entries(),
+                compact.component_sizes().len()
+            ),
+            (4, 4, 2)
+        );
         let middle = compact.place(NodeId(0));
         assert_eq!(compact.parts().degrees[middle], 0.5 + f64::from(0.1f32));
         assert_eq!(compact.row(middle).0.len(), 2);
         assert!(compact.adjacent(NodeId(1), NodeId(0)) && !compact.adjacent(NodeId(1), NodeId(2)));
-        assert_ne!(compact.component(middle), compact.component(compact.place(NodeId(3))));
+        assert_ne!(
+            compact.component(middle),
+            compact.component(compact.place(NodeId(3)))
+        );
         let back = Graph::from_edges(4, &[(2, 0, 0.5), (0, 1, f64::from(0.1f32))]).unwrap();
         assert_eq!(compact.to_graph(), back);
     }
@@ -274,7 +320,13 @@ mod tests {
     fn weights_beyond_f32_are_no_edges() {
         let graph = Graph::from_edges(3, &[(0, 1, 1.0), (1, 2, 1e-39)]).unwrap();
         let compact = CompactGraph::new(&graph);
-        assert_eq!((compact.entries(), &compact.component_sizes().iter().sum::<u64>()), (2, &3));
+        assert_eq!(
+            (
+                compact.entries(),
+                &compact.component_sizes().iter().sum::<u64>()
+            ),
+            (2, &3)
+        );
         assert_eq!(compact.component_sizes().len(), 2);
     }
 }

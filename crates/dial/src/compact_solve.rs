@@ -36,8 +36,11 @@ impl LinearOperator for Shifted<'_> {
         let parts = self.graph.parts();
         let (starts, neighbours, weights) = (&*parts.starts, &*parts.neighbours, &*parts.weights);
         let degrees = &parts.degrees[first..];
-        let rows =
-            out.chunks_exact_mut(W).zip(starts[first..].windows(2)).zip(degrees).zip(x[first * W..].chunks_exact(W));
+        let rows = out
+            .chunks_exact_mut(W)
+            .zip(starts[first..].windows(2))
+            .zip(degrees)
+            .zip(x[first * W..].chunks_exact(W));
         for (((out, bounds), degree), own) in rows {
             let row = bounds[0] as usize..bounds[1] as usize;
             let mut sums = [0.0; W];
@@ -75,9 +78,14 @@ impl GlobalSolver {
         mut take: impl FnMut(usize, &dyn Fn(usize) -> f64),
     ) -> Result<()> {
         let b = |side: usize, place: usize| sides[side][place];
-        self.blocks(&Shifted { graph, tau }, sides.len(), b, Stop::default(), control, |side, solution| {
-            take(side, solution)
-        })
+        self.blocks(
+            &Shifted { graph, tau },
+            sides.len(),
+            b,
+            Stop::default(),
+            control,
+            |side, solution| take(side, solution),
+        )
     }
 
     /// (D + τ I)(L̂ + τ I)⁻¹ values by place, to a residual relative to the values.
@@ -91,19 +99,40 @@ impl GlobalSolver {
     ) -> Result<Vec<f64>> {
         let parts = graph.parts();
         let component = |place: usize| parts.component[place] as usize;
-        let sizes: Vec<usize> = parts.component_sizes.iter().map(|&size| size as usize).collect();
+        let sizes: Vec<usize> = parts
+            .component_sizes
+            .iter()
+            .map(|&size| size as usize)
+            .collect();
         let means = columns::means(component, &sizes, values);
         let b = |_: usize, place: usize| values[place] - means[component(place)];
-        let norm = (0..values.len()).fold(0.0, |sum, place| sum + b(0, place) * b(0, place)).sqrt();
+        let norm = (0..values.len())
+            .fold(0.0, |sum, place| sum + b(0, place) * b(0, place))
+            .sqrt();
         // What is left of values that are all alike is rounding.
-        let size = values.iter().fold(0.0, |sum, value| sum + value * value).sqrt();
+        let size = values
+            .iter()
+            .fold(0.0, |sum, value| sum + value * value)
+            .sqrt();
         let residual = (relative * norm).max(1e-9 * size).max(f64::MIN_POSITIVE);
-        let stop = Stop { residual, ..Stop::default() };
+        let stop = Stop {
+            residual,
+            ..Stop::default()
+        };
         let mut spread = Vec::new();
-        self.blocks(&Shifted { graph, tau }, 1, b, stop, control, |_, solution| {
-            let value = |place: usize| (solution(place) + means[component(place)] / tau) * (parts.degrees[place] + tau);
-            spread = (0..graph.n()).map(value).collect();
-        })?;
+        self.blocks(
+            &Shifted { graph, tau },
+            1,
+            b,
+            stop,
+            control,
+            |_, solution| {
+                let value = |place: usize| {
+                    (solution(place) + means[component(place)] / tau) * (parts.degrees[place] + tau)
+                };
+                spread = (0..graph.n()).map(value).collect();
+            },
+        )?;
         Ok(spread)
     }
 
@@ -124,11 +153,24 @@ impl GlobalSolver {
             _ => 0.0,
         };
         let mut columns = Vec::with_capacity(sources.len());
-        self.blocks(&Shifted { graph, tau }, sources.len(), b, Stop::default(), control, |side, solution| {
-            let (own, constant) = (component[sources[side]], share(sources[side]) / tau);
-            let value = |place: usize| if component[place] == own { solution(place) + constant } else { 0.0 };
-            columns.push((0..graph.n()).map(value).collect());
-        })?;
+        self.blocks(
+            &Shifted { graph, tau },
+            sources.len(),
+            b,
+            Stop::default(),
+            control,
+            |side, solution| {
+                let (own, constant) = (component[sources[side]], share(sources[side]) / tau);
+                let value = |place: usize| {
+                    if component[place] == own {
+                        solution(place) + constant
+                    } else {
+                        0.0
+                    }
+                };
+                columns.push((0..graph.n()).map(value).collect());
+            },
+        )?;
         Ok(columns)
     }
 
@@ -141,15 +183,26 @@ impl GlobalSolver {
         control: &Control,
         mut take: impl FnMut(usize, &dyn Fn(usize) -> f64),
     ) -> Result<()> {
-        let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let mut workspace = self
+            .spare
+            .lock()
+            .expect("no holder panics")
+            .pop()
+            .unwrap_or_default();
         let mut first = 0;
         while first < count {
             // A block costs about as much as three single solves.
-            let width = if count - first > 3 { BLOCK.min(count - first) } else { 1 };
+            let width = if count - first > 3 {
+                BLOCK.min(count - first)
+            } else {
+                1
+            };
             let side = |row: usize, c: usize| if c < width { b(first + c, row) } else { 0.0 };
             rayon::scope(|_| match width {
-                1 => conjugate_gradients::<1>(operator, side, stop, &mut workspace, control).map(drop),
-                _ => conjugate_gradients::<BLOCK>(operator, side, stop, &mut workspace, control).map(drop),
+                1 => conjugate_gradients::<1>(operator, side, stop, &mut workspace, control)
+                    .map(drop),
+                _ => conjugate_gradients::<BLOCK>(operator, side, stop, &mut workspace, control)
+                    .map(drop),
             })?;
             let (solution, stride) = (workspace.solution(), if width == 1 { 1 } else { BLOCK });
             for c in 0..width {

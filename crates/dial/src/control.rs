@@ -42,12 +42,18 @@ impl Control {
 
     /// Reports progress to `sink`, which may be called from several threads at once.
     pub fn with_progress(sink: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Control {
-        Control { sink: Some(Arc::new(sink)), ..Control::default() }
+        Control {
+            sink: Some(Arc::new(sink)),
+            ..Control::default()
+        }
     }
 
     /// The same cancel flag without progress reports, for work inside a stage.
     pub fn quiet(&self) -> Control {
-        Control { cancelled: Arc::clone(&self.cancelled), sink: None }
+        Control {
+            cancelled: Arc::clone(&self.cancelled),
+            sink: None,
+        }
     }
 
     /// Asks everything under this control to stop soon.
@@ -57,12 +63,19 @@ impl Control {
 
     /// `Err(Cancelled)` once [`Control::cancel`] was called.
     pub fn check(&self) -> Result<()> {
-        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+        if self.cancelled.load(Ordering::Relaxed) {
+            Err(Error::Cancelled)
+        } else {
+            Ok(())
+        }
     }
 
     /// Begins a stage of so many steps.
     pub fn start(&self, stage: &str, steps: usize) {
-        self.tell(Progress::Start { stage, steps: steps as u64 });
+        self.tell(Progress::Start {
+            stage,
+            steps: steps as u64,
+        });
     }
 
     /// Reports steps done and checks for cancellation.
@@ -85,6 +98,8 @@ impl Control {
 
 impl fmt::Debug for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Control").field("cancelled", &self.cancelled).finish_non_exhaustive()
+        f.debug_struct("Control")
+            .field("cancelled", &self.cancelled)
+            .finish_non_exhaustive()
     }
 }

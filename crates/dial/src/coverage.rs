@@ -50,7 +50,10 @@ pub struct KCentre {
 impl KCentre {
     /// k-centre on these points.
     pub fn new(points: Arc<Points>) -> KCentre {
-        KCentre { points, states: States::default() }
+        KCentre {
+            points,
+            states: States::default(),
+        }
     }
 }
 
@@ -59,10 +62,15 @@ impl Acquisition for KCentre {
         let points = &self.points;
         if now.order.is_empty() {
             let mean = points.mean();
-            out.iter_mut().enumerate().for_each(|(i, score)| *score = -points.squared_distance(i, &mean).sqrt());
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(i, score)| *score = -points.squared_distance(i, &mean).sqrt());
             return Ok(());
         }
-        let (applied, mut near) = self.states.take(now.order).unwrap_or_else(|| (0, vec![f64::INFINITY; points.n()]));
+        let (applied, mut near) = self
+            .states
+            .take(now.order)
+            .unwrap_or_else(|| (0, vec![f64::INFINITY; points.n()]));
         for label in &now.order[applied..] {
             let place = points.row(label.index());
             near.par_iter_mut()
@@ -70,7 +78,9 @@ impl Acquisition for KCentre {
                 .enumerate()
                 .for_each(|(i, near)| *near = near.min(points.squared_distance(i, place)));
         }
-        out.iter_mut().zip(&near).for_each(|(score, near)| *score = near.sqrt());
+        out.iter_mut()
+            .zip(&near)
+            .for_each(|(score, near)| *score = near.sqrt());
         self.states.put(now.order, near);
         Ok(())
     }
@@ -104,7 +114,10 @@ struct Cover {
 impl ProbCover {
     /// ProbCover from all pairs of points and their partitions.
     pub fn new(clusterings: Arc<Clusterings>) -> ProbCover {
-        ProbCover { clusterings, balls: Mutex::default() }
+        ProbCover {
+            clusterings,
+            balls: Mutex::default(),
+        }
     }
 
     /// δ², over the spread of the points.
@@ -114,12 +127,27 @@ impl ProbCover {
 
     fn balls(&self, seed: u64, n_classes: usize) -> Arc<Balls> {
         let key = (seed, n_classes);
-        if let Some((_, known)) = self.balls.lock().expect("no holder panics").iter().find(|(known, _)| *known == key) {
+        if let Some((_, known)) = self
+            .balls
+            .lock()
+            .expect("no holder panics")
+            .iter()
+            .find(|(known, _)| *known == key)
+        {
             return Arc::clone(known);
         }
-        let radius = purest(self.clusterings.distances(), &self.clusterings.clusters(seed, n_classes));
-        let fresh = Arc::new(Balls { radius, states: States::default() });
-        self.balls.lock().expect("no holder panics").push((key, Arc::clone(&fresh)));
+        let radius = purest(
+            self.clusterings.distances(),
+            &self.clusterings.clusters(seed, n_classes),
+        );
+        let fresh = Arc::new(Balls {
+            radius,
+            states: States::default(),
+        });
+        self.balls
+            .lock()
+            .expect("no holder panics")
+            .push((key, Arc::clone(&fresh)));
         fresh
     }
 }
@@ -127,8 +155,14 @@ impl ProbCover {
 impl Balls {
     fn start(&self, distances: &Distances) -> Cover {
         let n = distances.n();
-        let counts = (0..n).into_par_iter().map(|x| count(distances.padded(x), self.radius)).collect();
-        Cover { covered: vec![false; n], counts }
+        let counts = (0..n)
+            .into_par_iter()
+            .map(|x| count(distances.padded(x), self.radius))
+            .collect();
+        Cover {
+            covered: vec![false; n],
+            counts,
+        }
     }
 
     /// Covers the ball of a label: its points no longer count for anybody.
@@ -136,7 +170,11 @@ impl Balls {
         for (z, covered) in cover.covered.iter_mut().enumerate() {
             if distances.of(label.index())[z] < self.radius && !std::mem::replace(covered, true) {
                 let row = distances.of(z);
-                cover.counts.iter_mut().zip(row).for_each(|(count, d)| *count -= u32::from(*d < self.radius));
+                cover
+                    .counts
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(count, d)| *count -= u32::from(*d < self.radius));
             }
         }
     }
@@ -145,7 +183,11 @@ impl Balls {
 /// The largest δ² for which 0.95 of the balls are pure.
 fn purest(distances: &Distances, clusters: &[u32]) -> f32 {
     let other = |i: usize| {
-        let apart = distances.of(i).iter().zip(clusters).filter(|(_, cluster)| **cluster != clusters[i]);
+        let apart = distances
+            .of(i)
+            .iter()
+            .zip(clusters)
+            .filter(|(_, cluster)| **cluster != clusters[i]);
         apart.map(|(d, _)| *d).fold(f32::INFINITY, f32::min)
     };
     let n = distances.n();
@@ -156,9 +198,17 @@ fn purest(distances: &Distances, clusters: &[u32]) -> f32 {
 
 impl Acquisition for ProbCover {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let (distances, balls) = (self.clusterings.distances(), self.balls(now.seed, now.field.n_classes()));
-        let (applied, mut cover) = balls.states.take(now.order).unwrap_or_else(|| (0, balls.start(distances)));
-        now.order[applied..].iter().for_each(|&label| balls.add(distances, &mut cover, label));
+        let (distances, balls) = (
+            self.clusterings.distances(),
+            self.balls(now.seed, now.field.n_classes()),
+        );
+        let (applied, mut cover) = balls
+            .states
+            .take(now.order)
+            .unwrap_or_else(|| (0, balls.start(distances)));
+        now.order[applied..]
+            .iter()
+            .for_each(|&label| balls.add(distances, &mut cover, label));
         for (x, (score, count)) in out.iter_mut().zip(&cover.counts).enumerate() {
             // Below 1, so that it decides between equal counts only.
             let tie = hash(now.seed, x as u64) as f64 / (u64::MAX as f64 * 2.0);
@@ -173,7 +223,10 @@ impl Acquisition for ProbCover {
 fn count(row: &[f32], radius: f32) -> u32 {
     let mut counts = [0; LANES];
     for row in row.chunks_exact(LANES) {
-        counts.iter_mut().zip(row).for_each(|(count, d)| *count += u32::from(*d < radius));
+        counts
+            .iter_mut()
+            .zip(row)
+            .for_each(|(count, d)| *count += u32::from(*d < radius));
     }
     counts.iter().sum()
 }

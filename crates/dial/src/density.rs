@@ -37,13 +37,25 @@ words!(Centrality, "centrality", { Growing => "growing", Printed => "printed" })
 pub fn ln_density(alpha: &[f64], z: &[f64]) -> f64 {
     assert_eq!(alpha.len(), z.len(), "one probability per class");
     let total = alpha.iter().fold(0.0, |sum, a| sum + a);
-    alpha.iter().zip(z).fold(libm::lgamma(total), |sum, (&a, &z)| sum - libm::lgamma(a) + times_ln(a - 1.0, z))
+    alpha
+        .iter()
+        .zip(z)
+        .fold(libm::lgamma(total), |sum, (&a, &z)| {
+            sum - libm::lgamma(a) + times_ln(a - 1.0, z)
+        })
 }
 
 /// The log centrality ln w(x) of a node with kernel values k(x, z) to every node.
-pub fn ln_centrality(kernel: &[f64], n_classes: usize, prior_strength: f64, centrality: Centrality) -> f64 {
+pub fn ln_centrality(
+    kernel: &[f64],
+    n_classes: usize,
+    prior_strength: f64,
+    centrality: Centrality,
+) -> f64 {
     let all = n_classes as f64 * prior_strength;
-    let growing = kernel.iter().fold(0.0, |sum, k| sum + (libm::lgamma(all + k) - libm::lgamma(prior_strength + k)));
+    let growing = kernel.iter().fold(0.0, |sum, k| {
+        sum + (libm::lgamma(all + k) - libm::lgamma(prior_strength + k))
+    });
     match centrality {
         Centrality::Growing => growing,
         Centrality::Printed => -growing,
@@ -55,12 +67,23 @@ pub fn ln_centrality(kernel: &[f64], n_classes: usize, prior_strength: f64, cent
 /// # Panics
 /// If there is not one kernel value per row, or the node is none of them.
 pub fn ln_alignment(probabilities: &[Vec<f64>], node: usize, kernel: &[f64]) -> f64 {
-    assert_eq!(kernel.len(), probabilities.len(), "one kernel value per node");
+    assert_eq!(
+        kernel.len(),
+        probabilities.len(),
+        "one kernel value per node"
+    );
     let term = |class: usize| {
         let own = times_ln(1.0, probabilities[node][class]);
-        kernel.iter().zip(probabilities).fold(own, |sum, (&k, row)| sum + times_ln(k, row[class]))
+        kernel
+            .iter()
+            .zip(probabilities)
+            .fold(own, |sum, (&k, row)| sum + times_ln(k, row[class]))
     };
-    ln_sum(&(0..probabilities[node].len()).map(term).collect::<Vec<f64>>())
+    ln_sum(
+        &(0..probabilities[node].len())
+            .map(term)
+            .collect::<Vec<f64>>(),
+    )
 }
 
 /// The log prior ln π(P | α₀) of class probabilities, up to a constant that P does not change.
@@ -70,10 +93,21 @@ pub fn ln_alignment(probabilities: &[Vec<f64>], node: usize, kernel: &[f64]) -> 
 ///
 /// # Panics
 /// If the kernel is not square, or has not one row per node.
-pub fn ln_prior(probabilities: &[Vec<f64>], kernel: &[Vec<f64>], prior_strength: f64, centrality: Centrality) -> f64 {
-    assert_eq!(kernel.len(), probabilities.len(), "one row of the kernel per node");
+pub fn ln_prior(
+    probabilities: &[Vec<f64>],
+    kernel: &[Vec<f64>],
+    prior_strength: f64,
+    centrality: Centrality,
+) -> f64 {
+    assert_eq!(
+        kernel.len(),
+        probabilities.len(),
+        "one row of the kernel per node"
+    );
     let density = |row: &Vec<f64>| ln_density(&vec![prior_strength; row.len()], row);
-    let densities = probabilities.iter().fold(0.0, |sum, row| sum + density(row));
+    let densities = probabilities
+        .iter()
+        .fold(0.0, |sum, row| sum + density(row));
     let term = |(node, row): (usize, &Vec<f64>)| {
         let weight = ln_centrality(row, probabilities[node].len(), prior_strength, centrality);
         weight + ln_alignment(probabilities, node, row)
@@ -92,7 +126,11 @@ fn ln_sum(terms: &[f64]) -> f64 {
     if !most.is_finite() {
         return most;
     }
-    most + libm::log(terms.iter().fold(0.0, |sum, term| sum + libm::exp(term - most)))
+    most + libm::log(
+        terms
+            .iter()
+            .fold(0.0, |sum, term| sum + libm::exp(term - most)),
+    )
 }
 
 #[cfg(test)]
@@ -102,7 +140,11 @@ mod tests {
     /// Two clusters of three and two nodes that the kernel tells apart (Example ex:kernel-prob-alignment).
     fn two_clusters() -> Vec<Vec<f64>> {
         let cluster = |x: usize| usize::from(x >= 3);
-        let row = |x: usize| (0..5).map(|z| f64::from(u8::from(cluster(x) == cluster(z)))).collect();
+        let row = |x: usize| {
+            (0..5)
+                .map(|z| f64::from(u8::from(cluster(x) == cluster(z))))
+                .collect()
+        };
         (0..5).map(row).collect()
     }
 
@@ -116,7 +158,10 @@ mod tests {
         // Dir(2, 1) at (1/4, 3/4): Γ(3)/(Γ(2)Γ(1)) · 1/4 = 1/2. Uniform on the simplex of 3 classes: Γ(3) = 2.
         assert!((ln_density(&[2.0, 1.0], &[0.25, 0.75]) - libm::log(0.5)).abs() < 1e-15);
         assert!((ln_density(&[1.0; 3], &[0.2, 0.3, 0.5]) - libm::log(2.0)).abs() < 1e-15);
-        assert!((ln_density(&[1.0; 3], &[1.0, 0.0, 0.0]) - libm::log(2.0)).abs() < 1e-15, "at a vertex");
+        assert!(
+            (ln_density(&[1.0; 3], &[1.0, 0.0, 0.0]) - libm::log(2.0)).abs() < 1e-15,
+            "at a vertex"
+        );
         assert_eq!(ln_density(&[2.0, 1.0], &[0.0, 1.0]), f64::NEG_INFINITY);
         assert_eq!(ln_density(&[0.5, 1.0], &[0.0, 1.0]), f64::INFINITY);
     }
@@ -126,7 +171,10 @@ mod tests {
         // The midpoint rule over Dir(2.5, 1.5), whose density is smooth enough for it.
         let steps = 20_000;
         let middle = |i: i32| (f64::from(i) + 0.5) / f64::from(steps);
-        let sum: f64 = (0..steps).map(middle).map(|z| libm::exp(ln_density(&[2.5, 1.5], &[z, 1.0 - z]))).sum();
+        let sum: f64 = (0..steps)
+            .map(middle)
+            .map(|z| libm::exp(ln_density(&[2.5, 1.5], &[z, 1.0 - z])))
+            .sum();
         assert!((sum / f64::from(steps) - 1.0).abs() < 1e-5, "{sum}");
     }
 
@@ -137,12 +185,26 @@ mod tests {
             assert_eq!(ln_alignment(&aligned, x, row), 0.0, "s = 1");
         }
         // α₀ = 1, K = 2: Γ(2 + k)/Γ(1 + k) is 2 inside the cluster and 1 outside. w is 2³ at three nodes, 2² at two.
-        let weights: Vec<f64> = kernel.iter().map(|row| ln_centrality(row, 2, 1.0, Centrality::Growing)).collect();
+        let weights: Vec<f64> = kernel
+            .iter()
+            .map(|row| ln_centrality(row, 2, 1.0, Centrality::Growing))
+            .collect();
         let want = [8.0, 8.0, 8.0, 4.0, 4.0].map(libm::log);
-        assert!(weights.iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-14), "{weights:?}");
+        assert!(
+            weights
+                .iter()
+                .zip(want)
+                .all(|(got, want)| (got - want).abs() < 1e-14),
+            "{weights:?}"
+        );
         // The prior is Π φ · Σ w = 1 · 32, and 3/8 + 2/4 = 7/8 as printed.
-        assert!((ln_prior(&aligned, &kernel, 1.0, Centrality::Growing) - libm::log(32.0)).abs() < 1e-14);
-        assert!((ln_prior(&aligned, &kernel, 1.0, Centrality::Printed) - libm::log(0.875)).abs() < 1e-14);
+        assert!(
+            (ln_prior(&aligned, &kernel, 1.0, Centrality::Growing) - libm::log(32.0)).abs() < 1e-14
+        );
+        assert!(
+            (ln_prior(&aligned, &kernel, 1.0, Centrality::Printed) - libm::log(0.875)).abs()
+                < 1e-14
+        );
     }
 
     #[test]
@@ -151,7 +213,10 @@ mod tests {
         for (x, row) in kernel.iter().enumerate() {
             assert_eq!(ln_alignment(&split, x, row), f64::NEG_INFINITY, "s = 0");
         }
-        assert_eq!(ln_prior(&split, &kernel, 1.0, Centrality::Growing), f64::NEG_INFINITY);
+        assert_eq!(
+            ln_prior(&split, &kernel, 1.0, Centrality::Growing),
+            f64::NEG_INFINITY
+        );
         // Half and half everywhere: s = 2 · 1/2 · (1/2)³ in the larger cluster.
         let even = binary([0.5; 5]);
         assert!((ln_alignment(&even, 0, &kernel[0]) - libm::log(0.125)).abs() < 1e-15);

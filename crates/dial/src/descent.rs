@@ -23,24 +23,43 @@ pub(crate) struct Lists {
 }
 
 /// Repairs the lists in so many sweeps, fewer if nothing is left to gain. All lists are full.
-pub(crate) fn descend(rows: &[f32], dim: usize, mut lists: Lists, sweeps: usize, control: &Control) -> Result<Lists> {
+pub(crate) fn descend(
+    rows: &[f32],
+    dim: usize,
+    mut lists: Lists,
+    sweeps: usize,
+    control: &Control,
+) -> Result<Lists> {
     let (n, k) = (lists.ids.len() / lists.k, lists.k);
     let mut fresh = vec![true; lists.ids.len()];
     control.start("asking neighbours of neighbours", sweeps * n);
     for _ in 0..sweeps {
-        let mut next = Lists { k, ids: vec![0; n * k], squared: vec![0.0; n * k] };
+        let mut next = Lists {
+            k,
+            ids: vec![0; n * k],
+            squared: vec![0.0; n * k],
+        };
         let mut renewed = vec![false; n * k];
-        let targets = next.ids.par_chunks_mut(CHUNK * k).zip(next.squared.par_chunks_mut(CHUNK * k));
-        targets.zip(renewed.par_chunks_mut(CHUNK * k)).enumerate().try_for_each_init(
-            || Sweep::new(k),
-            |sweep, (chunk, ((ids, squared), renewed))| {
-                let out = ids.chunks_mut(k).zip(squared.chunks_mut(k)).zip(renewed.chunks_mut(k));
-                for (place, ((ids, squared), renewed)) in (chunk * CHUNK..).zip(out) {
-                    sweep.renew(rows, dim, &lists, &fresh, place, (ids, squared, renewed));
-                }
-                control.advance(renewed.len() / k)
-            },
-        )?;
+        let targets = next
+            .ids
+            .par_chunks_mut(CHUNK * k)
+            .zip(next.squared.par_chunks_mut(CHUNK * k));
+        targets
+            .zip(renewed.par_chunks_mut(CHUNK * k))
+            .enumerate()
+            .try_for_each_init(
+                || Sweep::new(k),
+                |sweep, (chunk, ((ids, squared), renewed))| {
+                    let out = ids
+                        .chunks_mut(k)
+                        .zip(squared.chunks_mut(k))
+                        .zip(renewed.chunks_mut(k));
+                    for (place, ((ids, squared), renewed)) in (chunk * CHUNK..).zip(out) {
+                        sweep.renew(rows, dim, &lists, &fresh, place, (ids, squared, renewed));
+                    }
+                    control.advance(renewed.len() / k)
+                },
+            )?;
         (lists, fresh) = (next, renewed);
     }
     control.finish();
@@ -59,7 +78,12 @@ struct Sweep {
 
 impl Sweep {
     fn new(k: usize) -> Sweep {
-        Sweep { best: Best::new(1, k), seen: Seen::new(k * k + k), candidates: Vec::new(), distances: Vec::new() }
+        Sweep {
+            best: Best::new(1, k),
+            seen: Seen::new(k * k + k),
+            candidates: Vec::new(),
+            distances: Vec::new(),
+        }
     }
 
     fn renew(
@@ -89,7 +113,12 @@ impl Sweep {
                 }
             }
         }
-        screen::distances(&rows[place * dim..(place + 1) * dim], rows, &self.candidates, &mut self.distances);
+        screen::distances(
+            &rows[place * dim..(place + 1) * dim],
+            rows,
+            &self.candidates,
+            &mut self.distances,
+        );
         let bar = lists.squared[own.end - 1];
         for (&id, &distance) in self.candidates.iter().zip(&self.distances) {
             if distance <= bar {
@@ -110,7 +139,9 @@ struct Seen {
 
 impl Seen {
     fn new(most: usize) -> Seen {
-        Seen { slots: vec![u32::MAX; (2 * most + 2).next_power_of_two()] }
+        Seen {
+            slots: vec![u32::MAX; (2 * most + 2).next_power_of_two()],
+        }
     }
 
     fn clear(&mut self) {

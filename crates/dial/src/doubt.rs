@@ -52,7 +52,10 @@ impl<'a> Doubt<'a> {
     /// A kernel that has no [`Propagation::spread`]; what a solve may fail with.
     pub fn new(kernel: Arc<dyn Propagation + 'a>, control: &Control) -> Result<Doubt<'a>> {
         let peaks = kernel.peaks(control)?.ok_or_else(refusal)?;
-        Ok(Doubt { kernel, peaks: Arc::new(peaks) })
+        Ok(Doubt {
+            kernel,
+            peaks: Arc::new(peaks),
+        })
     }
 }
 
@@ -62,20 +65,28 @@ fn spread(kernel: &dyn Propagation, values: &[f64], control: &Control) -> Result
 
 fn refusal() -> Error {
     let want = "another one here: auto needs Poisson propagation with a tau above 0";
-    Error::BadSetting { name: "acquisition", want, got: "auto".into() }
+    Error::BadSetting {
+        name: "acquisition",
+        want,
+        got: "auto".into(),
+    }
 }
 
 /// α with the evidence of every class times its weight. Certified estimates may lie a little below 0, and no weight may
 /// make more of that than the prior.
 fn weigh<'b>(alpha: &[f64], weights: &[f64], prior: f64, even: &'b mut [f64]) -> &'b [f64] {
-    even.iter_mut().zip(alpha.iter().zip(weights)).for_each(|(even, (a, w))| *even = prior + w * (a - prior).max(0.0));
+    even.iter_mut()
+        .zip(alpha.iter().zip(weights))
+        .for_each(|(even, (a, w))| *even = prior + w * (a - prior).max(0.0));
     even
 }
 
 /// D: near 1 where nothing is known, near 0 where one class has all the evidence.
 fn doubt(alpha: &[f64]) -> f64 {
     let total = alpha.iter().fold(0.0, |sum, a| sum + a);
-    let margin = -Score::Margin.score_at(alpha).expect("a margin is a function of alpha");
+    let margin = -Score::Margin
+        .score_at(alpha)
+        .expect("a margin is a function of alpha");
     (1.0 - margin).max(0.0) / (total + 1.0)
 }
 
@@ -100,9 +111,12 @@ impl Acquisition for Doubt<'_> {
         let column = self.kernel.columns(&[node], &now.control())?.remove(0);
         let weights = balance::weights(field, balance::HALF);
         let heard = |class: usize| weights[class] * field.plane(class)[node.index()];
-        let believed = (0..field.n_classes()).max_by(|&a, &b| heard(a).total_cmp(&heard(b)).then(b.cmp(&a)));
+        let believed =
+            (0..field.n_classes()).max_by(|&a, &b| heard(a).total_cmp(&heard(b)).then(b.cmp(&a)));
         let own = now.field.n_classes();
-        let answer = believed.filter(|&class| heard(class) > HEARD * self.kernel.source_value()).unwrap_or(own);
+        let answer = believed
+            .filter(|&class| heard(class) > HEARD * self.kernel.source_value())
+            .unwrap_or(own);
         if answer == own {
             field.resize_classes(own + 1);
         }
@@ -111,7 +125,10 @@ impl Acquisition for Doubt<'_> {
     }
 
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let (weights, prior) = (balance::weights(now.field, balance::HALF), now.field.prior_strength());
+        let (weights, prior) = (
+            balance::weights(now.field, balance::HALF),
+            now.field.prior_strength(),
+        );
         now.field.map(out, |alpha| {
             let mut even = [0.0; MOST];
             match alpha.len() {
@@ -138,6 +155,9 @@ mod tests {
         assert!((doubt(&[1e-4, 1e-4]) - 1.0).abs() < 1e-3);
         // Half a prior below nothing, times a weight of 9: still the prior, and a score that is a number.
         let even = &mut [0.0; 2];
-        assert_eq!(weigh(&[0.5e-4, 1e-4 + 0.25], &[9.0, 2.0], 1e-4, even), [1e-4, 1e-4 + 2.0 * (1e-4 + 0.25 - 1e-4)]);
+        assert_eq!(
+            weigh(&[0.5e-4, 1e-4 + 0.25], &[9.0, 2.0], 1e-4, even),
+            [1e-4, 1e-4 + 2.0 * (1e-4 + 0.25 - 1e-4)]
+        );
     }
 }

@@ -54,7 +54,9 @@ pub enum Error {
         first: usize,
     },
     /// A pool without any structure.
-    #[error("all {n} rows are identical; there is no structure to learn from. Check how the features were made.")]
+    #[error(
+        "all {n} rows are identical; there is no structure to learn from. Check how the features were made."
+    )]
     AllIdentical {
         /// Number of rows.
         n: usize,
@@ -95,10 +97,14 @@ pub enum Error {
         wanted: f64,
     },
     /// An acquisition gave a score that is not a number.
-    #[error("the score of item {0:?} is not a number. Mend the acquisition: every score must be a number.")]
+    #[error(
+        "the score of item {0:?} is not a number. Mend the acquisition: every score must be a number."
+    )]
     NanScore(String),
     /// There is nothing left to ask.
-    #[error("every item is labelled, skipped or excluded. Nothing is left to ask: see the predictions.")]
+    #[error(
+        "every item is labelled, skipped or excluded. Nothing is left to ask: see the predictions."
+    )]
     NothingToAsk,
     /// A schema of fewer than two classes.
     #[error("at least 2 classes are needed, found {0}. Add a class first.")]
@@ -123,7 +129,9 @@ pub enum Error {
     #[error("{0}")]
     Conflict(String),
     /// A label whose weights are not positive numbers summing to at most 1.
-    #[error("the label of item {item:?} {why}. Give each class once, with weights above 0 that sum to at most 1.")]
+    #[error(
+        "the label of item {item:?} {why}. Give each class once, with weights above 0 that sum to at most 1."
+    )]
     BadLabel {
         /// The item.
         item: String,
@@ -206,7 +214,9 @@ impl Error {
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::BadTau(_) | Error::BadSetting { .. } | Error::TooFewClasses(_) => ErrorKind::Usage,
+            Error::BadTau(_) | Error::BadSetting { .. } | Error::TooFewClasses(_) => {
+                ErrorKind::Usage
+            }
             Error::NotConverged { .. } | Error::NanScore(_) => ErrorKind::Numeric,
             Error::NothingToAsk | Error::Conflict(_) => ErrorKind::Conflict,
             Error::TooManyItems(_) => ErrorKind::Resource,
@@ -223,7 +233,10 @@ fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
 fn too_few(k: usize, n: usize) -> String {
     match n {
         0 | 1 => format!("a graph needs at least 2 items, found {n}."),
-        _ => format!("k={k} needs at least {} items, found {n}.", k.saturating_add(1)),
+        _ => format!(
+            "k={k} needs at least {} items, found {n}.",
+            k.saturating_add(1)
+        ),
     }
 }
 

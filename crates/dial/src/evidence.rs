@@ -31,15 +31,33 @@ enum Kept<'a> {
 
 impl<'a> Evidence<'a> {
     /// No classes yet.
-    pub(crate) fn new(kernel: Arc<dyn Propagation + 'a>, columns_kept: usize, prior_strength: f64) -> Evidence<'a> {
+    pub(crate) fn new(
+        kernel: Arc<dyn Propagation + 'a>,
+        columns_kept: usize,
+        prior_strength: f64,
+    ) -> Evidence<'a> {
         let local = |kernel: &dyn Propagation| {
-            kernel.local().is_some_and(|local| local.regime(local.tolerance(prior_strength)) == Regime::Local)
+            kernel
+                .local()
+                .is_some_and(|local| local.regime(local.tolerance(prior_strength)) == Regime::Local)
         };
         let kept = match local(&*kernel) {
-            true => Kept::Merged(Box::new(Merged::new(Arc::clone(&kernel), columns_kept, prior_strength))),
-            false => Kept::Summed(Box::new(Summed::new(Arc::clone(&kernel), columns_kept, prior_strength))),
+            true => Kept::Merged(Box::new(Merged::new(
+                Arc::clone(&kernel),
+                columns_kept,
+                prior_strength,
+            ))),
+            false => Kept::Summed(Box::new(Summed::new(
+                Arc::clone(&kernel),
+                columns_kept,
+                prior_strength,
+            ))),
         };
-        Evidence { kernel, columns_kept, kept }
+        Evidence {
+            kernel,
+            columns_kept,
+            kept,
+        }
     }
 
     pub(crate) fn field(&self) -> &DirichletField {
@@ -81,9 +99,14 @@ impl<'a> Evidence<'a> {
     pub(crate) fn bound(&self, plane: usize) -> Option<Bound> {
         match &self.kept {
             Kept::Summed(summed) => {
-                let weight = summed.terms()[plane].iter().fold(0.0, |sum, (_, weight)| sum + weight);
+                let weight = summed.terms()[plane]
+                    .iter()
+                    .fold(0.0, |sum, (_, weight)| sum + weight);
                 let label = self.kernel.local()?.global_bound();
-                Some(Bound { absolute: weight * label, relative: 0.0 })
+                Some(Bound {
+                    absolute: weight * label,
+                    relative: 0.0,
+                })
             }
             Kept::Merged(merged) => Some(merged.bound(plane)),
         }
@@ -99,7 +122,8 @@ impl<'a> Evidence<'a> {
     ) -> Result<()> {
         if self.field().prior_strength() != prior_strength && self.kernel.local().is_some() {
             // The tolerance follows the prior, and so do all bits.
-            let mut other = Evidence::new(Arc::clone(&self.kernel), self.columns_kept, prior_strength);
+            let mut other =
+                Evidence::new(Arc::clone(&self.kernel), self.columns_kept, prior_strength);
             other.follow(classes, terms, prior_strength, control)?;
             *self = other;
             return Ok(());

@@ -86,7 +86,10 @@ impl<'a> Features<'a> {
             return Err(Error::Shape("no columns".into()));
         }
         if n.checked_mul(dim) != Some(values.len()) {
-            return Err(Error::Shape(format!("{} values do not make {n} rows of {dim}", values.len())));
+            return Err(Error::Shape(format!(
+                "{} values do not make {n} rows of {dim}",
+                values.len()
+            )));
         }
         if u32::try_from(n).is_err() {
             return Err(Error::TooManyItems(n));
@@ -122,7 +125,9 @@ impl<'a> Features<'a> {
         let (a, b) = (i * self.dim, j * self.dim);
         match self.values {
             Values::F32(v) => squared_distance(&v[a..a + self.dim], &v[b..b + self.dim]),
-            Values::F64(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| x - y),
+            Values::F64(v) => {
+                sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| x - y)
+            }
         }
     }
 
@@ -130,20 +135,26 @@ impl<'a> Features<'a> {
     pub fn squared_distance_scaled(&self, i: usize, j: usize, s_i: f64, s_j: f64) -> f64 {
         let (a, b) = (i * self.dim, j * self.dim);
         match self.values {
-            Values::F32(v) => {
-                sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| f64::from(x) * s_i - f64::from(y) * s_j)
-            }
-            Values::F64(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| x * s_i - y * s_j),
+            Values::F32(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| {
+                f64::from(x) * s_i - f64::from(y) * s_j
+            }),
+            Values::F64(v) => sum_of_squares(&v[a..a + self.dim], &v[b..b + self.dim], |x, y| {
+                x * s_i - y * s_j
+            }),
         }
     }
 
     /// |x_i| in f64, scaled by the largest entry so that tiny and huge rows neither vanish nor overflow.
     pub fn norm(&self, row: usize) -> f64 {
-        let largest = (0..self.dim).map(|c| self.get(row, c).abs()).fold(0.0, f64::max);
+        let largest = (0..self.dim)
+            .map(|c| self.get(row, c).abs())
+            .fold(0.0, f64::max);
         if largest == 0.0 {
             return 0.0;
         }
-        let sum = (0..self.dim).map(|c| self.get(row, c) / largest).fold(0.0, |sum, x| sum + x * x);
+        let sum = (0..self.dim)
+            .map(|c| self.get(row, c) / largest)
+            .fold(0.0, |sum, x| sum + x * x);
         largest * sum.sqrt()
     }
 
@@ -162,13 +173,21 @@ impl<'a> Features<'a> {
             if high.abs() > low.abs() { high } else { low }
         };
         if let Some(column) = (0..dim).find(|&column| extreme(column).abs() > 1e150) {
-            return Err(Error::ExtremeScale { column, value: extreme(column) });
+            return Err(Error::ExtremeScale {
+                column,
+                value: extreme(column),
+            });
         }
         let width = |column: usize| ranges[column].1 - ranges[column].0;
-        let widest = (0..dim).max_by(|&a, &b| width(a).total_cmp(&width(b))).expect("features have columns");
+        let widest = (0..dim)
+            .max_by(|&a, &b| width(a).total_cmp(&width(b)))
+            .expect("features have columns");
         match width(widest) {
             0.0 => Err(Error::AllIdentical { n }),
-            small if small < 1e-150 => Err(Error::ExtremeScale { column: widest, value: extreme(widest) }),
+            small if small < 1e-150 => Err(Error::ExtremeScale {
+                column: widest,
+                value: extreme(widest),
+            }),
             _ => Ok(()),
         }
     }
@@ -176,15 +195,33 @@ impl<'a> Features<'a> {
     /// The groups of identical rows, each ascending, in the order of their first row. Positive and negative zero are one.
     pub fn duplicate_groups(&self) -> Vec<Vec<usize>> {
         // Adding zero turns -0 into 0 and changes nothing else.
-        let key = |row: usize| -> Vec<u64> { (0..self.dim).map(|c| (self.get(row, c) + 0.0).to_bits()).collect() };
-        let digest = |row: usize| (0..self.dim).fold(0, |digest, c| hash(digest, (self.get(row, c) + 0.0).to_bits()));
-        let mut digests: Vec<(u64, u32)> = (0..self.n).into_par_iter().map(|row| (digest(row), row as u32)).collect();
+        let key = |row: usize| -> Vec<u64> {
+            (0..self.dim)
+                .map(|c| (self.get(row, c) + 0.0).to_bits())
+                .collect()
+        };
+        let digest = |row: usize| {
+            (0..self.dim).fold(0, |digest, c| {
+                hash(digest, (self.get(row, c) + 0.0).to_bits())
+            })
+        };
+        let mut digests: Vec<(u64, u32)> = (0..self.n)
+            .into_par_iter()
+            .map(|row| (digest(row), row as u32))
+            .collect();
         digests.par_sort_unstable();
         let mut groups = Vec::new();
-        for some in digests.chunk_by(|a, b| a.0 == b.0).filter(|some| some.len() > 1) {
+        for some in digests
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|some| some.len() > 1)
+        {
             let mut rows: Vec<usize> = some.iter().map(|&(_, row)| row as usize).collect();
             rows.sort_by_cached_key(|&row| (key(row), row));
-            groups.extend(rows.chunk_by(|&a, &b| key(a) == key(b)).filter(|g| g.len() > 1).map(<[usize]>::to_vec));
+            groups.extend(
+                rows.chunk_by(|&a, &b| key(a) == key(b))
+                    .filter(|g| g.len() > 1)
+                    .map(<[usize]>::to_vec),
+            );
         }
         groups.sort_unstable();
         groups
@@ -192,7 +229,9 @@ impl<'a> Features<'a> {
 
     fn check_finite(&self) -> Result<()> {
         let mut bad = (0..self.n * self.dim).filter(|&p| !self.values.get(p).is_finite());
-        let Some(first) = bad.next() else { return Ok(()) };
+        let Some(first) = bad.next() else {
+            return Ok(());
+        };
         let (mut count, mut rows, mut last_row) = (1, 1, first / self.dim);
         for position in bad {
             count += 1;
@@ -202,7 +241,13 @@ impl<'a> Features<'a> {
             }
         }
         let (row, column) = (first / self.dim, first % self.dim);
-        Err(Error::NonFinite { count, rows, row, column, value: self.values.get(first) })
+        Err(Error::NonFinite {
+            count,
+            rows,
+            row,
+            column,
+            value: self.values.get(first),
+        })
     }
 }
 
@@ -214,7 +259,11 @@ pub(crate) fn squared_distance(x: &[f32], y: &[f32]) -> f64 {
 /// Four running sums over columns 0, 4, 8, ..; 1, 5, ..; and so on, added at the end: a fixed order that the compiler
 /// may vectorise without changing a bit.
 #[inline]
-pub(crate) fn sum_of_squares<X: Copy, Y: Copy>(x: &[X], y: &[Y], difference: impl Fn(X, Y) -> f64) -> f64 {
+pub(crate) fn sum_of_squares<X: Copy, Y: Copy>(
+    x: &[X],
+    y: &[Y],
+    difference: impl Fn(X, Y) -> f64,
+) -> f64 {
     let mut sums = [0.0; 4];
     let (x4, y4) = (x.chunks_exact(4), y.chunks_exact(4));
     for (lane, (&a, &b)) in x4.remainder().iter().zip(y4.remainder()).enumerate() {
@@ -241,23 +290,44 @@ mod tests {
                 let mut x = [1.0; 6];
                 x[position] = value;
                 match Features::f64(&x, 3, 2).unwrap_err() {
-                    Error::NonFinite { count: 1, rows: 1, row, column, .. } => {
+                    Error::NonFinite {
+                        count: 1,
+                        rows: 1,
+                        row,
+                        column,
+                        ..
+                    } => {
                         assert_eq!((row, column), (position / 2, position % 2))
                     }
                     other => panic!("{other}"),
                 }
                 let narrow = x.map(|v| v as f32);
-                assert!(matches!(Features::f32(&narrow, 3, 2), Err(Error::NonFinite { .. })));
+                assert!(matches!(
+                    Features::f32(&narrow, 3, 2),
+                    Err(Error::NonFinite { .. })
+                ));
             }
         }
         let all = Features::f64(&[f64::NAN; 6], 3, 2).unwrap_err();
-        assert!(matches!(all, Error::NonFinite { count: 6, rows: 3, row: 0, column: 0, .. }));
+        assert!(matches!(
+            all,
+            Error::NonFinite {
+                count: 6,
+                rows: 3,
+                row: 0,
+                column: 0,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn shapes_that_do_not_fit_are_refused() {
         for (n, dim) in [(0, 2), (2, 0), (2, 2), (usize::MAX, 2)] {
-            assert!(matches!(Features::f64(&[1.0; 6], n, dim), Err(Error::Shape(_))), "{n} x {dim}");
+            assert!(
+                matches!(Features::f64(&[1.0; 6], n, dim), Err(Error::Shape(_))),
+                "{n} x {dim}"
+            );
         }
     }
 

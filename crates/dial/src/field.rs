@@ -41,8 +41,15 @@ impl DirichletField {
     /// # Panics
     /// If the prior strength is not between 1e-100 and 1e100 (settings are checked before).
     pub fn new(n: usize, n_classes: usize, prior_strength: f64) -> DirichletField {
-        assert!(MODERATE.contains(&prior_strength), "prior strength {prior_strength}");
-        DirichletField { n, prior_strength, evidence: vec![vec![0.0; n]; n_classes] }
+        assert!(
+            MODERATE.contains(&prior_strength),
+            "prior strength {prior_strength}"
+        );
+        DirichletField {
+            n,
+            prior_strength,
+            evidence: vec![vec![0.0; n]; n_classes],
+        }
     }
 
     /// Number of nodes.
@@ -65,7 +72,10 @@ impl DirichletField {
     /// # Panics
     /// As [`DirichletField::new`].
     pub fn set_prior_strength(&mut self, prior_strength: f64) {
-        assert!(MODERATE.contains(&prior_strength), "prior strength {prior_strength}");
+        assert!(
+            MODERATE.contains(&prior_strength),
+            "prior strength {prior_strength}"
+        );
         self.prior_strength = prior_strength;
     }
 
@@ -90,7 +100,11 @@ impl DirichletField {
     /// Writes α of every class at a node.
     pub(crate) fn alpha_into(&self, node: NodeId, alpha: &mut Vec<f64>) {
         alpha.clear();
-        alpha.extend(self.evidence.iter().map(|plane| plane[node.index()] + self.prior_strength));
+        alpha.extend(
+            self.evidence
+                .iter()
+                .map(|plane| plane[node.index()] + self.prior_strength),
+        );
     }
 
     /// The evidence for a class at every node.
@@ -118,12 +132,17 @@ impl DirichletField {
 
     /// α of every class at a node.
     pub fn alpha(&self, node: NodeId) -> Vec<f64> {
-        self.evidence.iter().map(|plane| plane[node.index()] + self.prior_strength).collect()
+        self.evidence
+            .iter()
+            .map(|plane| plane[node.index()] + self.prior_strength)
+            .collect()
     }
 
     /// Evidence at a node, all classes together and without the prior.
     pub fn evidence(&self, node: NodeId) -> f64 {
-        self.evidence.iter().fold(0.0, |sum, plane| sum + plane[node.index()])
+        self.evidence
+            .iter()
+            .fold(0.0, |sum, plane| sum + plane[node.index()])
     }
 
     /// β at a node.
@@ -159,8 +178,12 @@ impl DirichletField {
         let alpha = self.alpha(node);
         let total = total(&alpha);
         let scale = total * total * (total + 1.0);
-        let entry = |c: usize, m: usize| (if c == m { alpha[c] * total } else { 0.0 } - alpha[c] * alpha[m]) / scale;
-        (0..alpha.len()).map(|c| (0..alpha.len()).map(|m| entry(c, m)).collect()).collect()
+        let entry = |c: usize, m: usize| {
+            (if c == m { alpha[c] * total } else { 0.0 } - alpha[c] * alpha[m]) / scale
+        };
+        (0..alpha.len())
+            .map(|c| (0..alpha.len()).map(|m| entry(c, m)).collect())
+            .collect()
     }
 
     /// Writes `score(α at the node)` for every node, in parallel. `out` has one place per node.
@@ -197,7 +220,9 @@ impl DirichletField {
 
     fn for_chunks(&self, out: &mut [f64], work: impl Fn(usize, &mut [f64]) + Sync) {
         assert_eq!(out.len(), self.n, "one place per node");
-        out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| work(chunk * CHUNK, out));
+        out.par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(chunk, out)| work(chunk * CHUNK, out));
     }
 }
 
@@ -207,7 +232,9 @@ fn total(alpha: &[f64]) -> f64 {
 
 /// The trace of the covariance of a Dirichlet distribution with parameters alpha (`eq:var`).
 pub fn variance(alpha: &[f64]) -> f64 {
-    let (total, pairs) = alpha.iter().fold((0.0, 0.0), |(total, pairs), a| (total + a, pairs + a * total));
+    let (total, pairs) = alpha.iter().fold((0.0, 0.0), |(total, pairs), a| {
+        (total + a, pairs + a * total)
+    });
     trace(total, pairs)
 }
 
@@ -229,7 +256,10 @@ mod tests {
         let node = NodeId(0);
         assert_eq!(field.alpha(node), [3.0, 1.0, 1.0]);
         assert_eq!(field.mean(node), [0.6, 0.2, 0.2]);
-        assert_eq!((field.total(node), field.evidence(node), field.class(node)), (5.0, 2.0, 0));
+        assert_eq!(
+            (field.total(node), field.evidence(node), field.class(node)),
+            (5.0, 2.0, 0)
+        );
         assert!((field.variance(node) - 7.0 / 75.0).abs() < 1e-16);
         // Covariance: (3·5 - 9)/150 on the diagonal, -3/150 beside it.
         assert!((field.covariance(node)[0][0] - 6.0 / 150.0).abs() < 1e-16);

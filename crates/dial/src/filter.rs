@@ -52,7 +52,11 @@ impl Filter {
         let last_wanted = values[count - 1];
         let slowly = last_wanted + 0.25 * (self.edge - last_wanted);
         let edge = values[values.len() - 1].max(slowly).min(0.98 * self.bound);
-        Filter { low: values[0].max(0.0).min(edge), edge, bound: self.bound }
+        Filter {
+            low: values[0].max(0.0).min(edge),
+            edge,
+            bound: self.bound,
+        }
     }
 
     /// What every panel still needs for its residuals to be as wanted. Panels of vectors that are not wanted themselves
@@ -88,15 +92,25 @@ impl Filter {
         if degree == 0 {
             return;
         }
-        let (centre, half) = (0.5 * (self.edge + self.bound), 0.5 * (self.bound - self.edge));
+        let (centre, half) = (
+            0.5 * (self.edge + self.bound),
+            0.5 * (self.bound - self.edge),
+        );
         let first = half / (self.low - centre);
-        let [previous, current, ..] = spare else { panic!("two spare panels are needed") };
+        let [previous, current, ..] = spare else {
+            panic!("two spare panels are needed")
+        };
         swap(previous, x);
         step(operator, previous, current, [first / half, centre, 0.0]);
         let mut sigma = first;
         for _ in 1..degree {
             let next = 1.0 / (2.0 / first - sigma);
-            step(operator, current, previous, [2.0 * next / half, centre, sigma * next]);
+            step(
+                operator,
+                current,
+                previous,
+                [2.0 * next / half, centre, sigma * next],
+            );
             swap(previous, current);
             sigma = next;
         }
@@ -108,7 +122,12 @@ impl Filter {
 const ROWS: usize = 64;
 
 /// out <- factor (A x - centre x) - back out.
-fn step(operator: &impl LinearOperator, x: &[f64], out: &mut [f64], [factor, centre, back]: [f64; 3]) {
+fn step(
+    operator: &impl LinearOperator,
+    x: &[f64],
+    out: &mut [f64],
+    [factor, centre, back]: [f64; 3],
+) {
     for_chunks::<WIDTH, 0>(out, |first, out| {
         let mut image = [0.0; ROWS * WIDTH];
         for (place, out) in out.chunks_mut(ROWS * WIDTH).enumerate() {
@@ -169,6 +188,8 @@ pub(crate) fn closer_bound(operator: &impl LinearOperator, bound: f64) -> Result
 
 /// Σ_i term(i, x_i), in chunks.
 fn sums(x: &mut [f64], term: impl Fn(usize, f64) -> f64 + Sync) -> f64 {
-    let [[sum]] = for_chunks::<1, 1>(x, |first, x| [[(first..).zip(x).fold(0.0, |sum, (i, x)| sum + term(i, *x))]]);
+    let [[sum]] = for_chunks::<1, 1>(x, |first, x| {
+        [[(first..).zip(x).fold(0.0, |sum, (i, x)| sum + term(i, *x))]]
+    });
     sum
 }

@@ -62,13 +62,19 @@ impl Graph {
     /// # Errors
     /// Cancelled.
     pub fn new(found: &Neighbours, kernel: Kernel, control: &Control) -> Result<Graph> {
-        let weighing = Weighing::new(kernel, found.n(), |node| found.of(node).last().map(|(_, squared)| squared));
+        let weighing = Weighing::new(kernel, found.n(), |node| {
+            found.of(node).last().map(|(_, squared)| squared)
+        });
         let reach = |node: NodeId| found.of(node).last().map_or(0.0, |(_, squared)| squared);
         let mut edges = Vec::with_capacity(found.n() * found.k());
         control.start("weighing edges", found.n());
         for node in (0..found.n() as u32).map(NodeId) {
             for (other, squared) in found.of(node) {
-                edges.push((node.0, other.0, weighing.half(squared, reach(node), reach(other))));
+                edges.push((
+                    node.0,
+                    other.0,
+                    weighing.half(squared, reach(node), reach(other)),
+                ));
             }
             if (node.index() + 1) % CHUNK == 0 {
                 control.advance(CHUNK)?;
@@ -88,7 +94,8 @@ impl Graph {
         for &(i, j, weight) in edges {
             let inside = (i as usize) < n && (j as usize) < n && i != j;
             if !(inside && weight.is_finite() && weight > 0.0) {
-                let edge = format!("the edge {i}-{j} of weight {weight} is not possible among {n} nodes");
+                let edge =
+                    format!("the edge {i}-{j} of weight {weight} is not possible among {n} nodes");
                 return Err(Error::Shape(edge));
             }
         }
@@ -139,7 +146,11 @@ impl Graph {
                 }
             }
             let row = *graph.starts.last().expect("one start was pushed")..graph.weights.len();
-            graph.degrees.push(graph.weights[row].iter().fold(0.0, |sum, weight| sum + weight));
+            graph.degrees.push(
+                graph.weights[row]
+                    .iter()
+                    .fold(0.0, |sum, weight| sum + weight),
+            );
             graph.starts.push(graph.weights.len());
         }
         graph.find_components();
@@ -180,15 +191,26 @@ impl Graph {
     pub fn reordered(&self, order: &[NodeId]) -> Graph {
         assert_eq!(order.len(), self.n(), "an order names every node once");
         let mut rank = vec![u32::MAX; self.n()];
-        order.iter().zip(0..).for_each(|(old, new)| rank[old.index()] = new);
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(old, new)| rank[old.index()] = new);
         let mut starts = vec![0];
         let mut slots = Vec::with_capacity(self.entries());
         for &old in order {
             let (neighbours, weights) = self.row(old);
-            slots.extend(neighbours.iter().zip(weights).map(|(&other, &weight)| (rank[other as usize], weight)));
+            slots.extend(
+                neighbours
+                    .iter()
+                    .zip(weights)
+                    .map(|(&other, &weight)| (rank[other as usize], weight)),
+            );
             starts.push(slots.len());
         }
-        assert!(rank.iter().all(|&new| new != u32::MAX), "an order names every node once");
+        assert!(
+            rank.iter().all(|&new| new != u32::MAX),
+            "an order names every node once"
+        );
         Graph::from_slots(self.n(), &starts, slots)
     }
 
@@ -249,7 +271,10 @@ impl Weighing {
             Kernel::Gaussian => mean_reach(n, reach),
             Kernel::SelfTuning | Kernel::Symmetric | Kernel::Uniform => 0.0,
         };
-        Weighing { kernel, squared_width: width * width }
+        Weighing {
+            kernel,
+            squared_width: width * width,
+        }
     }
 
     /// A_ij/2 from |x_i - x_j|², d_k(x_i)² and d_k(x_j)².
@@ -272,7 +297,11 @@ fn both(squared_reach: f64, other_reach: f64) -> f64 {
 }
 
 fn gaussian(squared: f64, squared_width: f64, sharpness: f64) -> f64 {
-    if squared_width == 0.0 { 1.0 } else { libm::exp(-sharpness * squared / squared_width) }
+    if squared_width == 0.0 {
+        1.0
+    } else {
+        libm::exp(-sharpness * squared / squared_width)
+    }
 }
 
 /// The mean distance to the k-th neighbour.
@@ -292,7 +321,14 @@ mod tests {
 
     fn graph(x: &[f64], k: usize, kernel: Kernel) -> Graph {
         let features = Features::f64(x, x.len(), 1).unwrap();
-        let found = Neighbours::exact(features, k, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+        let found = Neighbours::exact(
+            features,
+            k,
+            Metric::Euclidean,
+            ZeroVectors::Error,
+            &Control::new(),
+        )
+        .unwrap();
         Graph::new(&found, kernel, &Control::new()).unwrap()
     }
 
@@ -305,10 +341,16 @@ mod tests {
         assert_eq!(g.row(NodeId(1)), (&[0, 2][..], &[e4, 0.5 * e4][..]));
         assert_eq!(g.degrees(), [e4, 1.5 * e4, 0.5 * e4]);
         // Uniform: the mutual edge counts 1, the one-sided edge 1/2.
-        assert_eq!(graph(&[0.0, 1.0, 3.0], 1, Kernel::Uniform).degrees(), [1.0, 1.5, 0.5]);
+        assert_eq!(
+            graph(&[0.0, 1.0, 3.0], 1, Kernel::Uniform).degrees(),
+            [1.0, 1.5, 0.5]
+        );
         // Symmetric: d_k is 1, 1 and 2, so 3 -> 1 at squared distance 4 weighs e^(-7 · 4/2).
         let symmetric = graph(&[0.0, 1.0, 3.0], 1, Kernel::Symmetric);
-        assert_eq!(symmetric.row(NodeId(1)), (&[0, 2][..], &[libm::exp(-7.0), 0.5 * libm::exp(-14.0)][..]));
+        assert_eq!(
+            symmetric.row(NodeId(1)),
+            (&[0, 2][..], &[libm::exp(-7.0), 0.5 * libm::exp(-14.0)][..])
+        );
         // Gaussian: s = (1 + 1 + 2)/3.
         let gaussian = graph(&[0.0, 1.0, 3.0], 1, Kernel::Gaussian);
         let expected = libm::exp(-4.0 * 9.0 / 16.0);
@@ -318,7 +360,11 @@ mod tests {
     #[test]
     fn copies_weigh_one_and_everything_is_finite() {
         let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, Kernel::SelfTuning);
-        assert_eq!(g.row(NodeId(3)).1[0], 0.5 * 1.0, "node 3 counts 0 among its copies, 0 counts 1 and 2");
+        assert_eq!(
+            g.row(NodeId(3)).1[0],
+            0.5 * 1.0,
+            "node 3 counts 0 among its copies, 0 counts 1 and 2"
+        );
         assert!(g.csr().2.iter().all(|w| *w > 0.0 && *w <= 1.0));
         // 6 has its neighbours 5 (a crowd of copies, d_k = 0) and 7 at distance 1: its own d_k counts for both.
         let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, Kernel::Symmetric);
@@ -339,7 +385,10 @@ mod tests {
     fn components_are_numbered_by_smallest_node() {
         let g = Graph::from_edges(5, &[(0, 3, 1.0), (1, 4, 2.0)]).unwrap();
         assert_eq!(g.component_sizes(), [2, 2, 1]);
-        assert_eq!((0..5).map(|i| g.component(NodeId(i))).collect::<Vec<_>>(), [0, 1, 2, 0, 1]);
+        assert_eq!(
+            (0..5).map(|i| g.component(NodeId(i))).collect::<Vec<_>>(),
+            [0, 1, 2, 0, 1]
+        );
         assert!(g.adjacent(NodeId(4), NodeId(1)) && !g.adjacent(NodeId(0), NodeId(1)));
     }
 
@@ -350,17 +399,34 @@ mod tests {
         let turned = g.reordered(&order);
         for (new, &old) in order.iter().enumerate() {
             let (neighbours, weights) = turned.row(NodeId(new as u32));
-            let mut back: Vec<(u32, f64)> =
-                neighbours.iter().map(|&j| order[j as usize].0).zip(weights.iter().copied()).collect();
+            let mut back: Vec<(u32, f64)> = neighbours
+                .iter()
+                .map(|&j| order[j as usize].0)
+                .zip(weights.iter().copied())
+                .collect();
             back.sort_by_key(|&(j, _)| j);
             let (neighbours, weights) = g.row(old);
-            assert_eq!(back, neighbours.iter().copied().zip(weights.iter().copied()).collect::<Vec<_>>());
+            assert_eq!(
+                back,
+                neighbours
+                    .iter()
+                    .copied()
+                    .zip(weights.iter().copied())
+                    .collect::<Vec<_>>()
+            );
         }
     }
 
     #[test]
     fn impossible_edges_are_refused() {
-        for edge in [(0, 0, 1.0), (0, 2, 1.0), (0, 1, 0.0), (0, 1, -1.0), (0, 1, f64::NAN), (0, 1, f64::INFINITY)] {
+        for edge in [
+            (0, 0, 1.0),
+            (0, 2, 1.0),
+            (0, 1, 0.0),
+            (0, 1, -1.0),
+            (0, 1, f64::NAN),
+            (0, 1, f64::INFINITY),
+        ] {
             assert!(Graph::from_edges(2, &[edge]).is_err(), "{edge:?}");
         }
     }

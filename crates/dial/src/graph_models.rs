@@ -46,15 +46,26 @@ impl Given {
             let total = share.iter().fold(0.0, |sum, s| sum + s);
             share.iter_mut().for_each(|s| *s /= total);
         }
-        Given { n_classes: labels.len(), nodes, shares }
+        Given {
+            n_classes: labels.len(),
+            nodes,
+            shares,
+        }
     }
 
     /// The mean label over some of the nodes.
     fn mean(&self, among: impl Fn(NodeId) -> bool) -> Vec<f64> {
         let mut mean = vec![0.0; self.n_classes];
         let mut count = 0.0;
-        for (_, shares) in self.nodes.iter().zip(&self.shares).filter(|(node, _)| among(**node)) {
-            mean.iter_mut().zip(shares).for_each(|(mean, share)| *mean += share);
+        for (_, shares) in self
+            .nodes
+            .iter()
+            .zip(&self.shares)
+            .filter(|(node, _)| among(**node))
+        {
+            mean.iter_mut()
+                .zip(shares)
+                .for_each(|(mean, share)| *mean += share);
             count += 1.0;
         }
         mean.iter_mut().for_each(|mean| *mean /= count);
@@ -65,7 +76,10 @@ impl Given {
 /// Puts the labels where they are.
 fn set_labels(given: &Given, planes: &mut [Vec<f64>]) {
     for (node, shares) in given.nodes.iter().zip(&given.shares) {
-        planes.iter_mut().zip(shares).for_each(|(plane, share)| plane[node.index()] = *share);
+        planes
+            .iter_mut()
+            .zip(shares)
+            .for_each(|(plane, share)| plane[node.index()] = *share);
     }
 }
 
@@ -78,7 +92,11 @@ pub(crate) struct Solver {
 
 impl Solver {
     pub(crate) fn new(graph: Arc<Graph>) -> Solver {
-        Solver { ordered: Ordered::new(&graph), graph, spare: Mutex::default() }
+        Solver {
+            ordered: Ordered::new(&graph),
+            graph,
+            spare: Mutex::default(),
+        }
     }
 
     pub(crate) fn n(&self) -> usize {
@@ -86,12 +104,25 @@ impl Solver {
     }
 
     /// Solves for every right-hand side (in the order of the solver); the solutions are in the order of the nodes.
-    fn solve(&self, operator: &impl LinearOperator, sides: &[Vec<f64>], control: &Control) -> Result<Vec<Vec<f64>>> {
-        let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+    fn solve(
+        &self,
+        operator: &impl LinearOperator,
+        sides: &[Vec<f64>],
+        control: &Control,
+    ) -> Result<Vec<Vec<f64>>> {
+        let mut workspace = self
+            .spare
+            .lock()
+            .expect("no holder panics")
+            .pop()
+            .unwrap_or_default();
         let mut solutions = Vec::with_capacity(sides.len());
         let mut rest = sides;
         while !rest.is_empty() {
-            let width = [8, 4, 2, 1].into_iter().find(|&width| width <= rest.len()).expect("at least one");
+            let width = [8, 4, 2, 1]
+                .into_iter()
+                .find(|&width| width <= rest.len())
+                .expect("at least one");
             let (block, later) = rest.split_at(width);
             match width {
                 8 => self.block::<8>(operator, block, &mut workspace, control, &mut solutions)?,
@@ -116,45 +147,95 @@ impl Solver {
         let b = |row: usize, c: usize| sides[c][row];
         conjugate_gradients::<W>(operator, b, Stop::default(), workspace, control)?;
         let x = workspace.solution();
-        solutions.extend((0..W).map(|c| self.ordered.places().map(|place| x[place * W + c]).collect()));
+        solutions.extend((0..W).map(|c| {
+            self.ordered
+                .places()
+                .map(|place| x[place * W + c])
+                .collect()
+        }));
         Ok(())
     }
 
     /// Harmonic extension of the labels with the weights w_i w_j W_ij; 1/K where no label reaches.
-    pub(crate) fn harmonic(&self, given: &Given, w: &[f64], control: &Control) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn harmonic(
+        &self,
+        given: &Given,
+        w: &[f64],
+        control: &Control,
+    ) -> Result<Vec<Vec<f64>>> {
         let (n, k) = (self.graph.n(), given.n_classes);
         // The last class is what the others leave of 1.
         let mut planes = self.extended(given, w, 0.0, k.saturating_sub(1), control)?;
-        planes.push((0..n).map(|i| planes.iter().fold(1.0, |rest, plane| rest - plane[i])).collect());
+        planes.push(
+            (0..n)
+                .map(|i| planes.iter().fold(1.0, |rest, plane| rest - plane[i]))
+                .collect(),
+        );
         set_labels(given, &mut planes);
-        self.where_no_label_reaches(given, |i| planes.iter_mut().for_each(|plane| plane[i] = 1.0 / k as f64));
+        self.where_no_label_reaches(given, |i| {
+            planes
+                .iter_mut()
+                .for_each(|plane| plane[i] = 1.0 / k as f64)
+        });
         Ok(planes)
     }
 
     /// The same with τ > 0 added to the diagonal: scores fall towards 0 away from the labels, and sum to less than 1.
-    pub(crate) fn damped(&self, given: &Given, w: &[f64], tau: f64, control: &Control) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn damped(
+        &self,
+        given: &Given,
+        w: &[f64],
+        tau: f64,
+        control: &Control,
+    ) -> Result<Vec<Vec<f64>>> {
         let mut planes = self.extended(given, w, tau, given.n_classes, control)?;
         set_labels(given, &mut planes);
         Ok(planes)
     }
 
     /// Solves for the first `count` classes off the labels; 0 at the labels.
-    fn extended(&self, given: &Given, w: &[f64], tau: f64, count: usize, control: &Control) -> Result<Vec<Vec<f64>>> {
+    fn extended(
+        &self,
+        given: &Given,
+        w: &[f64],
+        tau: f64,
+        count: usize,
+        control: &Control,
+    ) -> Result<Vec<Vec<f64>>> {
         let weighted = |node: usize| {
             let (neighbours, weights) = self.graph.row(NodeId(node as u32));
-            neighbours.iter().zip(weights).fold(0.0, |sum, (&j, weight)| sum + w[j as usize] * weight)
+            neighbours
+                .iter()
+                .zip(weights)
+                .fold(0.0, |sum, (&j, weight)| sum + w[j as usize] * weight)
         };
-        let mut root: Vec<f64> = (0..self.graph.n()).map(|i| weighted(i) * w[i] + tau).collect();
-        root.iter_mut().for_each(|degree| *degree = if *degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 });
+        let mut root: Vec<f64> = (0..self.graph.n())
+            .map(|i| weighted(i) * w[i] + tau)
+            .collect();
+        root.iter_mut().for_each(|degree| {
+            *degree = if *degree > 0.0 {
+                1.0 / degree.sqrt()
+            } else {
+                0.0
+            }
+        });
         let unscaled = root.clone();
         for node in &given.nodes {
             root[node.index()] = 0.0;
         }
-        let sides: Vec<Vec<f64>> = (0..count).map(|class| self.side(given, w, &root, class)).collect();
-        let operator = Grounded::new(&self.ordered.graph, self.ordered.placed(|node| root[node] * w[node]));
+        let sides: Vec<Vec<f64>> = (0..count)
+            .map(|class| self.side(given, w, &root, class))
+            .collect();
+        let operator = Grounded::new(
+            &self.ordered.graph,
+            self.ordered.placed(|node| root[node] * w[node]),
+        );
         let mut planes = self.solve(&operator, &sides, control)?;
         for plane in &mut planes {
-            plane.iter_mut().zip(&unscaled).for_each(|(u, root)| *u *= root);
+            plane
+                .iter_mut()
+                .zip(&unscaled)
+                .for_each(|(u, root)| *u *= root);
         }
         Ok(planes)
     }
@@ -173,21 +254,32 @@ impl Solver {
 
     fn where_no_label_reaches(&self, given: &Given, mut then: impl FnMut(usize)) {
         let reached = self.reached(given);
-        (0..self.graph.n()).filter(|&i| !reached[self.graph.component(NodeId(i as u32))]).for_each(&mut then);
+        (0..self.graph.n())
+            .filter(|&i| !reached[self.graph.component(NodeId(i as u32))])
+            .for_each(&mut then);
     }
 
     /// Which components have a label.
     fn reached(&self, given: &Given) -> Vec<bool> {
         let mut reached = vec![false; self.graph.component_sizes().len()];
-        given.nodes.iter().for_each(|&node| reached[self.graph.component(node)] = true);
+        given
+            .nodes
+            .iter()
+            .for_each(|&node| reached[self.graph.component(node)] = true);
         reached
     }
 
     /// Solves L u = b for right-hand sides that sum to 0 on every component, with Σ d_i u_i = 0 there.
     fn zero_mean(&self, sides: Vec<Vec<f64>>, control: &Control) -> Result<Vec<Vec<f64>>> {
         let degrees = self.graph.degrees();
-        let root: Vec<f64> = degrees.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
-        let sides: Vec<Vec<f64>> = sides.iter().map(|side| self.ordered.placed(|i| root[i] * side[i])).collect();
+        let root: Vec<f64> = degrees
+            .iter()
+            .map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 })
+            .collect();
+        let sides: Vec<Vec<f64>> = sides
+            .iter()
+            .map(|side| self.ordered.placed(|i| root[i] * side[i]))
+            .collect();
         let mut planes = self.solve(&Normalized::new(&self.ordered.graph, 0.0), &sides, control)?;
         for plane in &mut planes {
             plane.iter_mut().zip(&root).for_each(|(u, root)| *u *= root);
@@ -213,11 +305,13 @@ impl Solver {
         let reached = self.reached(given);
         let overall = given.mean(|_| true);
         let means: Vec<Vec<f64>> = (0..reached.len())
-            .map(
-                |component| {
-                    if reached[component] { given.mean(|l| self.graph.component(l) == component) } else { vec![] }
-                },
-            )
+            .map(|component| {
+                if reached[component] {
+                    given.mean(|l| self.graph.component(l) == component)
+                } else {
+                    vec![]
+                }
+            })
             .collect();
         let side = |class: usize| {
             let mut side = vec![0.0; n];
@@ -230,7 +324,11 @@ impl Solver {
         for (class, plane) in planes.iter_mut().enumerate() {
             for (i, u) in plane.iter_mut().enumerate() {
                 let component = self.graph.component(NodeId(i as u32));
-                *u += if reached[component] { means[component][class] - overall[class] } else { 0.0 };
+                *u += if reached[component] {
+                    means[component][class] - overall[class]
+                } else {
+                    0.0
+                };
             }
         }
         Ok(planes)
@@ -240,16 +338,31 @@ impl Solver {
     pub(crate) fn reweighting(&self, given: &Given, control: &Control) -> Result<Vec<f64>> {
         let (n, reached) = (self.graph.n(), self.reached(given));
         let mut counts = vec![0.0; reached.len()];
-        given.nodes.iter().for_each(|&node| counts[self.graph.component(node)] += 1.0);
+        given
+            .nodes
+            .iter()
+            .for_each(|&node| counts[self.graph.component(node)] += 1.0);
         let component = |i: usize| self.graph.component(NodeId(i as u32));
-        let share = |i: usize| counts[component(i)] / self.graph.component_sizes()[component(i)] as f64;
+        let share =
+            |i: usize| counts[component(i)] / self.graph.component_sizes()[component(i)] as f64;
         let mut side: Vec<f64> = (0..n).map(|i| -share(i)).collect();
-        given.nodes.iter().for_each(|node| side[node.index()] += 1.0);
+        given
+            .nodes
+            .iter()
+            .for_each(|node| side[node.index()] += 1.0);
         let mut w = self.zero_mean(vec![side], control)?.remove(0);
         let mut lowest = vec![f64::INFINITY; reached.len()];
         (0..n).for_each(|i| lowest[component(i)] = lowest[component(i)].min(w[i]));
-        let floor = |i: usize, w: f64| if reached[component(i)] { w - lowest[component(i)] + 1e-5 } else { 0.0 };
-        w.iter_mut().enumerate().for_each(|(i, w)| *w = floor(i, *w));
+        let floor = |i: usize, w: f64| {
+            if reached[component(i)] {
+                w - lowest[component(i)] + 1e-5
+            } else {
+                0.0
+            }
+        };
+        w.iter_mut()
+            .enumerate()
+            .for_each(|(i, w)| *w = floor(i, *w));
         Ok(w)
     }
 }

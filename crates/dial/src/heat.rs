@@ -47,9 +47,15 @@ pub struct Heat {
 #[derive(Debug)]
 enum Action {
     /// By polynomials of the graph.
-    Full { ordered: Ordered, coefficients: Vec<f64> },
+    Full {
+        ordered: Ordered,
+        coefficients: Vec<f64>,
+    },
     /// By pairs, with the factors exp(-t λ).
-    Truncated { pairs: Arc<Eigenpairs>, factors: Vec<f64> },
+    Truncated {
+        pairs: Arc<Eigenpairs>,
+        factors: Vec<f64>,
+    },
 }
 
 /// Sources are taken together in blocks of this width.
@@ -77,10 +83,21 @@ impl Heat {
         let z = 0.5 * time * combinatorial_bound(&graph);
         if z > LARGEST {
             let want = "so small that its product with the largest degree is at most 1e8";
-            return Err(Error::BadSetting { name: "heat-time", want, got: time.to_string() });
+            return Err(Error::BadSetting {
+                name: "heat-time",
+                want,
+                got: time.to_string(),
+            });
         }
-        let action = Action::Full { ordered: Ordered::new(&graph), coefficients: coefficients(z) };
-        Ok(Heat { graph, source_value: 1.0, action })
+        let action = Action::Full {
+            ordered: Ordered::new(&graph),
+            coefficients: coefficients(z),
+        };
+        Ok(Heat {
+            graph,
+            source_value: 1.0,
+            action,
+        })
     }
 
     /// Heat of time t with T = 1, from the lowest pairs of the graph's combinatorial Laplacian
@@ -93,9 +110,21 @@ impl Heat {
     /// If the pairs are those of another number of nodes.
     pub fn truncated(graph: Arc<Graph>, pairs: Arc<Eigenpairs>, time: f64) -> Result<Heat> {
         check_time(time)?;
-        assert_eq!(pairs.vectors.len(), graph.n() * pairs.count(), "the pairs are those of the graph");
-        let factors = pairs.values.iter().map(|value| libm::exp(-time * value)).collect();
-        Ok(Heat { graph, source_value: 1.0, action: Action::Truncated { pairs, factors } })
+        assert_eq!(
+            pairs.vectors.len(),
+            graph.n() * pairs.count(),
+            "the pairs are those of the graph"
+        );
+        let factors = pairs
+            .values
+            .iter()
+            .map(|value| libm::exp(-time * value))
+            .collect();
+        Ok(Heat {
+            graph,
+            source_value: 1.0,
+            action: Action::Truncated { pairs, factors },
+        })
     }
 
     /// Counts every label as T observations.
@@ -114,7 +143,11 @@ impl Heat {
     /// Cancelled.
     pub fn clamped(&self, sources: &[NodeId], control: &Control) -> Result<Vec<usize>> {
         let raw = self.raw_columns(sources, control)?;
-        Ok(raw.iter().zip(sources).map(|(g, &source)| self.normalized(source, g).1).collect())
+        Ok(raw
+            .iter()
+            .zip(sources)
+            .map(|(g, &source)| self.normalized(source, g).1)
+            .collect())
     }
 
     /// T clamp(g/g(l), 0, 1), and the number of entries clamped.
@@ -135,12 +168,21 @@ impl Heat {
     /// g for every source.
     fn spread(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Vec<f64>>> {
         match &self.action {
-            Action::Full { ordered, coefficients } => {
+            Action::Full {
+                ordered,
+                coefficients,
+            } => {
                 let mut columns = Vec::with_capacity(sources.len());
                 for block in sources.chunks(BLOCK) {
                     match block.len() {
                         1 => polynomial::<1>(ordered, coefficients, block, control, &mut columns)?,
-                        _ => polynomial::<BLOCK>(ordered, coefficients, block, control, &mut columns)?,
+                        _ => polynomial::<BLOCK>(
+                            ordered,
+                            coefficients,
+                            block,
+                            control,
+                            &mut columns,
+                        )?,
                     }
                 }
                 Ok(columns)
@@ -158,12 +200,19 @@ impl Heat {
     /// Σ_i exp(-t λ_i) v_i(l) v_i, on the component of the source: off it the sum of all pairs vanishes, and that of
     /// some is no more than what they leave out.
     fn sum_of_pairs(&self, pairs: &Eigenpairs, factors: &[f64], source: NodeId) -> Vec<f64> {
-        let weights: Vec<f64> = factors.iter().zip(pairs.at(source)).map(|(factor, v)| factor * v).collect();
+        let weights: Vec<f64> = factors
+            .iter()
+            .zip(pairs.at(source))
+            .map(|(factor, v)| factor * v)
+            .collect();
         let mut g = vec![0.0; self.graph.n()];
         g.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, g)| {
             for (node, g) in (chunk * CHUNK..).map(|node| NodeId(node as u32)).zip(g) {
                 if self.reaches(source, node) {
-                    *g = weights.iter().zip(pairs.at(node)).fold(0.0, |sum, (weight, v)| sum + weight * v);
+                    *g = weights
+                        .iter()
+                        .zip(pairs.at(node))
+                        .fold(0.0, |sum, (weight, v)| sum + weight * v);
                 }
             }
         });
@@ -175,7 +224,11 @@ fn check_time(time: f64) -> Result<()> {
     if time.is_finite() && time > 0.0 {
         return Ok(());
     }
-    Err(Error::BadSetting { name: "heat-time", want: "a finite number above 0", got: time.to_string() })
+    Err(Error::BadSetting {
+        name: "heat-time",
+        want: "a finite number above 0",
+        got: time.to_string(),
+    })
 }
 
 /// c_0, c_1, ... until the rest is below 1e-14.
@@ -226,7 +279,10 @@ fn polynomial<const W: usize>(
         current[ordered.place(source.index()) * W + c] = 1.0;
     }
     let mut previous = vec![0.0; n * W];
-    let mut sum: Vec<f64> = current.iter().map(|value| coefficients[0] * value).collect();
+    let mut sum: Vec<f64> = current
+        .iter()
+        .map(|value| coefficients[0] * value)
+        .collect();
     let operator = Combinatorial::new(&ordered.graph, 0.0);
     let scale = 2.0 / combinatorial_bound(&ordered.graph);
     // A scope moves all of it into the thread pool: its many short loops then start without waking anybody.
@@ -235,7 +291,13 @@ fn polynomial<const W: usize>(
             control.check()?;
             // T_1 = A T_0, T_k+1 = 2 A T_k - T_k-1.
             let (twice, back) = if k == 1 { (1.0, 0.0) } else { (2.0, 1.0) };
-            advance::<W>(&operator, &current, &mut previous, &mut sum, [twice * scale, twice, back, coefficient]);
+            advance::<W>(
+                &operator,
+                &current,
+                &mut previous,
+                &mut sum,
+                [twice * scale, twice, back, coefficient],
+            );
             swap(&mut previous, &mut current);
         }
         Ok(())
@@ -256,12 +318,19 @@ fn advance<const W: usize>(
 ) {
     for_chunks2::<W, 0>(previous, sum, |first, previous, sum| {
         let mut image = [[0.0; W]; ROWS];
-        let rows = previous.chunks_mut(ROWS * W).zip(sum.chunks_mut(ROWS * W)).enumerate();
+        let rows = previous
+            .chunks_mut(ROWS * W)
+            .zip(sum.chunks_mut(ROWS * W))
+            .enumerate();
         for (place, (previous, sum)) in rows {
             let first = first + place * ROWS;
             let image = &mut image.as_flattened_mut()[..sum.len()];
             operator.product::<W>(first, current, image);
-            let values = previous.iter_mut().zip(sum).zip(image).zip(&current[first * W..]);
+            let values = previous
+                .iter_mut()
+                .zip(sum)
+                .zip(image)
+                .zip(&current[first * W..]);
             for (((previous, sum), image), current) in values {
                 *previous = factor * *image - twice * current - back * *previous;
                 *sum += coefficient * *previous;
@@ -278,11 +347,19 @@ impl Propagation for Heat {
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
         let spread = self.spread(sources, control)?;
-        Ok(spread.iter().zip(sources).map(|(g, &source)| Arc::new(self.normalized(source, g).0)).collect())
+        Ok(spread
+            .iter()
+            .zip(sources)
+            .map(|(g, &source)| Arc::new(self.normalized(source, g).0))
+            .collect())
     }
 
     fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
-        Ok(self.spread(sources, control)?.into_iter().map(Arc::new).collect())
+        Ok(self
+            .spread(sources, control)?
+            .into_iter()
+            .map(Arc::new)
+            .collect())
     }
 
     fn source_value(&self) -> f64 {
@@ -306,14 +383,25 @@ mod tests {
         for time in [1e-9, 0.3, 1.0, 20.0, 1e5] {
             let e = libm::exp(-2.0 * time);
             let full = Heat::new(Arc::clone(&graph), time).unwrap();
-            for heat in [full, Heat::truncated(Arc::clone(&graph), Arc::clone(&pairs), time).unwrap()] {
-                let g = heat.raw_columns(&[NodeId(0), NodeId(2)], &Control::new()).unwrap();
+            for heat in [
+                full,
+                Heat::truncated(Arc::clone(&graph), Arc::clone(&pairs), time).unwrap(),
+            ] {
+                let g = heat
+                    .raw_columns(&[NodeId(0), NodeId(2)], &Control::new())
+                    .unwrap();
                 for (got, want) in g[0].iter().zip([(1.0 + e) / 2.0, (1.0 - e) / 2.0, 0.0]) {
                     // Rounding in L, or in its values, counts t times.
-                    assert!((got - want).abs() < 1e-15 * (20.0 + time), "{time}: {got} is not {want}");
+                    assert!(
+                        (got - want).abs() < 1e-15 * (20.0 + time),
+                        "{time}: {got} is not {want}"
+                    );
                 }
                 assert!((g[1][2] - 1.0).abs() < 1e-14 * (1.0 + time) && g[1][..2] == [0.0, 0.0]);
-                assert_eq!(*heat.columns(&[NodeId(2)], &Control::new()).unwrap()[0], [0.0, 0.0, 1.0]);
+                assert_eq!(
+                    *heat.columns(&[NodeId(2)], &Control::new()).unwrap()[0],
+                    [0.0, 0.0, 1.0]
+                );
             }
         }
     }
@@ -323,13 +411,27 @@ mod tests {
         // Σ c_k T_k(x) = exp(-z (1 + x)) at x = cos θ, where T_k(x) = cos k θ.
         for z in [1e-12, 1e-3, 0.5, 3.0, 40.0, 1e3, 1e6] {
             let c = coefficients(z);
-            assert!((c.iter().map(|c| c.abs()).sum::<f64>() - 1.0).abs() < 1e-12, "{z}");
-            assert!((c.len() as f64) < 30.0 + 9.0 * f64::sqrt(z), "{z}: {}", c.len());
+            assert!(
+                (c.iter().map(|c| c.abs()).sum::<f64>() - 1.0).abs() < 1e-12,
+                "{z}"
+            );
+            assert!(
+                (c.len() as f64) < 30.0 + 9.0 * f64::sqrt(z),
+                "{z}: {}",
+                c.len()
+            );
             for angle in [0.0, 0.4, 1.5, 3.0, 3.135, std::f64::consts::PI] {
-                let sum: f64 = c.iter().enumerate().map(|(k, c)| c * libm::cos(k as f64 * angle)).sum();
+                let sum: f64 = c
+                    .iter()
+                    .enumerate()
+                    .map(|(k, c)| c * libm::cos(k as f64 * angle))
+                    .sum();
                 // 1 + cos θ = 2 cos² θ/2, without cancellation.
                 let half = libm::cos(0.5 * angle);
-                assert!((sum - libm::exp(-2.0 * z * half * half)).abs() < 1e-12, "{z} {angle}");
+                assert!(
+                    (sum - libm::exp(-2.0 * z * half * half)).abs() < 1e-12,
+                    "{z} {angle}"
+                );
             }
         }
     }
@@ -342,12 +444,31 @@ mod tests {
         edges.push((0, 10, 0.2));
         edges.push((10, 11, 5.0));
         let graph = Arc::new(Graph::from_edges(12, &edges).unwrap());
-        let heat = Heat::new(graph, 2.0).unwrap().with_source_value(3.0).unwrap();
-        let g = heat.raw_columns(&[NodeId(10)], &Control::new()).unwrap().remove(0);
-        let above = g.iter().filter(|&&value| value > g[10] * (1.0 + 1e-12)).count();
-        let column = heat.columns(&[NodeId(10)], &Control::new()).unwrap().remove(0);
-        assert_eq!(heat.clamped(&[NodeId(10)], &Control::new()).unwrap(), [above]);
-        assert!(above > 0 && column.iter().all(|value| (0.0..=3.0).contains(value)) && column[10] == 3.0);
+        let heat = Heat::new(graph, 2.0)
+            .unwrap()
+            .with_source_value(3.0)
+            .unwrap();
+        let g = heat
+            .raw_columns(&[NodeId(10)], &Control::new())
+            .unwrap()
+            .remove(0);
+        let above = g
+            .iter()
+            .filter(|&&value| value > g[10] * (1.0 + 1e-12))
+            .count();
+        let column = heat
+            .columns(&[NodeId(10)], &Control::new())
+            .unwrap()
+            .remove(0);
+        assert_eq!(
+            heat.clamped(&[NodeId(10)], &Control::new()).unwrap(),
+            [above]
+        );
+        assert!(
+            above > 0
+                && column.iter().all(|value| (0.0..=3.0).contains(value))
+                && column[10] == 3.0
+        );
     }
 
     #[test]
@@ -355,8 +476,17 @@ mod tests {
         let graph = Arc::new(Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap());
         let pairs = Arc::new(Eigenpairs::combinatorial(&graph, 1, &Control::new()).unwrap());
         for time in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
-            assert!(matches!(Heat::new(Arc::clone(&graph), time), Err(Error::BadSetting { name: "heat-time", .. })));
-            assert_eq!(Heat::truncated(Arc::clone(&graph), Arc::clone(&pairs), time).is_err(), time != 1e300);
+            assert!(matches!(
+                Heat::new(Arc::clone(&graph), time),
+                Err(Error::BadSetting {
+                    name: "heat-time",
+                    ..
+                })
+            ));
+            assert_eq!(
+                Heat::truncated(Arc::clone(&graph), Arc::clone(&pairs), time).is_err(),
+                time != 1e300
+            );
         }
     }
 }

@@ -67,12 +67,21 @@ struct State {
 impl MaxHerding {
     /// MaxHerding from all pairs of points.
     pub fn new(distances: Arc<Distances>) -> MaxHerding {
-        MaxHerding { distances, width: WIDTH, start: OnceLock::new(), states: States::default() }
+        MaxHerding {
+            distances,
+            width: WIDTH,
+            start: OnceLock::new(),
+            states: States::default(),
+        }
     }
 
     /// With another σ²/s², a number above 0.
     pub fn with_width(self, width: f32) -> MaxHerding {
-        MaxHerding { width, start: OnceLock::new(), ..self }
+        MaxHerding {
+            width,
+            start: OnceLock::new(),
+            ..self
+        }
     }
 
     fn start(&self) -> State {
@@ -80,49 +89,79 @@ impl MaxHerding {
         let mut near = vec![f32::INFINITY; stride];
         near[n..].fill(0.0);
         let gains = self.start.get_or_init(|| {
-            let (covered, weights, mut gains) = (vec![0.0; stride], vec![1.0; stride], vec![0.0; n]);
-            all_gains(&self.distances, &near, &covered, &weights, 1.0 / self.width, &mut gains);
+            let (covered, weights, mut gains) =
+                (vec![0.0; stride], vec![1.0; stride], vec![0.0; n]);
+            all_gains(
+                &self.distances,
+                &near,
+                &covered,
+                &weights,
+                1.0 / self.width,
+                &mut gains,
+            );
             gains
         });
-        State { gains: gains.clone(), near }
+        State {
+            gains: gains.clone(),
+            near,
+        }
     }
 
     /// Takes off what a label covers: at every point it has come nearest to, what others could have covered there.
     fn add(&self, state: &mut State, label: NodeId) {
         let sharpness = 1.0 / self.width;
         let mut nearer: Vec<(usize, f32, f32, f32)> = Vec::new();
-        for (z, (near, &d)) in state.near.iter_mut().zip(self.distances.of(label.index())).enumerate() {
+        for (z, (near, &d)) in state
+            .near
+            .iter_mut()
+            .zip(self.distances.of(label.index()))
+            .enumerate()
+        {
             if d < *near {
                 nearer.push((z, *near, falling(*near * sharpness), falling(d * sharpness)));
                 *near = d;
             }
         }
-        state.gains.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, gains)| {
-            let place = chunk * CHUNK..(chunk * CHUNK + gains.len().next_multiple_of(LANES));
-            for &(z, before, was, is) in &nearer {
-                let row = self.distances.padded(z)[place.clone()].chunks_exact(LANES);
-                for (gains, row) in gains.chunks_mut(LANES).zip(row) {
-                    if !row.iter().fold(false, |any, d| any | (*d < before)) {
-                        continue;
+        state
+            .gains
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(chunk, gains)| {
+                let place = chunk * CHUNK..(chunk * CHUNK + gains.len().next_multiple_of(LANES));
+                for &(z, before, was, is) in &nearer {
+                    let row = self.distances.padded(z)[place.clone()].chunks_exact(LANES);
+                    for (gains, row) in gains.chunks_mut(LANES).zip(row) {
+                        if !row.iter().fold(false, |any, d| any | (*d < before)) {
+                            continue;
+                        }
+                        let mut lost = [0.0; LANES];
+                        for lane in 0..LANES {
+                            let kernel = falling(row[lane] * sharpness);
+                            lost[lane] = (kernel - was).max(0.0) - (kernel - is).max(0.0);
+                        }
+                        gains
+                            .iter_mut()
+                            .zip(lost)
+                            .for_each(|(gain, lost)| *gain -= f64::from(lost));
                     }
-                    let mut lost = [0.0; LANES];
-                    for lane in 0..LANES {
-                        let kernel = falling(row[lane] * sharpness);
-                        lost[lane] = (kernel - was).max(0.0) - (kernel - is).max(0.0);
-                    }
-                    gains.iter_mut().zip(lost).for_each(|(gain, lost)| *gain -= f64::from(lost));
                 }
-            }
-        });
+            });
     }
 }
 
 impl Acquisition for MaxHerding {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let (applied, mut state) = self.states.take(now.order).unwrap_or_else(|| (0, self.start()));
-        now.order[applied..].iter().for_each(|&label| self.add(&mut state, label));
+        let (applied, mut state) = self
+            .states
+            .take(now.order)
+            .unwrap_or_else(|| (0, self.start()));
+        now.order[applied..]
+            .iter()
+            .for_each(|&label| self.add(&mut state, label));
         let n = self.distances.n() as f64;
-        out.iter_mut().zip(&state.gains).for_each(|(score, gain)| *score = gain.max(0.0) / n);
+        out.iter_mut()
+            .zip(&state.gains)
+            .for_each(|(score, gain)| *score = gain.max(0.0) / n);
         self.states.put(now.order, state);
         Ok(())
     }
@@ -138,7 +177,10 @@ pub struct UncertaintyHerding {
 impl UncertaintyHerding {
     /// Uncertainty Herding from all pairs of points.
     pub fn new(distances: Arc<Distances>) -> UncertaintyHerding {
-        UncertaintyHerding { distances, reach: Reach::new() }
+        UncertaintyHerding {
+            distances,
+            reach: Reach::new(),
+        }
     }
 
     /// σ²/s² after these labels.
@@ -161,7 +203,10 @@ impl UncertaintyHerding {
             1.0 + Score::Margin.of_classes(alpha).expect("a score of classes") / total
         });
         let mut weights = vec![0.0; self.distances.stride()];
-        weights.iter_mut().zip(uncertain).for_each(|(weight, u)| *weight = u.max(0.0) as f32);
+        weights
+            .iter_mut()
+            .zip(uncertain)
+            .for_each(|(weight, u)| *weight = u.max(0.0) as f32);
         weights
     }
 }
@@ -173,7 +218,8 @@ impl Acquisition for UncertaintyHerding {
             let covered: Vec<f32> = near.iter().map(|near| falling(near * sharpness)).collect();
             all_gains(&self.distances, near, &covered, &weights, sharpness, out);
         });
-        out.iter_mut().for_each(|score| *score /= self.distances.n() as f64);
+        out.iter_mut()
+            .for_each(|score| *score /= self.distances.n() as f64);
         Ok(())
     }
 }
@@ -187,11 +233,18 @@ struct Reach {
 
 impl Reach {
     fn new() -> Reach {
-        Reach { states: States::default() }
+        Reach {
+            states: States::default(),
+        }
     }
 
     /// What `work` makes of the distances to the nearest of these labels.
-    fn with<T>(&self, distances: &Distances, order: &[NodeId], work: impl FnOnce(&[f32]) -> T) -> T {
+    fn with<T>(
+        &self,
+        distances: &Distances,
+        order: &[NodeId],
+        work: impl FnOnce(&[f32]) -> T,
+    ) -> T {
         let fresh = || {
             let mut near = vec![f32::INFINITY; distances.stride()];
             near[distances.n()..].fill(0.0);
@@ -199,7 +252,9 @@ impl Reach {
         };
         let (applied, mut near) = self.states.take(order).unwrap_or_else(fresh);
         for label in &order[applied..] {
-            near.iter_mut().zip(distances.of(label.index())).for_each(|(near, d)| *near = near.min(*d));
+            near.iter_mut()
+                .zip(distances.of(label.index()))
+                .for_each(|(near, d)| *near = near.min(*d));
         }
         let made = work(&near);
         self.states.put(order, near);
@@ -208,10 +263,20 @@ impl Reach {
 }
 
 /// The gain of every point.
-fn all_gains(distances: &Distances, near: &[f32], covered: &[f32], weights: &[f32], sharpness: f32, out: &mut [f64]) {
-    out.par_iter_mut().with_min_len(LANES).enumerate().for_each(|(x, gain)| {
-        *gain = self::gain(distances.padded(x), near, covered, weights, sharpness);
-    });
+fn all_gains(
+    distances: &Distances,
+    near: &[f32],
+    covered: &[f32],
+    weights: &[f32],
+    sharpness: f32,
+    out: &mut [f64],
+) {
+    out.par_iter_mut()
+        .with_min_len(LANES)
+        .enumerate()
+        .for_each(|(x, gain)| {
+            *gain = self::gain(distances.padded(x), near, covered, weights, sharpness);
+        });
 }
 
 /// Σ_z u(z) [exp(-sharpness |z - x|²) - covered(z)]₊.
@@ -220,10 +285,18 @@ fn gain(row: &[f32], near: &[f32], covered: &[f32], weights: &[f32], sharpness: 
     for start in (0..row.len()).step_by(BLOCK) {
         let block = start..(start + BLOCK).min(row.len());
         let mut sums = [0.0f32; LANES];
-        let pairs = row[block.clone()].chunks_exact(LANES).zip(near[block.clone()].chunks_exact(LANES));
-        let points = covered[block.clone()].chunks_exact(LANES).zip(weights[block].chunks_exact(LANES));
+        let pairs = row[block.clone()]
+            .chunks_exact(LANES)
+            .zip(near[block.clone()].chunks_exact(LANES));
+        let points = covered[block.clone()]
+            .chunks_exact(LANES)
+            .zip(weights[block].chunks_exact(LANES));
         for ((row, near), (covered, weights)) in pairs.zip(points) {
-            if !row.iter().zip(near).fold(false, |any, (d, near)| any | (d < near)) {
+            if !row
+                .iter()
+                .zip(near)
+                .fold(false, |any, (d, near)| any | (d < near))
+            {
                 continue;
             }
             for lane in 0..LANES {
@@ -261,7 +334,11 @@ mod tests {
             let want = libm::exp(-f64::from(x));
             // The argument in f32 is off by up to x/2^24 itself.
             let bound = (5e-7 + f64::from(x) * 1.5e-7) * want + 1e-37;
-            assert!((f64::from(falling(x)) - want).abs() <= bound, "{x}: {} not {want}", falling(x));
+            assert!(
+                (f64::from(falling(x)) - want).abs() <= bound,
+                "{x}: {} not {want}",
+                falling(x)
+            );
         }
         assert_eq!(falling(0.0), 1.0);
         assert!(falling(f32::INFINITY) < 1e-37);

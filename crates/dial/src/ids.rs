@@ -47,7 +47,10 @@ impl Items {
     /// # Panics
     /// If `n` exceeds the range of node ids (the graph refuses such a pool before).
     pub fn rows(n: usize) -> Items {
-        assert!(u32::try_from(n).is_ok(), "{n} items exceed the range of node ids");
+        assert!(
+            u32::try_from(n).is_ok(),
+            "{n} items exceed the range of node ids"
+        );
         Items { n, named: None }
     }
 
@@ -57,10 +60,17 @@ impl Items {
         for (row, id) in ids.iter().enumerate() {
             let node = NodeId(u32::try_from(row).map_err(|_| Error::TooManyItems(ids.len()))?);
             if let Some(first) = index.insert(id.clone(), node) {
-                return Err(Error::DuplicateId { id: id.clone(), first: first.index(), second: row });
+                return Err(Error::DuplicateId {
+                    id: id.clone(),
+                    first: first.index(),
+                    second: row,
+                });
             }
         }
-        Ok(Items { n: ids.len(), named: Some((ids, index)) })
+        Ok(Items {
+            n: ids.len(),
+            named: Some((ids, index)),
+        })
     }
 
     /// Number of items.
@@ -86,7 +96,11 @@ impl Items {
         let found = match &self.named {
             Some((_, index)) => index.get(id).copied(),
             // Only the canonical spelling is an id: "07" is not row 7.
-            None => id.parse::<u32>().ok().filter(|row| (*row as usize) < self.n && row.to_string() == id).map(NodeId),
+            None => id
+                .parse::<u32>()
+                .ok()
+                .filter(|row| (*row as usize) < self.n && row.to_string() == id)
+                .map(NodeId),
         };
         found.ok_or_else(|| Error::UnknownItem(id.to_string()))
     }
@@ -111,6 +125,13 @@ mod tests {
         let items = Items::named(vec!["a".into(), "b".into()]).unwrap();
         assert_eq!(items.node("b").unwrap(), NodeId(1));
         let twice = Items::named(vec!["a".into(), "b".into(), "a".into()]);
-        assert_eq!(twice.unwrap_err(), Error::DuplicateId { id: "a".into(), first: 0, second: 2 });
+        assert_eq!(
+            twice.unwrap_err(),
+            Error::DuplicateId {
+                id: "a".into(),
+                first: 0,
+                second: 2
+            }
+        );
     }
 }

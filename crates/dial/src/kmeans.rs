@@ -52,12 +52,19 @@ impl Group {
     /// The squared distance of a point to the mean.
     #[inline]
     fn squared(&self, point: usize) -> f64 {
-        if self.size > 0.0 { (self.sums[point] / self.size - self.inner).max(0.0) } else { f64::INFINITY }
+        if self.size > 0.0 {
+            (self.sums[point] / self.size - self.inner).max(0.0)
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// Adds a point (sign 1) or takes it away (-1).
     fn change(&mut self, sign: f64, row: &[f32]) {
-        self.sums.iter_mut().zip(row).for_each(|(sum, d)| *sum += sign * f64::from(*d));
+        self.sums
+            .iter_mut()
+            .zip(row)
+            .for_each(|(sum, d)| *sum += sign * f64::from(*d));
         self.size += sign;
     }
 }
@@ -66,9 +73,24 @@ impl KMeans {
     /// One cluster.
     fn new(distances: &Distances, seed: u64) -> KMeans {
         let n = distances.n();
-        let sums: Vec<f64> =
-            (0..n).into_par_iter().map(|i| distances.of(i).iter().fold(0.0, |sum, d| sum + f64::from(*d))).collect();
-        let mut grown = KMeans { seed, clusters: vec![0; n], groups: vec![Group { sums, size: n as f64, inner: 0.0 }] };
+        let sums: Vec<f64> = (0..n)
+            .into_par_iter()
+            .map(|i| {
+                distances
+                    .of(i)
+                    .iter()
+                    .fold(0.0, |sum, d| sum + f64::from(*d))
+            })
+            .collect();
+        let mut grown = KMeans {
+            seed,
+            clusters: vec![0; n],
+            groups: vec![Group {
+                sums,
+                size: n as f64,
+                inner: 0.0,
+            }],
+        };
         grown.measure(&[true]);
         grown
     }
@@ -78,7 +100,11 @@ impl KMeans {
         let first = self.draw();
         // At first it stands on its one point, which is still counted where it was.
         let sums = distances.of(first).iter().map(|d| f64::from(*d)).collect();
-        self.groups.push(Group { sums, size: 1.0, inner: 0.0 });
+        self.groups.push(Group {
+            sums,
+            size: 1.0,
+            inner: 0.0,
+        });
         let nearest = self.nearest();
         let fresh = self.groups.last_mut().expect("one was added");
         fresh.sums.fill(0.0);
@@ -96,15 +122,23 @@ impl KMeans {
     /// A point, with probability ∝ its squared distance to its mean; any point, if all stand on theirs.
     fn draw(&self) -> usize {
         let mut random = Random::new(self.seed, Purpose::Clusters, self.groups.len() as u64);
-        let squares: Vec<f64> =
-            self.clusters.iter().enumerate().map(|(i, &c)| self.groups[c as usize].squared(i)).collect();
+        let squares: Vec<f64> = self
+            .clusters
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| self.groups[c as usize].squared(i))
+            .collect();
         let total = squares.iter().fold(0.0, |sum, square| sum + square);
         if total == 0.0 {
             return random.below(squares.len());
         }
         let mut left = random.uniform() * total;
         let mut last = 0;
-        for (i, square) in squares.iter().enumerate().filter(|(_, square)| **square > 0.0) {
+        for (i, square) in squares
+            .iter()
+            .enumerate()
+            .filter(|(_, square)| **square > 0.0)
+        {
             last = i;
             left -= square;
             if left < 0.0 {
@@ -118,32 +152,51 @@ impl KMeans {
     fn nearest(&self) -> Vec<u32> {
         let n = self.clusters.len();
         let mut nearest = vec![0; n];
-        nearest.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, nearest)| {
-            let mut least = [f64::INFINITY; CHUNK];
-            for (c, group) in self.groups.iter().enumerate().filter(|(_, group)| group.size > 0.0) {
-                let sums = &group.sums[chunk * CHUNK..];
-                for ((nearest, least), sum) in nearest.iter_mut().zip(&mut least).zip(sums) {
-                    let squared = (sum / group.size - group.inner).max(0.0);
-                    if squared < *least {
-                        (*nearest, *least) = (c as u32, squared);
+        nearest
+            .par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(chunk, nearest)| {
+                let mut least = [f64::INFINITY; CHUNK];
+                for (c, group) in self
+                    .groups
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, group)| group.size > 0.0)
+                {
+                    let sums = &group.sums[chunk * CHUNK..];
+                    for ((nearest, least), sum) in nearest.iter_mut().zip(&mut least).zip(sums) {
+                        let squared = (sum / group.size - group.inner).max(0.0);
+                        if squared < *least {
+                            (*nearest, *least) = (c as u32, squared);
+                        }
                     }
                 }
-            }
-        });
+            });
         nearest
     }
 
     /// Moves points to other clusters.
     fn send(&mut self, to: &[u32], distances: &Distances) {
         let mut changes: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.groups.len()];
-        for (i, (own, &to)) in self.clusters.iter_mut().zip(to).enumerate().filter(|(_, (own, to))| *own != *to) {
+        for (i, (own, &to)) in self
+            .clusters
+            .iter_mut()
+            .zip(to)
+            .enumerate()
+            .filter(|(_, (own, to))| *own != *to)
+        {
             changes[*own as usize].push((-1.0, i));
             changes[to as usize].push((1.0, i));
             *own = to;
         }
-        self.groups.par_iter_mut().zip(&changes).for_each(|(group, changes)| {
-            changes.iter().for_each(|&(sign, i)| group.change(sign, distances.of(i)));
-        });
+        self.groups
+            .par_iter_mut()
+            .zip(&changes)
+            .for_each(|(group, changes)| {
+                changes
+                    .iter()
+                    .for_each(|&(sign, i)| group.change(sign, distances.of(i)));
+            });
         let changed: Vec<bool> = changes.iter().map(|changes| !changes.is_empty()).collect();
         self.measure(&changed);
     }
@@ -151,11 +204,26 @@ impl KMeans {
     /// What is taken off, for the marked clusters.
     fn measure(&mut self, changed: &[bool]) {
         let mut totals = vec![0.0; self.groups.len()];
-        for (i, &c) in self.clusters.iter().enumerate().filter(|(_, c)| changed[**c as usize]) {
+        for (i, &c) in self
+            .clusters
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| changed[**c as usize])
+        {
             totals[c as usize] += self.groups[c as usize].sums[i];
         }
-        for ((group, total), _) in self.groups.iter_mut().zip(totals).zip(changed).filter(|(_, changed)| **changed) {
-            group.inner = if group.size > 0.0 { 0.5 * total / (group.size * group.size) } else { 0.0 };
+        for ((group, total), _) in self
+            .groups
+            .iter_mut()
+            .zip(totals)
+            .zip(changed)
+            .filter(|(_, changed)| **changed)
+        {
+            group.inner = if group.size > 0.0 {
+                0.5 * total / (group.size * group.size)
+            } else {
+                0.0
+            };
         }
     }
 }
@@ -173,7 +241,10 @@ const ROOM: usize = 8;
 impl Clusterings {
     /// Partitions of the points with these distances.
     pub fn new(distances: Arc<Distances>) -> Clusterings {
-        Clusterings { distances, kept: Mutex::default() }
+        Clusterings {
+            distances,
+            kept: Mutex::default(),
+        }
     }
 
     /// The distances.
@@ -185,7 +256,9 @@ impl Clusterings {
     /// before.
     pub fn clusters(&self, seed: u64, count: usize) -> Vec<u32> {
         let count = count.clamp(1, self.distances.n());
-        let mut grown = self.take(seed, count).unwrap_or_else(|| KMeans::new(&self.distances, seed));
+        let mut grown = self
+            .take(seed, count)
+            .unwrap_or_else(|| KMeans::new(&self.distances, seed));
         while grown.groups.len() < count {
             grown.grow(&self.distances);
         }
@@ -201,7 +274,10 @@ impl Clusterings {
     /// Takes out what has grown furthest towards so many clusters.
     fn take(&self, seed: u64, count: usize) -> Option<KMeans> {
         let mut kept = self.kept.lock().expect("no holder panics");
-        let fitting = kept.iter().enumerate().filter(|(_, grown)| grown.seed == seed && grown.groups.len() <= count);
+        let fitting = kept
+            .iter()
+            .enumerate()
+            .filter(|(_, grown)| grown.seed == seed && grown.groups.len() <= count);
         let (place, _) = fitting.max_by_key(|(_, grown)| grown.groups.len())?;
         Some(kept.remove(place))
     }
@@ -215,7 +291,11 @@ mod tests {
     use crate::points::Points;
 
     fn points(x: &[f64], dim: usize) -> Points {
-        Points::new(Features::f64(x, x.len() / dim, dim).unwrap(), Metric::Euclidean).unwrap()
+        Points::new(
+            Features::f64(x, x.len() / dim, dim).unwrap(),
+            Metric::Euclidean,
+        )
+        .unwrap()
     }
 
     fn distances(points: &Points) -> Arc<Distances> {
@@ -229,7 +309,9 @@ mod tests {
         for i in 0..n {
             match i % 10 {
                 9 => x.extend_from_within((i / 2) * dim..(i / 2 + 1) * dim),
-                cloud => x.extend((0..dim).map(|c| ((cloud * 7 + c) % 5) as f64 * 1.5 + random.normal())),
+                cloud => {
+                    x.extend((0..dim).map(|c| ((cloud * 7 + c) % 5) as f64 * 1.5 + random.normal()))
+                }
             }
         }
         points(&x, dim)
@@ -240,7 +322,9 @@ mod tests {
         let mut best = (0, f64::INFINITY);
         for (c, centre) in centres.iter().enumerate() {
             match centre {
-                Some(y) if points.squared_distance(i, y) < best.1 => best = (c, points.squared_distance(i, y)),
+                Some(y) if points.squared_distance(i, y) < best.1 => {
+                    best = (c, points.squared_distance(i, y))
+                }
                 _ => {}
             }
         }
@@ -254,11 +338,14 @@ mod tests {
         for c in 1..count {
             let mean = |c: usize, clusters: &[usize]| {
                 let members: Vec<usize> = (0..n).filter(|&i| clusters[i] == c).collect();
-                let sum = |j: usize| members.iter().map(|&i| points.row(i)[j]).sum::<f64>() / members.len() as f64;
+                let sum = |j: usize| {
+                    members.iter().map(|&i| points.row(i)[j]).sum::<f64>() / members.len() as f64
+                };
                 (!members.is_empty()).then(|| (0..points.dim()).map(sum).collect::<Vec<f64>>())
             };
             let mut centres: Vec<Option<Vec<f64>>> = (0..c).map(|c| mean(c, &clusters)).collect();
-            let square = |i: usize| points.squared_distance(i, centres[clusters[i]].as_ref().unwrap());
+            let square =
+                |i: usize| points.squared_distance(i, centres[clusters[i]].as_ref().unwrap());
             let total: f64 = (0..n).map(square).sum();
             let mut left = Random::new(seed, Purpose::Clusters, c as u64).uniform() * total;
             let drawn = (0..n).find(|&i| {
@@ -284,13 +371,25 @@ mod tests {
             let points = clouds(n, dim);
             for seed in 0..3 {
                 let some = Clusterings::new(distances(&points));
-                let got: Vec<usize> = some.clusters(seed, count).iter().map(|&c| c as usize).collect();
+                let got: Vec<usize> = some
+                    .clusters(seed, count)
+                    .iter()
+                    .map(|&c| c as usize)
+                    .collect();
                 assert_eq!(got, plain(&points, seed, count), "{n} x {dim}, seed {seed}");
                 // And what is kept says how far the means are.
                 let grown = some.take(seed, count).unwrap();
-                for (c, group) in grown.groups.iter().enumerate().filter(|(_, group)| group.size > 0.0) {
+                for (c, group) in grown
+                    .groups
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, group)| group.size > 0.0)
+                {
                     let members: Vec<usize> = (0..n).filter(|&i| got[i] == c).collect();
-                    let sum = |j: usize| members.iter().map(|&i| points.row(i)[j]).sum::<f64>() / members.len() as f64;
+                    let sum = |j: usize| {
+                        members.iter().map(|&i| points.row(i)[j]).sum::<f64>()
+                            / members.len() as f64
+                    };
                     let mean: Vec<f64> = (0..dim).map(sum).collect();
                     for i in 0..n {
                         let want = points.squared_distance(i, &mean) / points.spread();
@@ -304,13 +403,19 @@ mod tests {
     #[test]
     fn three_far_clouds_are_three_clusters_whatever_the_seed() {
         let mut random = Random::new(2, Purpose::User, 0);
-        let x: Vec<f64> = (0..90).map(|i| f64::from(i / 30) * 1000.0 + random.normal()).collect();
+        let x: Vec<f64> = (0..90)
+            .map(|i| f64::from(i / 30) * 1000.0 + random.normal())
+            .collect();
         for seed in 0..5 {
             let clusters = Clusterings::new(distances(&points(&x, 1))).clusters(seed, 3);
             for cloud in clusters.chunks(30) {
                 assert!(cloud.iter().all(|c| *c == cloud[0]));
             }
-            assert!(clusters[0] != clusters[30] && clusters[30] != clusters[60] && clusters[0] != clusters[60]);
+            assert!(
+                clusters[0] != clusters[30]
+                    && clusters[30] != clusters[60]
+                    && clusters[0] != clusters[60]
+            );
         }
     }
 
@@ -318,9 +423,18 @@ mod tests {
     fn what_was_asked_before_and_the_number_of_threads_do_not_matter() {
         let distances = distances(&clouds(900, 4));
         let of = |counts: &[usize], threads: usize| {
-            let workers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let workers = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             let some = Clusterings::new(Arc::clone(&distances));
-            workers.install(|| counts.iter().map(|&count| some.clusters(3, count)).last().unwrap())
+            workers.install(|| {
+                counts
+                    .iter()
+                    .map(|&count| some.clusters(3, count))
+                    .last()
+                    .unwrap()
+            })
         };
         let straight = of(&[20], 1);
         assert_eq!(of(&[5, 19, 20], 3), straight);
@@ -334,7 +448,11 @@ mod tests {
         assert_eq!(some.clusters(0, 1), [0; 5]);
         for count in [2, 4, 99] {
             let clusters = some.clusters(0, count);
-            assert!(clusters[0] == clusters[1] && clusters[1] == clusters[2] && clusters[3] == clusters[4]);
+            assert!(
+                clusters[0] == clusters[1]
+                    && clusters[1] == clusters[2]
+                    && clusters[3] == clusters[4]
+            );
             assert_ne!(clusters[0], clusters[3]);
         }
     }

@@ -60,7 +60,11 @@ impl Labels {
 
     /// Appends an event, or leaves everything as it was.
     pub fn append(&mut self, event: Event) -> Result<()> {
-        let before = (self.next_group, self.next_class, self.groups.contains(&event.group));
+        let before = (
+            self.next_group,
+            self.next_class,
+            self.groups.contains(&event.group),
+        );
         self.check_class_id(&event)?;
         self.mark(&event)?;
         let applied = match event.change {
@@ -76,25 +80,38 @@ impl Labels {
     /// Keeps so many events and drops the rest: for a caller that could not act on them.
     pub fn cut(&mut self, to: usize) {
         self.events.truncate(to);
-        *self = Labels::replay(std::mem::take(&mut self.events)).expect("a prefix of a log is a log");
+        *self =
+            Labels::replay(std::mem::take(&mut self.events)).expect("a prefix of a log is a log");
     }
 
     /// Keeps the books of groups and class ids.
     fn mark(&mut self, event: &Event) -> Result<()> {
         let refuse = |text: String| Err(Error::Conflict(text));
         if event.group >= LAST_GROUP {
-            return refuse(format!("group {} is reserved. Use a smaller number.", event.group));
+            return refuse(format!(
+                "group {} is reserved. Use a smaller number.",
+                event.group
+            ));
         }
         match &event.change {
-            Change::Undo { group } if !self.groups.contains(group) || !self.undone.insert(*group) => {
-                return refuse(format!("group {group} is not there to undo. Name a live group."));
+            Change::Undo { group }
+                if !self.groups.contains(group) || !self.undone.insert(*group) =>
+            {
+                return refuse(format!(
+                    "group {group} is not there to undo. Name a live group."
+                ));
             }
             Change::Redo { group } if !self.undone.remove(group) => {
-                return refuse(format!("group {group} was not undone. Name an undone group."));
+                return refuse(format!(
+                    "group {group} was not undone. Name an undone group."
+                ));
             }
             Change::Undo { .. } | Change::Redo { .. } => {}
             _ if self.undone.contains(&event.group) => {
-                return refuse(format!("group {} was undone. Use a new group.", event.group));
+                return refuse(format!(
+                    "group {} was undone. Use a new group.",
+                    event.group
+                ));
             }
             change => {
                 self.groups.insert(event.group);
@@ -121,10 +138,12 @@ impl Labels {
     /// Class ids are given in order and never twice, even if the class was undone.
     fn check_class_id(&self, event: &Event) -> Result<()> {
         match event.change {
-            Change::AddClass { class, .. } if class.index() != self.next_class => Err(Error::Conflict(format!(
-                "class ids are given in order and never again: the next is {}, not {}.",
-                self.next_class, class.0
-            ))),
+            Change::AddClass { class, .. } if class.index() != self.next_class => {
+                Err(Error::Conflict(format!(
+                    "class ids are given in order and never again: the next is {}, not {}.",
+                    self.next_class, class.0
+                )))
+            }
             _ => Ok(()),
         }
     }
@@ -132,7 +151,12 @@ impl Labels {
     /// What the live events say together.
     fn live_state(&self) -> Result<State> {
         let mut state = State::default();
-        for (place, event) in self.events.iter().enumerate().filter(|(_, event)| !self.undone.contains(&event.group)) {
+        for (place, event) in self
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(_, event)| !self.undone.contains(&event.group))
+        {
             state.apply(place, event)?;
         }
         Ok(state)
@@ -140,11 +164,19 @@ impl Labels {
 
     /// Replays the live events; the state changes only if all of them still apply.
     fn replay_live(&mut self) -> Result<()> {
-        let needed = |error| Error::Conflict(format!("later events need this one: {error} Undo those first."));
+        let needed = |error| {
+            Error::Conflict(format!(
+                "later events need this one: {error} Undo those first."
+            ))
+        };
         let state = self.live_state().map_err(needed)?;
         let lost = |before: bool, after: bool| before && !after;
-        if lost(self.state.settings.is_some(), state.settings.is_some()) || lost(self.state.usable(), state.usable()) {
-            return Err(Error::Conflict("a project keeps its settings and two classes. Undo something else.".into()));
+        if lost(self.state.settings.is_some(), state.settings.is_some())
+            || lost(self.state.usable(), state.usable())
+        {
+            return Err(Error::Conflict(
+                "a project keeps its settings and two classes. Undo something else.".into(),
+            ));
         }
         self.state = state;
         Ok(())
@@ -164,7 +196,9 @@ impl Labels {
     /// undo key takes back.
     pub fn last_group(&self, annotator: &str) -> Option<u64> {
         let mine = |event: &&Event| {
-            event.annotator == annotator && !self.undone.contains(&event.group) && event.change.is_deed()
+            event.annotator == annotator
+                && !self.undone.contains(&event.group)
+                && event.change.is_deed()
         };
         self.events.iter().rev().find(mine).map(|event| event.group)
     }
@@ -189,13 +223,22 @@ impl Labels {
 
     /// The classes that labels may use, in the order of their ids.
     pub fn classes(&self) -> Vec<ClassId> {
-        let live = |(id, class): (usize, &Class)| (class.fate == Fate::Live).then_some(ClassId(id as u16));
-        self.state.classes.iter().enumerate().filter_map(live).collect()
+        let live =
+            |(id, class): (usize, &Class)| (class.fate == Fate::Live).then_some(ClassId(id as u16));
+        self.state
+            .classes
+            .iter()
+            .enumerate()
+            .filter_map(live)
+            .collect()
     }
 
     /// The live class of a name.
     pub fn class_named(&self, name: &str) -> Result<ClassId> {
-        let found = self.classes().into_iter().find(|class| self.state.classes[class.index()].name == name);
+        let found = self
+            .classes()
+            .into_iter()
+            .find(|class| self.state.classes[class.index()].name == name);
         found.ok_or_else(|| Error::UnknownClass(format!("{name:?}")))
     }
 
@@ -207,12 +250,21 @@ impl Labels {
     /// The items with a live label that counts, in the order of their ids.
     pub fn labelled(&self) -> impl Iterator<Item = &str> {
         let counts = |(_, marks): &(&String, &Marks)| !marks.labels.is_empty() && !marks.excluded;
-        self.state.items.iter().filter(counts).map(|(item, _)| item.as_str())
+        self.state
+            .items
+            .iter()
+            .filter(counts)
+            .map(|(item, _)| item.as_str())
     }
 
     /// The live labels of an item by annotator; also those of an excluded item.
     pub fn labels_of(&self, item: &str) -> impl Iterator<Item = (&str, &[(ClassId, f64)])> {
-        let labels = self.state.items.get(item).into_iter().flat_map(|marks| &marks.labels);
+        let labels = self
+            .state
+            .items
+            .get(item)
+            .into_iter()
+            .flat_map(|marks| &marks.labels);
         labels.map(|(annotator, (_, classes))| (annotator.as_str(), classes.as_slice()))
     }
 
@@ -231,25 +283,40 @@ impl Labels {
 
     /// Whether an item was skipped, and whether it was excluded.
     pub fn marks_of(&self, item: &str) -> (bool, bool) {
-        self.state.items.get(item).map_or((false, false), |marks| (marks.skipped, marks.excluded))
+        self.state
+            .items
+            .get(item)
+            .map_or((false, false), |marks| (marks.skipped, marks.excluded))
     }
 
     /// The items that are not to be asked: labelled, skipped or excluded.
     pub fn closed(&self) -> impl Iterator<Item = &str> {
-        self.state.items.iter().filter(|(_, marks)| marks.closed()).map(|(item, _)| item.as_str())
+        self.state
+            .items
+            .iter()
+            .filter(|(_, marks)| marks.closed())
+            .map(|(item, _)| item.as_str())
     }
 
     /// The terms of the evidence in the order of their events.
     pub fn contributions(&self) -> Vec<Contribution> {
         let mut terms = Vec::new();
         for (item, marks) in self.state.items.iter().filter(|(_, marks)| !marks.excluded) {
-            let weight = |annotator: &String| self.state.weights.get(annotator).copied().unwrap_or(1.0);
+            let weight =
+                |annotator: &String| self.state.weights.get(annotator).copied().unwrap_or(1.0);
             let all: f64 = marks.labels.keys().map(weight).sum();
             for (annotator, (place, classes)) in &marks.labels {
                 for &(class, share) in classes {
                     let class = self.state.resolve(class);
                     let weight = weight(annotator) / all * share;
-                    terms.push((*place, Contribution { item: item.clone(), class, weight }));
+                    terms.push((
+                        *place,
+                        Contribution {
+                            item: item.clone(),
+                            class,
+                            weight,
+                        },
+                    ));
                 }
             }
         }

@@ -45,7 +45,10 @@ pub struct LandOptions {
 impl Default for LandOptions {
     /// t = 30 and the width from the pool.
     fn default() -> LandOptions {
-        LandOptions { time: 30.0, width: None }
+        LandOptions {
+            time: 30.0,
+            width: None,
+        }
     }
 }
 
@@ -83,10 +86,17 @@ impl Land {
         options: LandOptions,
         control: &Control,
     ) -> Result<Land> {
-        assert!(found.n() == graph.n() && pairs.vectors.len() == graph.n() * pairs.count(), "one pool");
+        assert!(
+            found.n() == graph.n() && pairs.vectors.len() == graph.n() * pairs.count(),
+            "one pool"
+        );
         if !(options.time.is_finite() && options.time >= 0.0) {
             let got = options.time.to_string();
-            return Err(Error::BadSetting { name: "time", want: "a finite number at least 0", got });
+            return Err(Error::BadSetting {
+                name: "time",
+                want: "a finite number at least 0",
+                got,
+            });
         }
         let density = density(found, options.width)?;
         let coordinates = Coordinates::new(graph, pairs, options.time);
@@ -96,7 +106,11 @@ impl Land {
     fn search(density: Vec<f64>, coordinates: &Coordinates, control: &Control) -> Result<Land> {
         let n = density.len();
         let mut descending: Vec<NodeId> = (0..n as u32).map(NodeId).collect();
-        descending.sort_by(|a, b| density[b.index()].total_cmp(&density[a.index()]).then(a.cmp(b)));
+        descending.sort_by(|a, b| {
+            density[b.index()]
+                .total_cmp(&density[a.index()])
+                .then(a.cmp(b))
+        });
         let ordered = coordinates.reordered(&descending);
         control.start("searching denser nodes", n);
         let found: Vec<Vec<(f64, usize)>> = (0..n.div_ceil(ROWS))
@@ -110,12 +124,19 @@ impl Land {
         control.finish();
         let (mut distance, mut parent) = (vec![0.0; n], vec![None; n]);
         for (&node, (squared, place)) in descending.iter().zip(found.concat()).skip(1) {
-            (distance[node.index()], parent[node.index()]) = (squared.sqrt(), Some(descending[place]));
+            (distance[node.index()], parent[node.index()]) =
+                (squared.sqrt(), Some(descending[place]));
         }
         let top = descending[0].index();
         let from_top: Vec<f64> = (0..n).map(|node| coordinates.squared(top, node)).collect();
         distance[top] = from_top.iter().copied().fold(0.0, f64::max).sqrt();
-        Ok(Land { density, distance, parent, descending, from_top })
+        Ok(Land {
+            density,
+            distance,
+            parent,
+            descending,
+            from_top,
+        })
     }
 
     /// The class of every node from the labels of every class, a node with several labels counting for the class of its
@@ -137,7 +158,9 @@ impl Land {
     fn nearest_to_top(&self, given: &[Option<usize>]) -> Option<usize> {
         let labelled = (0..given.len()).filter(|&node| given[node].is_some());
         // min_by keeps the first of equals.
-        labelled.min_by(|&a, &b| self.from_top[a].total_cmp(&self.from_top[b])).and_then(|node| given[node])
+        labelled
+            .min_by(|&a, &b| self.from_top[a].total_cmp(&self.from_top[b]))
+            .and_then(|node| given[node])
     }
 }
 
@@ -168,11 +191,18 @@ impl Ranking {
                 Some(score) if score.is_nan() => *score = -(place as f64),
                 _ => {
                     let got = format!("node {} at place {place} of {n} nodes", node.0);
-                    return Err(Error::BadSetting { name: "ranking", want: "each node at most once", got });
+                    return Err(Error::BadSetting {
+                        name: "ranking",
+                        want: "each node at most once",
+                        got,
+                    });
                 }
             }
         }
-        scores.iter_mut().filter(|score| score.is_nan()).for_each(|score| *score = -(n as f64));
+        scores
+            .iter_mut()
+            .filter(|score| score.is_nan())
+            .for_each(|score| *score = -(n as f64));
         Ok(Ranking(scores))
     }
 }
@@ -190,7 +220,9 @@ fn given(labels: &[Vec<Term>], n: usize) -> Vec<Option<usize>> {
     for (class, terms) in labels.iter().enumerate() {
         // A node may have several labels of one class.
         let mut weights = std::collections::BTreeMap::new();
-        terms.iter().for_each(|&(node, weight)| *weights.entry(node).or_insert(0.0) += weight);
+        terms
+            .iter()
+            .for_each(|&(node, weight)| *weights.entry(node).or_insert(0.0) += weight);
         for (node, weight) in weights {
             let best = &mut best[node.index()];
             if best.is_none_or(|(heaviest, _)| weight > heaviest) {
@@ -198,21 +230,34 @@ fn given(labels: &[Vec<Term>], n: usize) -> Vec<Option<usize>> {
             }
         }
     }
-    best.into_iter().map(|best| best.map(|(_, class)| class)).collect()
+    best.into_iter()
+        .map(|best| best.map(|(_, class)| class))
+        .collect()
 }
 
 fn density(found: &Neighbours, width: Option<f64>) -> Result<Vec<f64>> {
     let nodes = || (0..found.n() as u32).map(NodeId);
     let width = width.unwrap_or_else(|| {
-        let reaches: Vec<f64> = nodes().filter_map(|node| found.of(node).last()).map(|(_, d)| d.sqrt()).collect();
+        let reaches: Vec<f64> = nodes()
+            .filter_map(|node| found.of(node).last())
+            .map(|(_, d)| d.sqrt())
+            .collect();
         let mean = reaches.iter().fold(0.0, |sum, reach| sum + reach) / reaches.len() as f64;
         // Among copies only, every width gives the same density.
         if mean > 0.0 { mean } else { 1.0 }
     });
     if !(width.is_finite() && width > 0.0) {
-        return Err(Error::BadSetting { name: "width", want: "a finite number above 0", got: width.to_string() });
+        return Err(Error::BadSetting {
+            name: "width",
+            want: "a finite number above 0",
+            got: width.to_string(),
+        });
     }
-    let near = |node| found.of(node).fold(0.0, |sum, (_, squared)| sum + libm::exp(-squared / (width * width)));
+    let near = |node| {
+        found.of(node).fold(0.0, |sum, (_, squared)| {
+            sum + libm::exp(-squared / (width * width))
+        })
+    };
     let raw: Vec<f64> = nodes().map(near).collect();
     let total = raw.iter().fold(0.0, |sum, p| sum + p);
     Ok(raw.into_iter().map(|p| p / total).collect())
@@ -236,10 +281,18 @@ impl Coordinates {
     fn new(graph: &Graph, pairs: &Eigenpairs, time: f64) -> Coordinates {
         let (n, r) = (graph.n(), pairs.count());
         // D_t only has |λ|^t: a sign common to all nodes does not change a distance.
-        let decay: Vec<f64> = pairs.values.iter().map(|mu| libm::pow((1.0 - mu).abs(), time)).collect();
+        let decay: Vec<f64> = pairs
+            .values
+            .iter()
+            .map(|mu| libm::pow((1.0 - mu).abs(), time))
+            .collect();
         let mut out = Coordinates::blank(n, r);
         for (node, &degree) in graph.degrees().iter().enumerate() {
-            let root = if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
+            let root = if degree > 0.0 {
+                1.0 / degree.sqrt()
+            } else {
+                0.0
+            };
             let v = pairs.at(NodeId(node as u32));
             (0..r).for_each(|i| *out.at(node, i) = decay[i] * root * v[i]);
         }
@@ -247,7 +300,11 @@ impl Coordinates {
     }
 
     fn blank(n: usize, r: usize) -> Coordinates {
-        Coordinates { n, r, values: vec![0.0; n.div_ceil(LANES) * LANES * r] }
+        Coordinates {
+            n,
+            r,
+            values: vec![0.0; n.div_ceil(LANES) * LANES * r],
+        }
     }
 
     fn place(&self, node: usize, coordinate: usize) -> usize {
@@ -279,11 +336,17 @@ impl Coordinates {
     /// node has the smaller id.
     fn nearest_before(&self, rows: std::ops::Range<usize>, nodes: &[NodeId]) -> Vec<(f64, usize)> {
         let mut best = vec![(f64::INFINITY, 0); rows.len()];
-        for (block, values) in self.values.chunks_exact(self.r * LANES).enumerate().take(rows.end.div_ceil(LANES)) {
+        for (block, values) in self
+            .values
+            .chunks_exact(self.r * LANES)
+            .enumerate()
+            .take(rows.end.div_ceil(LANES))
+        {
             for (row, best) in rows.clone().zip(&mut best) {
                 let squared = self.squared_to(row, values, best.0);
                 for (place, squared) in (block * LANES..row).zip(squared) {
-                    let nearer = squared < best.0 || (squared == best.0 && nodes[place] < nodes[best.1]);
+                    let nearer =
+                        squared < best.0 || (squared == best.0 && nodes[place] < nodes[best.1]);
                     if nearer {
                         *best = (squared, place);
                     }

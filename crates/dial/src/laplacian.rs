@@ -52,7 +52,11 @@ impl LinearOperator for Combinatorial<'_> {
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
         weighted_sums::<W>(self.graph, self.graph.csr().2, first, x, out);
         let degrees = &self.graph.degrees()[first..];
-        for ((out, x), degree) in out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)).zip(degrees) {
+        for ((out, x), degree) in out
+            .chunks_exact_mut(W)
+            .zip(x[first * W..].chunks_exact(W))
+            .zip(degrees)
+        {
             for c in 0..W {
                 out[c] = (degree + self.shift) * x[c] - out[c];
             }
@@ -74,10 +78,18 @@ pub struct Normalized<'a> {
 impl<'a> Normalized<'a> {
     /// The symmetric normalised Laplacian plus `shift` times the identity.
     pub fn new(graph: &'a Graph, shift: f64) -> Self {
-        let root = graph.degrees().iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 });
+        let root = graph
+            .degrees()
+            .iter()
+            .map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 });
         let root: Vec<f64> = root.collect();
         let weights = scaled(graph, &root);
-        Normalized { graph, root, weights, shift }
+        Normalized {
+            graph,
+            root,
+            weights,
+            shift,
+        }
     }
 }
 
@@ -93,7 +105,9 @@ impl LinearOperator for Normalized<'_> {
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
         weighted_sums::<W>(self.graph, &self.weights, first, x, out);
-        for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
+        for (row, (out, x)) in
+            (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)))
+        {
             let (diagonal, root) = (self.diagonal(row), self.root[row]);
             for c in 0..W {
                 out[c] = diagonal * x[c] - root * out[c];
@@ -123,12 +137,19 @@ impl LinearOperator for RandomWalk<'_> {
 
     #[inline]
     fn diagonal(&self, row: usize) -> f64 {
-        self.shift + if self.graph.degrees()[row] > 0.0 { 1.0 } else { 0.0 }
+        self.shift
+            + if self.graph.degrees()[row] > 0.0 {
+                1.0
+            } else {
+                0.0
+            }
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
         weighted_sums::<W>(self.graph, self.graph.csr().2, first, x, out);
-        for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
+        for (row, (out, x)) in
+            (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)))
+        {
             let (diagonal, degree) = (self.diagonal(row), self.graph.degrees()[row]);
             for c in 0..W {
                 out[c] = diagonal * x[c] - if degree > 0.0 { out[c] / degree } else { 0.0 };
@@ -154,7 +175,11 @@ impl<'a> Grounded<'a> {
     pub fn new(graph: &'a Graph, root: Vec<f64>) -> Self {
         assert_eq!(root.len(), graph.n(), "one value per node");
         let weights = scaled(graph, &root);
-        Grounded { graph, root, weights }
+        Grounded {
+            graph,
+            root,
+            weights,
+        }
     }
 }
 
@@ -170,7 +195,9 @@ impl LinearOperator for Grounded<'_> {
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
         weighted_sums::<W>(self.graph, &self.weights, first, x, out);
-        for (row, (out, x)) in (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W))) {
+        for (row, (out, x)) in
+            (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)))
+        {
             let root = self.root[row];
             for c in 0..W {
                 out[c] = x[c] - root * out[c];
@@ -182,7 +209,11 @@ impl LinearOperator for Grounded<'_> {
 /// The weights w_ij r_j, in the order of the graph's.
 fn scaled(graph: &Graph, root: &[f64]) -> Vec<f64> {
     let (_, neighbours, weights) = graph.csr();
-    neighbours.iter().zip(weights).map(|(&j, w)| w * root[j as usize]).collect()
+    neighbours
+        .iter()
+        .zip(weights)
+        .map(|(&j, w)| w * root[j as usize])
+        .collect()
 }
 
 const LANES: usize = 4;
@@ -191,7 +222,13 @@ const LANES: usize = 4;
 /// fourth neighbour goes to the same running sum, and the four are added at the end, for every W alike: a quarter of the
 /// waiting for additions, and still one fixed order.
 #[inline(always)]
-fn weighted_sums<const W: usize>(graph: &Graph, weights: &[f64], first: usize, x: &[f64], out: &mut [f64]) {
+fn weighted_sums<const W: usize>(
+    graph: &Graph,
+    weights: &[f64],
+    first: usize,
+    x: &[f64],
+    out: &mut [f64],
+) {
     let (starts, neighbours, _) = graph.csr();
     let add = |sums: &mut [f64; W], j: u32, w: f64| {
         let values = &x[j as usize * W..(j as usize + 1) * W];
@@ -237,23 +274,36 @@ mod tests {
     fn a_path_by_hand() {
         let (g, x) = (path(), [1.0, 2.0, 3.0, 5.0]);
         // d x - W x: 4 - 8; 32 - 4 - 36; 36 - 24; and the shift.
-        assert_eq!(product(&Combinatorial::new(&g, 0.5), &x), [-4.0 + 0.5, -8.0 + 1.0, 12.0 + 1.5, 2.5]);
+        assert_eq!(
+            product(&Combinatorial::new(&g, 0.5), &x),
+            [-4.0 + 0.5, -8.0 + 1.0, 12.0 + 1.5, 2.5]
+        );
         // x_0 - 4 x_1/√(4·16) = 1 - 1; x_1 - 4/8 - 12·3/√(16·12); x_2 - 12·2/√(12·16).
         let s = 12.0 / (16.0f64 * 12.0).sqrt();
         let normalised = product(&Normalized::new(&g, 0.0), &x);
-        for (got, want) in normalised.iter().zip([0.0, 2.0 - 0.5 - 3.0 * s, 3.0 - 2.0 * s, 0.0]) {
+        for (got, want) in normalised
+            .iter()
+            .zip([0.0, 2.0 - 0.5 - 3.0 * s, 3.0 - 2.0 * s, 0.0])
+        {
             assert!((got - want).abs() < 1e-15);
         }
         // x_i - (W x)_i / d_i: 1 - 2; 2 - 40/16; 3 - 2.
-        assert_eq!(product(&RandomWalk::new(&g, 0.0), &x), [-1.0, -0.5, 1.0, 0.0]);
+        assert_eq!(
+            product(&RandomWalk::new(&g, 0.0), &x),
+            [-1.0, -0.5, 1.0, 0.0]
+        );
     }
 
     #[test]
     fn a_block_holds_the_bits_of_its_columns() {
         let g = path();
         let operator = Combinatorial::new(&g, 0.1);
-        let columns: Vec<[f64; 4]> = (0..8).map(|c| [0.1, 0.2, 0.3, 0.4].map(|v| v * f64::from(c + 1))).collect();
-        let block: Vec<f64> = (0..4).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
+        let columns: Vec<[f64; 4]> = (0..8)
+            .map(|c| [0.1, 0.2, 0.3, 0.4].map(|v| v * f64::from(c + 1)))
+            .collect();
+        let block: Vec<f64> = (0..4)
+            .flat_map(|i| columns.iter().map(move |column| column[i]))
+            .collect();
         let mut together = [f64::NAN; 32];
         operator.product::<8>(0, &block, &mut together);
         for (c, column) in columns.iter().enumerate() {

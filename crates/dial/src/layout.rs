@@ -67,14 +67,16 @@ pub fn layout(
     control.start("laying out the map", epochs);
     for epoch in 0..epochs {
         let (step, draws) = (1.0 - epoch as f32 / epochs as f32, hash(seed, epoch as u64));
-        next.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, moved)| {
-            // An epoch of a large graph takes a while.
-            if control.check().is_ok() {
-                for (place, moved) in (chunk * CHUNK..).zip(moved) {
-                    *moved = after(graph, &now, place, draws, step);
+        next.par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(chunk, moved)| {
+                // An epoch of a large graph takes a while.
+                if control.check().is_ok() {
+                    for (place, moved) in (chunk * CHUNK..).zip(moved) {
+                        *moved = after(graph, &now, place, draws, step);
+                    }
                 }
-            }
-        });
+            });
         control.advance(1)?;
         std::mem::swap(&mut now, &mut next);
         if (epoch + 1) % SHOWN == 0 && epoch + 1 < epochs {
@@ -119,8 +121,14 @@ fn begin(graph: &CompactGraph, start: &[[f32; 2]], seed: u64) -> Vec<[f32; 2]> {
     let mean = |i: usize| start.iter().fold(0.0, |sum, at| sum + f64::from(at[i])) / count;
     let centre = [mean(0), mean(1)];
     let away = |at: &[f32; 2], i: usize| f64::from(at[i]) - centre[i];
-    let square = start.iter().fold(0.0, |sum, at| sum + away(at, 0) * away(at, 0) + away(at, 1) * away(at, 1)) / count;
-    let scale = if square > 0.0 && square.is_finite() { SPREAD / square.sqrt() } else { 0.0 };
+    let square = start.iter().fold(0.0, |sum, at| {
+        sum + away(at, 0) * away(at, 0) + away(at, 1) * away(at, 1)
+    }) / count;
+    let scale = if square > 0.0 && square.is_finite() {
+        SPREAD / square.sqrt()
+    } else {
+        0.0
+    };
     let shaken = |place: usize| {
         let (at, drawn) = (&start[graph.node(place).index()], hash(!seed, place as u64));
         let shake = |bits: u64| SHAKE * ((bits & 0xFFFF) as f32 / 32768.0 - 1.0);
@@ -131,7 +139,9 @@ fn begin(graph: &CompactGraph, start: &[[f32; 2]], seed: u64) -> Vec<[f32; 2]> {
 }
 
 fn by_node(graph: &CompactGraph, places: &[[f32; 2]]) -> Vec<[f32; 2]> {
-    (0..places.len() as u32).map(|node| places[graph.place(NodeId(node))]).collect()
+    (0..places.len() as u32)
+        .map(|node| places[graph.place(NodeId(node))])
+        .collect()
 }
 
 #[cfg(test)]
@@ -153,18 +163,29 @@ mod tests {
             let k = others.filter(|&other| other == 1).count() as f32;
             let [x, y] = after(&graph, &now, 0, draws, 0.5);
             // Half of the sum, which is at most 1 in size: that holds it where k is 6 or more.
-            assert!((x - 0.5 * (1.0 - k * 0.375 / 1.1).max(-1.0)).abs() < 1e-6, "{k}: {x}");
+            assert!(
+                (x - 0.5 * (1.0 - k * 0.375 / 1.1).max(-1.0)).abs() < 1e-6,
+                "{k}: {x}"
+            );
             assert_eq!(y, 0.0);
         }
     }
 
     #[test]
     fn a_start_on_one_spot_and_a_node_alone_give_finite_positions() {
-        let graph = CompactGraph::new(&Graph::from_edges(5, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]).unwrap());
+        let graph = CompactGraph::new(
+            &Graph::from_edges(5, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]).unwrap(),
+        );
         let mut shown = 0;
-        let found = layout(&graph, &[[3.0, 3.0]; 5], 1, &Control::new(), &mut |_| shown += 1).unwrap();
+        let found = layout(&graph, &[[3.0, 3.0]; 5], 1, &Control::new(), &mut |_| {
+            shown += 1
+        })
+        .unwrap();
         assert!(found.iter().flatten().all(|value| value.is_finite()));
-        assert!((0..4).all(|node| found[node] != found[node + 1]), "{found:?}");
+        assert!(
+            (0..4).all(|node| found[node] != found[node + 1]),
+            "{found:?}"
+        );
         assert_eq!(shown, 14, "300 epochs, the last is the answer");
     }
 }

@@ -41,9 +41,21 @@ const PATIENCE: usize = 20_000;
 impl Leaders {
     /// Takes stock of all scores, whose range is about `low..=high`.
     pub(crate) fn new(scores: Vec<f64>, (low, high): (f64, f64), seed: u64) -> Leaders {
-        let slice = if high > low { (high - low) / SLICES as f64 } else { 1.0 };
-        let mut leaders =
-            Leaders { levels: Vec::new(), seed, low, slice, counts: vec![0; SLICES], open: 0, nans: 0, scores };
+        let slice = if high > low {
+            (high - low) / SLICES as f64
+        } else {
+            1.0
+        };
+        let mut leaders = Leaders {
+            levels: Vec::new(),
+            seed,
+            low,
+            slice,
+            counts: vec![0; SLICES],
+            open: 0,
+            nans: 0,
+            scores,
+        };
         for node in 0..leaders.scores.len() {
             leaders.count(leaders.scores[node], 1);
         }
@@ -52,7 +64,11 @@ impl Leaders {
             let blocks = below.div_ceil(BLOCK);
             let level = leaders.levels.len();
             let best = |block: usize| leaders.best_of(level, block);
-            let found = (0..blocks).into_par_iter().with_min_len(CHUNK).map(best).collect();
+            let found = (0..blocks)
+                .into_par_iter()
+                .with_min_len(CHUNK)
+                .map(best)
+                .collect();
             leaders.levels.push(found);
             below = blocks;
         }
@@ -97,19 +113,27 @@ impl Leaders {
             None => self.best_among(first as u32..(first + BLOCK).min(self.scores.len()) as u32),
             Some(below) => {
                 let members = &self.levels[below];
-                self.best_among(members[first..(first + BLOCK).min(members.len())].iter().copied())
+                self.best_among(
+                    members[first..(first + BLOCK).min(members.len())]
+                        .iter()
+                        .copied(),
+                )
             }
         }
     }
 
     fn best_among(&self, nodes: impl Iterator<Item = u32>) -> u32 {
-        nodes.reduce(|best, node| if self.leads(node, best) { node } else { best }).expect("a block is not empty")
+        nodes
+            .reduce(|best, node| if self.leads(node, best) { node } else { best })
+            .expect("a block is not empty")
     }
 
     /// Whether a node comes before another. Scores that are not numbers come last.
     fn leads(&self, node: u32, other: u32) -> bool {
         let (a, b) = (self.scores[node as usize], self.scores[other as usize]);
-        a > b || b.is_nan() || (a == b && hash(self.seed, u64::from(node)) < hash(self.seed, u64::from(other)))
+        a > b
+            || b.is_nan()
+            || (a == b && hash(self.seed, u64::from(node)) < hash(self.seed, u64::from(other)))
     }
 
     fn count(&mut self, score: f64, change: i32) {
@@ -130,7 +154,10 @@ impl Leaders {
     /// A node whose score is not a number, if there is one.
     pub(crate) fn not_a_number(&self) -> Option<NodeId> {
         let found = || self.scores.iter().position(|score| score.is_nan());
-        (self.nans > 0).then(found).flatten().map(|node| NodeId(node as u32))
+        (self.nans > 0)
+            .then(found)
+            .flatten()
+            .map(|node| NodeId(node as u32))
     }
 
     /// How many nodes may be asked.
@@ -155,7 +182,8 @@ impl Leaders {
         for (slice, &count) in self.counts.iter().enumerate() {
             if count > 0 && rest <= f64::from(count) {
                 let inside = rest / f64::from(count);
-                return (self.low + (slice as f64 + inside) * self.slice).min(self.scores[self.best().index()]);
+                return (self.low + (slice as f64 + inside) * self.slice)
+                    .min(self.scores[self.best().index()]);
             }
             rest -= f64::from(count);
         }
@@ -178,7 +206,10 @@ impl Leaders {
                 return NodeId(node as u32);
             }
         }
-        let sum = self.scores.iter().fold(0.0, |sum, &score| sum + weight(score));
+        let sum = self
+            .scores
+            .iter()
+            .fold(0.0, |sum, &score| sum + weight(score));
         let mut left = random.uniform() * sum;
         for (node, &score) in self.scores.iter().enumerate() {
             left -= weight(score);
@@ -197,7 +228,12 @@ mod tests {
 
     /// The slow twin: look at everything.
     fn best(scores: &[f64], seed: u64) -> NodeId {
-        let key = |&node: &u32| (scores[node as usize], std::cmp::Reverse(hash(seed, u64::from(node))));
+        let key = |&node: &u32| {
+            (
+                scores[node as usize],
+                std::cmp::Reverse(hash(seed, u64::from(node))),
+            )
+        };
         let order = |a: &u32, b: &u32| key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1));
         NodeId((0..scores.len() as u32).max_by(order).unwrap())
     }
@@ -209,22 +245,37 @@ mod tests {
             let mut scores: Vec<f64> = (0..n).map(|_| random.below(5) as f64 / 4.0).collect();
             let mut leaders = Leaders::new(scores.clone(), (0.0, 1.0), 7);
             for _ in 0..50 {
-                let nodes: Vec<NodeId> = (0..1 + random.below(30)).map(|_| NodeId(random.below(n) as u32)).collect();
+                let nodes: Vec<NodeId> = (0..1 + random.below(30))
+                    .map(|_| NodeId(random.below(n) as u32))
+                    .collect();
                 for node in &nodes {
                     let closed = random.uniform() < 0.2;
-                    scores[node.index()] = if closed { f64::NEG_INFINITY } else { random.below(5) as f64 / 4.0 };
+                    scores[node.index()] = if closed {
+                        f64::NEG_INFINITY
+                    } else {
+                        random.below(5) as f64 / 4.0
+                    };
                 }
                 leaders.update(&nodes, |node| scores[node.index()]);
-                let open: Vec<f64> = scores.iter().copied().filter(|score| score.is_finite()).collect();
+                let open: Vec<f64> = scores
+                    .iter()
+                    .copied()
+                    .filter(|score| score.is_finite())
+                    .collect();
                 assert_eq!(leaders.open(), open.len());
                 if !open.is_empty() {
                     assert_eq!(leaders.best(), best(&scores, 7));
                     for share in [0.0, 0.3, 0.5, 0.95, 1.0] {
                         // As many scores as the share says lie below it, to the width of a slice on either side.
                         let (at, slice) = (leaders.percentile(share), 1.0 / SLICES as f64);
-                        let upto = |limit: f64| open.iter().filter(|&&score| score <= limit).count() as f64;
+                        let upto = |limit: f64| {
+                            open.iter().filter(|&&score| score <= limit).count() as f64
+                        };
                         let wanted = share * open.len() as f64;
-                        assert!(upto(at + slice) >= wanted && upto(at - slice) <= wanted, "{share}: {at}");
+                        assert!(
+                            upto(at + slice) >= wanted && upto(at - slice) <= wanted,
+                            "{share}: {at}"
+                        );
                     }
                 }
             }
@@ -239,7 +290,9 @@ mod tests {
         let mut random = Random::new(2, Purpose::User, 0);
         let mut counts = [0; 4];
         for _ in 0..7000 {
-            counts[leaders.draw(2.0 * std::f64::consts::LN_2, &mut random).index()] += 1;
+            counts[leaders
+                .draw(2.0 * std::f64::consts::LN_2, &mut random)
+                .index()] += 1;
         }
         // Means 1000, 2000, 4000; standard deviations below 42.
         assert_eq!(counts[3], 0);
@@ -250,6 +303,9 @@ mod tests {
         assert_eq!(few.draw(1e6, &mut random), NodeId(100_000));
         assert!(few.not_a_number().is_none());
         let bad = Leaders::new(vec![0.0, f64::NAN], (0.0, 1.0), 1);
-        assert_eq!((bad.not_a_number(), bad.best()), (Some(NodeId(1)), NodeId(0)));
+        assert_eq!(
+            (bad.not_a_number(), bad.best()),
+            (Some(NodeId(1)), NodeId(0))
+        );
     }
 }

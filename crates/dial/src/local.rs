@@ -65,7 +65,11 @@ impl Bound {
         let exact = (estimate.max(0.0) + self.absolute) / (1.0 - self.relative);
         // Where nothing is known, infinity times 0 must not become "not a number", which comparisons overlook.
         let known = self.absolute.is_finite() && self.relative < 1.0;
-        if known { self.absolute + self.relative * exact } else { f64::INFINITY }
+        if known {
+            self.absolute + self.relative * exact
+        } else {
+            f64::INFINITY
+        }
     }
 }
 
@@ -118,7 +122,11 @@ impl LocalSolver {
     pub(crate) fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<LocalSolver> {
         if !(tau.is_finite() && tau > 0.0) {
             let want = "a finite number above 0 in certified precision";
-            return Err(Error::BadSetting { name: "tau", want, got: tau.to_string() });
+            return Err(Error::BadSetting {
+                name: "tau",
+                want,
+                got: tau.to_string(),
+            });
         }
         let degrees = &graph.parts().degrees;
         let largest_degree = degrees.iter().copied().fold(0.0, f64::max);
@@ -148,7 +156,11 @@ impl LocalSolver {
     /// A δ that is not a positive number.
     pub(crate) fn with_tolerance(mut self, tolerance: f64) -> Result<LocalSolver> {
         if !(tolerance.is_finite() && tolerance > 0.0) {
-            return Err(Error::BadSetting { name: "tolerance", want: "a positive number", got: tolerance.to_string() });
+            return Err(Error::BadSetting {
+                name: "tolerance",
+                want: "a positive number",
+                got: tolerance.to_string(),
+            });
         }
         self.tolerance = Some(tolerance);
         Ok(self)
@@ -170,38 +182,58 @@ impl LocalSolver {
     /// δ for a prior strength: never more than half of it, so that α stays positive.
     pub fn tolerance(&self, prior_strength: f64) -> f64 {
         let most = SHARE * prior_strength;
-        self.tolerance.unwrap_or(COARSEST * self.source_value).min(most)
+        self.tolerance
+            .unwrap_or(COARSEST * self.source_value)
+            .min(most)
     }
 
     /// Λ = n τ δ/(d + τ), with the mean degree: the touched part of the graph is at most about 1/Λ.
     pub fn regime_number(&self, tolerance: f64) -> f64 {
-        self.graph.n() as f64 * self.tau * tolerance / (self.source_value * (self.mean_degree + self.tau))
+        self.graph.n() as f64 * self.tau * tolerance
+            / (self.source_value * (self.mean_degree + self.tau))
     }
 
     /// Whether local solves to this tolerance cost less than global ones.
     pub fn regime(&self, tolerance: f64) -> Regime {
-        let depth = (self.mean_degree + self.tau) / self.tau * libm::log(self.source_value / tolerance).max(1.0);
+        let depth = (self.mean_degree + self.tau) / self.tau
+            * libm::log(self.source_value / tolerance).max(1.0);
         let pays = depth <= DEPTH * self.regime_number(tolerance).max(1.0);
         // In a small pool the shift, which each label brings along, would be larger than the tolerance.
-        let shift = self.source_value * (self.mean_degree + self.tau) / (self.graph.n() as f64 * self.tau);
-        let small =
-            self.tolerance.is_none() && shift > 2.0 * tolerance && self.graph.parts().component_sizes.len() == 1;
-        if pays && !small { Regime::Local } else { Regime::Global }
+        let shift =
+            self.source_value * (self.mean_degree + self.tau) / (self.graph.n() as f64 * self.tau);
+        let small = self.tolerance.is_none()
+            && shift > 2.0 * tolerance
+            && self.graph.parts().component_sizes.len() == 1;
+        if pays && !small {
+            Regime::Local
+        } else {
+            Regime::Global
+        }
     }
 
     /// How solves are done under a prior strength.
     pub fn solving(&self, prior_strength: f64) -> Solving {
         let tolerance = self.tolerance(prior_strength);
-        Solving { regime: self.regime(tolerance), tolerance, regime_number: self.regime_number(tolerance) }
+        Solving {
+            regime: self.regime(tolerance),
+            tolerance,
+            regime_number: self.regime_number(tolerance),
+        }
     }
 
     /// The column of a source, pushed until its residual times T/ĝ is at most `rho`.
-    pub(crate) fn sparse_column(&self, source: NodeId, rho: f64, control: &Control) -> Result<SparseColumn> {
+    pub(crate) fn sparse_column(
+        &self,
+        source: NodeId,
+        rho: f64,
+        control: &Control,
+    ) -> Result<SparseColumn> {
         control.check()?;
         let lowest = self.lowest(source, control)?;
         let place = self.graph.place(source) as u32;
         // g_l(l) >= 1/(d_l + τ), so this threshold is low enough once the column is scaled.
-        let own = rho / (self.source_value * (self.graph.parts().degrees[place as usize] + self.tau));
+        let own =
+            rho / (self.source_value * (self.graph.parts().degrees[place as usize] + self.tau));
         let mut scratch = self.scratch();
         let Scratch { pusher, residual } = &mut scratch;
         pusher.add(residual, place, (0.0, 1.0), own);
@@ -212,20 +244,32 @@ impl LocalSolver {
             cross += pusher.estimate(i) * r;
             square += r * r;
         }
-        let below = pusher.estimate(place) + cross + square / (2.0 * self.largest_degree + self.tau);
+        let below =
+            pusher.estimate(place) + cross + square / (2.0 * self.largest_degree + self.tau);
         let above = pusher.estimate(place) + cross + square / self.tau;
         let scale = self.source_value / (0.5 * (below + above));
         let (mut places, mut values) = (Vec::with_capacity(pusher.met().len()), Vec::new());
         values.reserve_exact(places.capacity());
         let visited = pusher.drain(|i, estimate, _| {
             places.push(i);
-            values.push((estimate * scale, std::mem::take(&mut residual[i as usize]) * scale));
+            values.push((
+                estimate * scale,
+                std::mem::take(&mut residual[i as usize]) * scale,
+            ));
         });
         self.spare.lock().expect("no holder panics").push(scratch);
         let relative = 0.5 * (above - below) / below;
-        let shift = if below > lowest { lowest / (below - lowest) } else { f64::INFINITY };
+        let shift = if below > lowest {
+            lowest / (below - lowest)
+        } else {
+            f64::INFINITY
+        };
         let absolute = self.source_value * shift * (1.0 + relative) + self.rounding(visited);
-        Ok(SparseColumn { places, values, bound: Bound { absolute, relative } })
+        Ok(SparseColumn {
+            places,
+            values,
+            bound: Bound { absolute, relative },
+        })
     }
 
     /// What f32 weights and f64 arithmetic may add to a column after so many entries were visited.
@@ -242,8 +286,12 @@ impl LocalSolver {
     /// The bound for a label of weight 1 whose column was solved globally: g is right to ε = 1e-9/τ, and its height is at
     /// least b·G b for b = e_l - 1/c, which is at least (1 - 1/c)/(2 d_max + τ), c >= 2.
     pub(crate) fn global_bound(&self) -> f64 {
-        let (error, height) = (1e-9 / self.tau, 0.5 / (2.0 * self.largest_degree + self.tau));
-        self.source_value * (4.0 * error / (height - 2.0 * error).max(f64::MIN_POSITIVE) + self.weight_error())
+        let (error, height) = (
+            1e-9 / self.tau,
+            0.5 / (2.0 * self.largest_degree + self.tau),
+        );
+        self.source_value
+            * (4.0 * error / (height - 2.0 * error).max(f64::MIN_POSITIVE) + self.weight_error())
     }
 
     /// An upper bound for min g_l.
@@ -257,7 +305,11 @@ impl LocalSolver {
             return Ok(mean);
         }
         let (place, slack) = (self.graph.place(source), 1e-9 / self.tau);
-        Ok(self.landmarks(control)?.iter().map(|g| g[place] + slack).fold(mean, f64::min))
+        Ok(self
+            .landmarks(control)?
+            .iter()
+            .map(|g| g[place] + slack)
+            .fold(mean, f64::min))
     }
 
     /// Columns of G of a few places, each the least reached by those before it.
@@ -268,10 +320,19 @@ impl LocalSolver {
         let mut columns: Vec<Vec<f64>> = Vec::new();
         let mut reached = vec![f64::NEG_INFINITY; self.graph.n()];
         while columns.len() < LANDMARKS.min(self.graph.n()) {
-            let by_reach = |a: &usize, b: &usize| reached[*a].total_cmp(&reached[*b]).then(a.cmp(b));
-            let next = (0..self.graph.n()).min_by(by_reach).expect("a graph has nodes");
-            let column = self.solver.greens(&self.graph, self.tau, &[next], &control.quiet())?.remove(0);
-            reached.iter_mut().zip(&column).for_each(|(reached, g)| *reached = reached.max(*g));
+            let by_reach =
+                |a: &usize, b: &usize| reached[*a].total_cmp(&reached[*b]).then(a.cmp(b));
+            let next = (0..self.graph.n())
+                .min_by(by_reach)
+                .expect("a graph has nodes");
+            let column = self
+                .solver
+                .greens(&self.graph, self.tau, &[next], &control.quiet())?
+                .remove(0);
+            reached
+                .iter_mut()
+                .zip(&column)
+                .for_each(|(reached, g)| *reached = reached.max(*g));
             columns.push(column);
         }
         Ok(self.landmarks.get_or_init(|| columns))
@@ -280,7 +341,10 @@ impl LocalSolver {
     fn scratch(&self) -> Scratch {
         let n = self.graph.n();
         let spare = self.spare.lock().expect("no holder panics").pop();
-        spare.unwrap_or_else(|| Scratch { pusher: Pusher::new(n), residual: vec![0.0; n] })
+        spare.unwrap_or_else(|| Scratch {
+            pusher: Pusher::new(n),
+            residual: vec![0.0; n],
+        })
     }
 }
 
@@ -291,8 +355,22 @@ mod tests {
     #[test]
     fn a_bound_by_hand_and_no_bound_at_all() {
         // Estimate 1, off by 0.1 and by a fifth of the exact: exact <= 1.1/0.8, error <= 0.1 + 0.2 · 1.375.
-        assert!((Bound { absolute: 0.1, relative: 0.2 }.at(1.0) - 0.375).abs() < 1e-15);
-        for (absolute, relative) in [(f64::INFINITY, 0.0), (f64::INFINITY, 0.5), (0.0, 1.0), (0.1, 7.0)] {
+        assert!(
+            (Bound {
+                absolute: 0.1,
+                relative: 0.2
+            }
+            .at(1.0)
+                - 0.375)
+                .abs()
+                < 1e-15
+        );
+        for (absolute, relative) in [
+            (f64::INFINITY, 0.0),
+            (f64::INFINITY, 0.5),
+            (0.0, 1.0),
+            (0.1, 7.0),
+        ] {
             assert_eq!(Bound { absolute, relative }.at(1.0), f64::INFINITY);
         }
     }

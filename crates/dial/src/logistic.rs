@@ -45,35 +45,60 @@ impl Logistic {
     /// The probabilities of every class at every point.
     pub(crate) fn scores(&self, given: &Given) -> Vec<Vec<f64>> {
         let (n, k) = (self.points.n(), given.n_classes);
-        let present: Vec<usize> = (0..k).filter(|&c| given.shares.iter().any(|shares| shares[c] > 0.0)).collect();
+        let present: Vec<usize> = (0..k)
+            .filter(|&c| given.shares.iter().any(|shares| shares[c] > 0.0))
+            .collect();
         if present.is_empty() {
             return vec![vec![1.0 / k as f64; n]; k];
         }
         let width = present.len();
         let (weights, intercepts) = self.fit(given, &present);
         let mut all = vec![0.0; n * width];
-        all.par_chunks_mut(CHUNK * width).enumerate().for_each(|(chunk, out)| {
-            for (i, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(width)) {
-                out.copy_from_slice(&intercepts);
-                for (x, weights) in self.points.row(i).iter().zip(weights.chunks_exact(width)) {
-                    out.iter_mut().zip(weights).for_each(|(sum, w)| *sum += x * w);
+        all.par_chunks_mut(CHUNK * width)
+            .enumerate()
+            .for_each(|(chunk, out)| {
+                for (i, out) in (chunk * CHUNK..).zip(out.chunks_exact_mut(width)) {
+                    out.copy_from_slice(&intercepts);
+                    for (x, weights) in self.points.row(i).iter().zip(weights.chunks_exact(width)) {
+                        out.iter_mut()
+                            .zip(weights)
+                            .for_each(|(sum, w)| *sum += x * w);
+                    }
+                    softmax(out);
                 }
-                softmax(out);
-            }
-        });
+            });
         let mut planes = vec![vec![0.0; n]; k];
         for (place, &class) in present.iter().enumerate() {
-            planes[class].iter_mut().enumerate().for_each(|(i, p)| *p = all[i * width + place]);
+            planes[class]
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, p)| *p = all[i * width + place]);
         }
         planes
     }
 
     /// The weights (one row per coordinate) and intercepts of the classes that are present.
     fn fit(&self, given: &Given, present: &[usize]) -> (Vec<f64>, Vec<f64>) {
-        let rows: Vec<&[f64]> = given.nodes.iter().map(|node| self.points.row(node.index())).collect();
-        let gram = rows.iter().flat_map(|x| rows.iter().map(|y| product(x, y))).collect();
-        let target = given.shares.iter().flat_map(|shares| present.iter().map(|&class| shares[class])).collect();
-        let problem = Problem { labels: rows.len(), width: present.len(), gram, target };
+        let rows: Vec<&[f64]> = given
+            .nodes
+            .iter()
+            .map(|node| self.points.row(node.index()))
+            .collect();
+        let gram = rows
+            .iter()
+            .flat_map(|x| rows.iter().map(|y| product(x, y)))
+            .collect();
+        let target = given
+            .shares
+            .iter()
+            .flat_map(|shares| present.iter().map(|&class| shares[class]))
+            .collect();
+        let problem = Problem {
+            labels: rows.len(),
+            width: present.len(),
+            gram,
+            target,
+        };
         let Vector { a, b, .. } = problem.solve();
         let mut weights = vec![0.0; self.points.dim() * present.len()];
         for (row, a) in rows.iter().zip(a.chunks_exact(present.len())) {
@@ -132,14 +157,23 @@ impl Vector {
 
     /// self += factor other.
     fn add(&mut self, factor: f64, other: &Vector) {
-        let parts = [(&mut self.a, &other.a), (&mut self.ga, &other.ga), (&mut self.b, &other.b)];
+        let parts = [
+            (&mut self.a, &other.a),
+            (&mut self.ga, &other.ga),
+            (&mut self.b, &other.b),
+        ];
         for (mine, other) in parts {
-            mine.iter_mut().zip(other).for_each(|(x, y)| *x += factor * y);
+            mine.iter_mut()
+                .zip(other)
+                .for_each(|(x, y)| *x += factor * y);
         }
     }
 
     fn scale(&mut self, factor: f64) {
-        [&mut self.a, &mut self.ga, &mut self.b].into_iter().flatten().for_each(|x| *x *= factor);
+        [&mut self.a, &mut self.ga, &mut self.b]
+            .into_iter()
+            .flatten()
+            .for_each(|x| *x *= factor);
     }
 }
 
@@ -147,7 +181,11 @@ impl Problem {
     /// The minimum.
     fn solve(&self) -> Vector {
         let blank = || vec![0.0; self.labels * self.width];
-        let mut at = Vector { a: blank(), ga: blank(), b: vec![0.0; self.width] };
+        let mut at = Vector {
+            a: blank(),
+            ga: blank(),
+            b: vec![0.0; self.width],
+        };
         let mut gradient = self.gradient(&at);
         let enough = SHRUNK * gradient.dot(&gradient).sqrt();
         let mut memory: Vec<(Vector, Vector, f64)> = Vec::new();
@@ -178,13 +216,17 @@ impl Problem {
     /// The gradient: a + p - y, and Σ_l (p - y) for the intercepts.
     fn gradient(&self, at: &Vector) -> Vector {
         let mut rest = at.ga.clone();
-        for (f, y) in rest.chunks_exact_mut(self.width).zip(self.target.chunks_exact(self.width)) {
+        for (f, y) in rest
+            .chunks_exact_mut(self.width)
+            .zip(self.target.chunks_exact(self.width))
+        {
             f.iter_mut().zip(&at.b).for_each(|(f, b)| *f += b);
             softmax(f);
             f.iter_mut().zip(y).for_each(|(p, y)| *p -= y);
         }
         let mut b = vec![0.0; self.width];
-        rest.chunks_exact(self.width).for_each(|rest| b.iter_mut().zip(rest).for_each(|(sum, r)| *sum += r));
+        rest.chunks_exact(self.width)
+            .for_each(|rest| b.iter_mut().zip(rest).for_each(|(sum, r)| *sum += r));
         let mut ga = self.times_gram(&rest);
         ga.iter_mut().zip(&at.ga).for_each(|(g, f)| *g += f);
         rest.iter_mut().zip(&at.a).for_each(|(r, a)| *r += a);
@@ -193,7 +235,10 @@ impl Problem {
 
     fn times_gram(&self, a: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; a.len()];
-        for (out, row) in out.chunks_exact_mut(self.width).zip(self.gram.chunks_exact(self.labels)) {
+        for (out, row) in out
+            .chunks_exact_mut(self.width)
+            .zip(self.gram.chunks_exact(self.labels))
+        {
             for (g, a) in row.iter().zip(a.chunks_exact(self.width)) {
                 out.iter_mut().zip(a).for_each(|(sum, a)| *sum += g * a);
             }
@@ -203,12 +248,20 @@ impl Problem {
 
     /// Slope and curvature of the objective along a direction, at t.
     fn along(&self, at: &Vector, step: &Vector, t: f64) -> (f64, f64) {
-        let long = step.a.iter().zip(&step.ga).fold(0.0, |sum, (a, ga)| sum + a * ga);
+        let long = step
+            .a
+            .iter()
+            .zip(&step.ga)
+            .fold(0.0, |sum, (a, ga)| sum + a * ga);
         let (mut slope, mut curvature) = (product(&at.a, &step.ga) + t * long, long);
         let mut p = vec![0.0; self.width];
         for l in 0..self.labels {
             let place = l * self.width..(l + 1) * self.width;
-            let (f, df, y) = (&at.ga[place.clone()], &step.ga[place.clone()], &self.target[place]);
+            let (f, df, y) = (
+                &at.ga[place.clone()],
+                &step.ga[place.clone()],
+                &self.target[place],
+            );
             for c in 0..self.width {
                 p[c] = f[c] + at.b[c] + t * (df[c] + step.b[c]);
             }
@@ -227,7 +280,11 @@ impl Problem {
 
     /// A step length at which the slope is at most a tenth of what it was; the first step is measured by the curvature.
     fn how_far(&self, at: &Vector, step: &Vector, slope: f64, first: bool) -> f64 {
-        let mut t = if first { -slope / self.along(at, step, 0.0).1 } else { 1.0 };
+        let mut t = if first {
+            -slope / self.along(at, step, 0.0).1
+        } else {
+            1.0
+        };
         let (mut low, mut high) = (0.0, f64::INFINITY);
         for _ in 0..30 {
             let (here, curvature) = self.along(at, step, t);
@@ -240,8 +297,16 @@ impl Problem {
                 high = t
             }
             let newton = t - here / curvature;
-            let halved = if high < f64::INFINITY { 0.5 * (low + high) } else { 2.0 * t };
-            t = if newton > low && newton < high { newton } else { halved };
+            let halved = if high < f64::INFINITY {
+                0.5 * (low + high)
+            } else {
+                2.0 * t
+            };
+            t = if newton > low && newton < high {
+                newton
+            } else {
+                halved
+            };
         }
         t
     }

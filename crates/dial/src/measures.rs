@@ -40,7 +40,11 @@ pub struct Tally {
 impl Tally {
     /// Nothing counted yet.
     pub fn new(n_classes: usize) -> Tally {
-        Tally { classes: vec![(0, 0); n_classes], bins: [(0, 0, 0.0); BINS], squares: 0.0 }
+        Tally {
+            classes: vec![(0, 0); n_classes],
+            bins: [(0, 0, 0.0); BINS],
+            squares: 0.0,
+        }
     }
 
     /// Counts an item: its probabilities (of any scale), the class it was taken for, and its class.
@@ -59,15 +63,26 @@ impl Tally {
             let gap = a / total - f64::from(u8::from(c == class));
             gap * gap
         };
-        self.squares += alpha.iter().enumerate().map(square).fold(0.0, |sum, s| sum + s);
+        self.squares += alpha
+            .iter()
+            .enumerate()
+            .map(square)
+            .fold(0.0, |sum, s| sum + s);
     }
 
     /// What was counted, in three numbers.
     pub fn measures(&self) -> Measures {
-        let present: Vec<f64> =
-            self.classes.iter().filter(|c| c.1 > 0).map(|&(right, all)| right as f64 / all as f64).collect();
+        let present: Vec<f64> = self
+            .classes
+            .iter()
+            .filter(|c| c.1 > 0)
+            .map(|&(right, all)| right as f64 / all as f64)
+            .collect();
         let all: usize = self.classes.iter().map(|c| c.1).sum();
-        let gaps = self.bins.iter().map(|&(right, _, stated)| (right as f64 - stated).abs());
+        let gaps = self
+            .bins
+            .iter()
+            .map(|&(right, _, stated)| (right as f64 - stated).abs());
         Measures {
             balanced_accuracy: present.iter().sum::<f64>() / present.len() as f64,
             calibration_error: gaps.fold(0.0, |sum, gap| sum + gap) / all as f64,
@@ -88,7 +103,12 @@ mod tests {
         tally.add(&[3.0, 1.0, 0.0], 0, 1); // wrong, stated 3/4, squares 9/16 + 9/16
         tally.add(&[0.0, 5.0, 0.0], 1, 1); // right, stated 1, squares 0
         tally.add(&[1.0, 0.0, 1.0], 0, 0); // right, stated 1/2, squares 1/4 + 1/4
-        let Measures { balanced_accuracy, calibration_error, brier, .. } = tally.measures();
+        let Measures {
+            balanced_accuracy,
+            calibration_error,
+            brier,
+            ..
+        } = tally.measures();
         // Classes 0 and 1 occur: 2/2 and 1/2.
         assert_eq!(balanced_accuracy, 0.75);
         // Bins: 3/4 holds 2 items, 1 right, stated 3/2: gap 1/2; 1/2 holds one right: gap 1/2; 1 holds one right: gap 0.

@@ -75,9 +75,16 @@ const REMEMBERED: usize = 2 << 20;
 
 impl<'a> Merged<'a> {
     /// No classes yet. The kernel must have a local solver.
-    pub(crate) fn new(kernel: Arc<dyn Propagation + 'a>, columns_kept: usize, prior_strength: f64) -> Merged<'a> {
+    pub(crate) fn new(
+        kernel: Arc<dyn Propagation + 'a>,
+        columns_kept: usize,
+        prior_strength: f64,
+    ) -> Merged<'a> {
         let n = kernel.n();
-        let tolerance = kernel.local().expect("a kernel with a local solver").tolerance(prior_strength);
+        let tolerance = kernel
+            .local()
+            .expect("a kernel with a local solver")
+            .tolerance(prior_strength);
         Merged {
             kernel,
             field: DirichletField::new(n, 0, prior_strength),
@@ -85,7 +92,11 @@ impl<'a> Merged<'a> {
             terms: Vec::new(),
             sums: Vec::new(),
             tolerance,
-            cache: Cache { columns: HashMap::new(), made: VecDeque::new(), kept: columns_kept.min(4 * BLOCK) },
+            cache: Cache {
+                columns: HashMap::new(),
+                made: VecDeque::new(),
+                kept: columns_kept.min(4 * BLOCK),
+            },
             pusher: Pusher::new(n),
             count: 0,
             remembered: 0,
@@ -113,15 +124,24 @@ impl<'a> Merged<'a> {
     /// The bound on the evidence of a class.
     pub(crate) fn bound(&self, plane: usize) -> Bound {
         let bound = self.sums[plane].bound;
-        Bound { absolute: bound.absolute + self.tolerance, ..bound }
+        Bound {
+            absolute: bound.absolute + self.tolerance,
+            ..bound
+        }
     }
 
     /// Brings the field to these classes and terms, or leaves it as it was.
-    pub(crate) fn follow(&mut self, classes: &[ClassId], terms: &[Vec<Term>], control: &Control) -> Result<()> {
+    pub(crate) fn follow(
+        &mut self,
+        classes: &[ClassId],
+        terms: &[Vec<Term>],
+        control: &Control,
+    ) -> Result<()> {
         let before = (self.classes.clone(), self.terms.clone());
         let went = self.go_to(classes, terms, control);
         if went.is_err() {
-            self.go_to(&before.0, &before.1, &Control::new()).expect("what was reached before can be reached again");
+            self.go_to(&before.0, &before.1, &Control::new())
+                .expect("what was reached before can be reached again");
         }
         went
     }
@@ -132,15 +152,22 @@ impl<'a> Merged<'a> {
         }
         if classes != self.classes {
             self.changed = None;
-            let empty =
-                || ClassSum { residual: vec![0.0; self.kernel.n()], bound: Bound::default(), steps: VecDeque::new() };
+            let empty = || ClassSum {
+                residual: vec![0.0; self.kernel.n()],
+                bound: Bound::default(),
+                steps: VecDeque::new(),
+            };
             self.sums.resize_with(classes.len(), empty);
             self.terms.resize(classes.len(), Vec::new());
             self.field.resize_classes(classes.len());
             self.classes = classes.to_vec();
         }
         for (plane, terms) in terms.iter().enumerate() {
-            let common = self.terms[plane].iter().zip(terms).take_while(|(old, new)| old == new).count();
+            let common = self.terms[plane]
+                .iter()
+                .zip(terms)
+                .take_while(|(old, new)| old == new)
+                .count();
             self.rewind(plane, common);
             for block in terms[self.terms[plane].len()..].chunks(BLOCK) {
                 self.fetch(block, control)?;
@@ -157,7 +184,10 @@ impl<'a> Merged<'a> {
             self.forget(plane);
         }
         while self.terms[plane].len() > count {
-            let step = self.sums[plane].steps.pop_back().expect("as many steps as terms to take back");
+            let step = self.sums[plane]
+                .steps
+                .pop_back()
+                .expect("as many steps as terms to take back");
             self.terms[plane].pop();
             self.remembered -= step.before.len();
             self.sums[plane].bound = step.bound;
@@ -176,7 +206,11 @@ impl<'a> Merged<'a> {
             return;
         }
         let sum = &mut self.sums[plane];
-        self.remembered -= sum.steps.iter().map(|step| step.before.len()).sum::<usize>();
+        self.remembered -= sum
+            .steps
+            .iter()
+            .map(|step| step.before.len())
+            .sum::<usize>();
         (sum.bound, sum.steps) = (Bound::default(), VecDeque::new());
         sum.residual = vec![0.0; self.kernel.n()];
         self.terms[plane].clear();
@@ -189,9 +223,14 @@ impl<'a> Merged<'a> {
         let column = Arc::clone(&self.cache.columns[&node]);
         let rho = self.tolerance * self.local().tau();
         let local = self.kernel.local().expect("a kernel with a local solver");
-        let ClassSum { residual, bound, steps } = &mut self.sums[plane];
+        let ClassSum {
+            residual,
+            bound,
+            steps,
+        } = &mut self.sums[plane];
         for (&place, &(x, r)) in column.places.iter().zip(&column.values) {
-            self.pusher.add(residual, place, (weight * x, weight * r), rho);
+            self.pusher
+                .add(residual, place, (weight * x, weight * r), rho);
         }
         self.pusher.run(local.graph(), local.tau(), rho, residual);
         let mut before = Vec::with_capacity(self.pusher.met().len());
@@ -210,7 +249,11 @@ impl<'a> Merged<'a> {
         bound.absolute += weight * column.bound.absolute + local.rounding(visited);
         bound.relative = bound.relative.max(column.bound.relative);
         self.remembered += before.len();
-        steps.push_back(Step { number: self.count, bound: old_bound, before });
+        steps.push_back(Step {
+            number: self.count,
+            bound: old_bound,
+            before,
+        });
         self.count += 1;
         self.terms[plane].push((node, weight));
         self.trim_steps();
@@ -219,8 +262,13 @@ impl<'a> Merged<'a> {
     /// Drops the oldest memories beyond the number to keep.
     fn trim_steps(&mut self) {
         while self.remembered > REMEMBERED {
-            let oldest = |sum: &&mut ClassSum| sum.steps.front().map_or(u64::MAX, |step| step.number);
-            let sum = self.sums.iter_mut().min_by_key(oldest).expect("somebody remembers");
+            let oldest =
+                |sum: &&mut ClassSum| sum.steps.front().map_or(u64::MAX, |step| step.number);
+            let sum = self
+                .sums
+                .iter_mut()
+                .min_by_key(oldest)
+                .expect("somebody remembers");
             self.remembered -= sum.steps.pop_front().map_or(0, |step| step.before.len());
         }
     }
@@ -263,16 +311,23 @@ impl<'a> Merged<'a> {
     pub(crate) fn belief(&self, control: &Control) -> Result<DirichletField> {
         let mut field = self.field.clone();
         let local = self.local();
-        let planes: Vec<usize> = (0..self.sums.len()).filter(|&plane| !self.terms[plane].is_empty()).collect();
-        let sides: Vec<&[f64]> = planes.iter().map(|&plane| &*self.sums[plane].residual).collect();
-        local.global().solve_each(local.graph(), local.tau(), &sides, control, |side, rest| {
-            for (place, node) in local.graph().parts().order.iter().enumerate() {
-                let node = NodeId(*node);
-                let evidence = self.field.plane(planes[side])[node.index()] + rest(place);
-                // The exact evidence is not negative.
-                field.set_at(planes[side], node, evidence.max(0.0));
-            }
-        })?;
+        let planes: Vec<usize> = (0..self.sums.len())
+            .filter(|&plane| !self.terms[plane].is_empty())
+            .collect();
+        let sides: Vec<&[f64]> = planes
+            .iter()
+            .map(|&plane| &*self.sums[plane].residual)
+            .collect();
+        local
+            .global()
+            .solve_each(local.graph(), local.tau(), &sides, control, |side, rest| {
+                for (place, node) in local.graph().parts().order.iter().enumerate() {
+                    let node = NodeId(*node);
+                    let evidence = self.field.plane(planes[side])[node.index()] + rest(place);
+                    // The exact evidence is not negative.
+                    field.set_at(planes[side], node, evidence.max(0.0));
+                }
+            })?;
         Ok(field)
     }
 }

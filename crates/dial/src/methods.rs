@@ -84,7 +84,13 @@ impl fmt::Display for Method {
         match self {
             Method::Score(score, ModelName::Dirichlet) => write!(f, "{score}"),
             Method::Score(score, model) => write!(f, "{score}@{model}"),
-            other => f.write_str(NAMED.iter().find(|(method, _)| method == other).expect("every method has a word").1),
+            other => f.write_str(
+                NAMED
+                    .iter()
+                    .find(|(method, _)| method == other)
+                    .expect("every method has a word")
+                    .1,
+            ),
         }
     }
 }
@@ -96,7 +102,9 @@ impl FromStr for Method {
         if let Some((method, _)) = NAMED.iter().find(|(_, name)| *name == word) {
             return Ok(*method);
         }
-        let (name, model) = word.split_once('@').unwrap_or((word, ModelName::Dirichlet.word()));
+        let (name, model) = word
+            .split_once('@')
+            .unwrap_or((word, ModelName::Dirichlet.word()));
         let score: Score = name.parse().map_err(|_| Error::BadSetting {
             name: "acquisition",
             want: "one of auto, variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
@@ -107,7 +115,11 @@ impl FromStr for Method {
         let model: ModelName = model.parse()?;
         if model != ModelName::Dirichlet && matches!(score, Score::Variance | Score::Random) {
             let want = "a model for margin, margin-range, entropy, least-confidence or norm only";
-            return Err(Error::BadSetting { name: "acquisition", want, got: word.to_string() });
+            return Err(Error::BadSetting {
+                name: "acquisition",
+                want,
+                got: word.to_string(),
+            });
         }
         Ok(Method::Score(score, model))
     }
@@ -140,7 +152,9 @@ fn made<T>(slot: &Made<T>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         return Ok(Arc::clone(found));
     }
     let fresh = Arc::new(make()?);
-    Ok(Arc::clone(slot.lock().expect("no holder panics").get_or_insert(fresh)))
+    Ok(Arc::clone(
+        slot.lock().expect("no holder panics").get_or_insert(fresh),
+    ))
 }
 
 impl<'a> Workbench<'a> {
@@ -180,9 +194,21 @@ impl<'a> Workbench<'a> {
         eigenpairs: usize,
         control: &Control,
     ) -> Result<Workbench<'a>> {
-        let neighbours = Arc::new(Neighbours::exact(features, k, metric, ZeroVectors::Error, control)?);
+        let neighbours = Arc::new(Neighbours::exact(
+            features,
+            k,
+            metric,
+            ZeroVectors::Error,
+            control,
+        )?);
         let graph = Arc::new(Graph::new(&neighbours, kernel, control)?);
-        Ok(Workbench::new(features, metric, Some(neighbours), graph, eigenpairs))
+        Ok(Workbench::new(
+            features,
+            metric,
+            Some(neighbours),
+            graph,
+            eigenpairs,
+        ))
     }
 
     /// The graph.
@@ -192,18 +218,27 @@ impl<'a> Workbench<'a> {
 
     /// Poisson propagation.
     pub fn poisson(&self, tau: f64) -> Result<Arc<Poisson>> {
-        let find = |all: &[(f64, Arc<Poisson>)]| all.iter().find(|(t, _)| *t == tau).map(|(_, p)| Arc::clone(p));
+        let find = |all: &[(f64, Arc<Poisson>)]| {
+            all.iter()
+                .find(|(t, _)| *t == tau)
+                .map(|(_, p)| Arc::clone(p))
+        };
         if let Some(found) = find(&self.poisson.lock().expect("no holder panics")) {
             return Ok(found);
         }
         let fresh = Arc::new(Poisson::new(Arc::clone(&self.graph), tau)?);
-        self.poisson.lock().expect("no holder panics").push((tau, Arc::clone(&fresh)));
+        self.poisson
+            .lock()
+            .expect("no holder panics")
+            .push((tau, Arc::clone(&fresh)));
         Ok(fresh)
     }
 
     /// The lowest eigenpairs of the normalised Laplacian.
     pub fn pairs(&self, control: &Control) -> Result<Arc<Eigenpairs>> {
-        made(&self.pairs, || Eigenpairs::normalized(&self.graph, self.eigenpairs, control))
+        made(&self.pairs, || {
+            Eigenpairs::normalized(&self.graph, self.eigenpairs, control)
+        })
     }
 
     /// Start values of full VOpt and Σ-Opt.
@@ -215,10 +250,22 @@ impl<'a> Workbench<'a> {
     pub fn land(&self, control: &Control) -> Result<Arc<Land>> {
         let Some(neighbours) = &self.neighbours else {
             let want = "another one with a graph from a file: this one reads distances";
-            return Err(Error::BadSetting { name: "acquisition or model", want, got: "land".into() });
+            return Err(Error::BadSetting {
+                name: "acquisition or model",
+                want,
+                got: "land".into(),
+            });
         };
         let pairs = self.pairs(control)?;
-        made(&self.land, || Land::new(neighbours, &self.graph, &pairs, LandOptions::default(), control))
+        made(&self.land, || {
+            Land::new(
+                neighbours,
+                &self.graph,
+                &pairs,
+                LandOptions::default(),
+                control,
+            )
+        })
     }
 
     /// The rows as points of the metric.
@@ -249,8 +296,11 @@ impl<'a> Workbench<'a> {
     /// # Errors
     /// Dirichlet Learning, which is the field of a session and no model of its own; or what making it may fail with.
     pub fn model(&self, name: ModelName, control: &Control) -> Result<Arc<Model<'a>>> {
-        let find =
-            |all: &[(ModelName, Arc<Model<'a>>)]| all.iter().find(|(n, _)| *n == name).map(|(_, m)| Arc::clone(m));
+        let find = |all: &[(ModelName, Arc<Model<'a>>)]| {
+            all.iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, m)| Arc::clone(m))
+        };
         if let Some(found) = find(&self.models.lock().expect("no holder panics")) {
             return Ok(found);
         }
@@ -258,7 +308,11 @@ impl<'a> Workbench<'a> {
         let fresh = Arc::new(match name {
             ModelName::Dirichlet => {
                 let want = "one of laplace, poisson, reweighted, nearest, land, logistic here";
-                return Err(Error::BadSetting { name: "model", want, got: name.to_string() });
+                return Err(Error::BadSetting {
+                    name: "model",
+                    want,
+                    got: name.to_string(),
+                });
             }
             ModelName::Laplace => Model::laplace(graph),
             ModelName::Poisson => Model::poisson(graph),
@@ -267,10 +321,17 @@ impl<'a> Workbench<'a> {
             ModelName::Logistic => Model::logistic(self.features, self.metric)?,
             ModelName::Land => {
                 let land = self.land(control)?;
-                Model::from_classes(ModelName::Land, graph.n(), Arc::new(move |labels| land.classes(labels)))
+                Model::from_classes(
+                    ModelName::Land,
+                    graph.n(),
+                    Arc::new(move |labels| land.classes(labels)),
+                )
             }
         });
-        self.models.lock().expect("no holder panics").push((name, Arc::clone(&fresh)));
+        self.models
+            .lock()
+            .expect("no holder panics")
+            .push((name, Arc::clone(&fresh)));
         Ok(fresh)
     }
 
@@ -282,20 +343,35 @@ impl<'a> Workbench<'a> {
         control: &Control,
     ) -> Result<Arc<dyn Acquisition + 'a>> {
         let spectral = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
-            Ok(Arc::new(SpectralOptimal::new(self.pairs(control)?, criterion)))
+            Ok(Arc::new(SpectralOptimal::new(
+                self.pairs(control)?,
+                criterion,
+            )))
         };
         let full = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
-            Ok(Arc::new(FullOptimal::new(&self.graph, self.moments(control)?, criterion)))
+            Ok(Arc::new(FullOptimal::new(
+                &self.graph,
+                self.moments(control)?,
+                criterion,
+            )))
         };
         match method {
             Method::Auto => Ok(Arc::new(Doubt::new(Arc::clone(kernel), control)?)),
             Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
-            Method::Score(score, model) => Ok(Arc::new(ScoreOf::new(score, self.model(model, control)?)?)),
+            Method::Score(score, model) => {
+                Ok(Arc::new(ScoreOf::new(score, self.model(model, control)?)?))
+            }
             Method::VOpt => spectral(Criterion::Vopt),
             Method::SigmaOpt => spectral(Criterion::SigmaOpt),
             Method::McVOpt => {
-                let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(&self.graph))))?;
-                Ok(Arc::new(ModelChange::new(self.pairs(control)?, Arc::new(margin))))
+                let margin = ScoreOf::new(
+                    Score::Margin,
+                    Arc::new(Model::laplace(Arc::clone(&self.graph))),
+                )?;
+                Ok(Arc::new(ModelChange::new(
+                    self.pairs(control)?,
+                    Arc::new(margin),
+                )))
             }
             Method::VOptFull => full(Criterion::Vopt),
             Method::SigmaOptFull => full(Criterion::SigmaOpt),
@@ -304,7 +380,9 @@ impl<'a> Workbench<'a> {
             Method::TypiClust => Ok(Arc::new(TypiClust::new(self.clusterings(control)?))),
             Method::ProbCover => Ok(Arc::new(ProbCover::new(self.clusterings(control)?))),
             Method::MaxHerding => Ok(Arc::new(MaxHerding::new(self.distances(control)?))),
-            Method::UncertaintyHerding => Ok(Arc::new(UncertaintyHerding::new(self.distances(control)?))),
+            Method::UncertaintyHerding => {
+                Ok(Arc::new(UncertaintyHerding::new(self.distances(control)?)))
+            }
             Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(Arc::clone(&self.graph)))),
         }
     }
@@ -316,15 +394,34 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        let words = ["variance", "margin", "margin@laplace", "norm@reweighted", "entropy@logistic"];
+        let words = [
+            "variance",
+            "margin",
+            "margin@laplace",
+            "norm@reweighted",
+            "entropy@logistic",
+        ];
         for word in words.into_iter().chain(NAMED.map(|(_, word)| word)) {
             assert_eq!(word.parse::<Method>().unwrap().to_string(), word);
         }
         // The refusal names all there is.
         let refusal = "nobody".parse::<Method>().unwrap_err().to_string();
-        assert!(NAMED.iter().all(|(_, word)| refusal.contains(word)), "{refusal}");
-        assert_eq!("margin@dirichlet".parse::<Method>().unwrap().to_string(), "margin");
-        for word in ["vopt@laplace", "k-centre@laplace", "variance@laplace", "margin@nobody", "", "@"] {
+        assert!(
+            NAMED.iter().all(|(_, word)| refusal.contains(word)),
+            "{refusal}"
+        );
+        assert_eq!(
+            "margin@dirichlet".parse::<Method>().unwrap().to_string(),
+            "margin"
+        );
+        for word in [
+            "vopt@laplace",
+            "k-centre@laplace",
+            "variance@laplace",
+            "margin@nobody",
+            "",
+            "@",
+        ] {
             assert!(word.parse::<Method>().is_err(), "{word}");
         }
     }

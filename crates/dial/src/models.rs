@@ -99,13 +99,18 @@ impl ClassScores {
 
     /// Writes a function of the scores of every node.
     pub fn map(&self, out: &mut [f64], score: impl Fn(&[f64]) -> f64 + Sync) {
-        out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
-            let mut scores = vec![0.0; self.planes.len()];
-            for (node, out) in (chunk * CHUNK..).zip(out) {
-                scores.iter_mut().zip(&self.planes).for_each(|(score, plane)| *score = plane[node]);
-                *out = score(&scores);
-            }
-        });
+        out.par_chunks_mut(CHUNK)
+            .enumerate()
+            .for_each(|(chunk, out)| {
+                let mut scores = vec![0.0; self.planes.len()];
+                for (node, out) in (chunk * CHUNK..).zip(out) {
+                    scores
+                        .iter_mut()
+                        .zip(&self.planes)
+                        .for_each(|(score, plane)| *score = plane[node]);
+                    *out = score(&scores);
+                }
+            });
     }
 }
 
@@ -114,35 +119,53 @@ const CHUNK: usize = 1024;
 impl<'a> Model<'a> {
     /// Laplace learning.
     pub fn laplace(graph: Arc<Graph>) -> Model<'a> {
-        Model { name: ModelName::Laplace, kind: Kind::Graph(Solver::new(graph)) }
+        Model {
+            name: ModelName::Laplace,
+            kind: Kind::Graph(Solver::new(graph)),
+        }
     }
 
     /// Poisson learning.
     pub fn poisson(graph: Arc<Graph>) -> Model<'a> {
-        Model { name: ModelName::Poisson, kind: Kind::Graph(Solver::new(graph)) }
+        Model {
+            name: ModelName::Poisson,
+            kind: Kind::Graph(Solver::new(graph)),
+        }
     }
 
     /// Poisson-reweighted Laplace learning.
     pub fn reweighted(graph: Arc<Graph>) -> Model<'a> {
-        Model { name: ModelName::Reweighted, kind: Kind::Graph(Solver::new(graph)) }
+        Model {
+            name: ModelName::Reweighted,
+            kind: Kind::Graph(Solver::new(graph)),
+        }
     }
 
     /// The nearest labelled item. Rows of length zero under cosine are as far from everything as can be.
     pub fn nearest(features: Features<'a>, metric: Metric) -> Result<Model<'a>> {
         let space = Space::new(features, metric, ZeroVectors::Isolate)?;
-        Ok(Model { name: ModelName::Nearest, kind: Kind::Nearest(space) })
+        Ok(Model {
+            name: ModelName::Nearest,
+            kind: Kind::Nearest(space),
+        })
     }
 
     /// Logistic regression on standardised features, the "linear probe". Under cosine the rows are scaled to length 1
     /// first, and rows of length zero stand at the origin.
     pub fn logistic(features: Features<'a>, metric: Metric) -> Result<Model<'a>> {
         let points = Points::new(features, metric)?.standardised();
-        Ok(Model { name: ModelName::Logistic, kind: Kind::Logistic(Logistic::new(points)) })
+        Ok(Model {
+            name: ModelName::Logistic,
+            kind: Kind::Logistic(Logistic::new(points)),
+        })
     }
 
     /// A classifier that gives classes, not scores: the class has 1, the others 0; without a class all have 1/K.
     pub fn from_classes(name: ModelName, n: usize, classes: Arc<Classes>) -> Model<'a> {
-        Model { name, kind: Kind::Classes(n, classes) }
+        Model {
+            name,
+            kind: Kind::Classes(n, classes),
+        }
     }
 
     /// Which classifier this is.
@@ -176,13 +199,21 @@ fn nearest(space: &Space<'_>, labels: &[Vec<Term>]) -> Vec<Vec<f64>> {
     let mut planes = vec![vec![0.0; n]; k];
     for (plane, terms) in planes.iter_mut().zip(labels) {
         let distance = |i: usize| {
-            let squares = terms.iter().map(|(l, _)| space.squared_distance(i, l.index()));
+            let squares = terms
+                .iter()
+                .map(|(l, _)| space.squared_distance(i, l.index()));
             squares.fold(f64::INFINITY, f64::min).sqrt()
         };
-        plane.par_iter_mut().enumerate().for_each(|(i, d)| *d = distance(i));
+        plane
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(i, d)| *d = distance(i));
     }
     for i in 0..n {
-        let least = planes.iter().map(|plane| plane[i]).fold(f64::INFINITY, f64::min);
+        let least = planes
+            .iter()
+            .map(|plane| plane[i])
+            .fold(f64::INFINITY, f64::min);
         for plane in &mut planes {
             plane[i] = match plane[i] {
                 _ if least == f64::INFINITY => 1.0 / k as f64,
@@ -199,7 +230,9 @@ fn one_hot(n: usize, k: usize, classes: &[Option<usize>]) -> Vec<Vec<f64>> {
     for (i, class) in classes.iter().enumerate() {
         match class {
             Some(class) => planes[*class][i] = 1.0,
-            None => planes.iter_mut().for_each(|plane| plane[i] = 1.0 / k as f64),
+            None => planes
+                .iter_mut()
+                .for_each(|plane| plane[i] = 1.0 / k as f64),
         }
     }
     planes
@@ -220,7 +253,11 @@ impl<'a> ScoreOf<'a> {
     pub fn new(score: Score, model: Arc<Model<'a>>) -> Result<ScoreOf<'a>> {
         if score.of_classes(&[1.0, 0.0]).is_none() {
             let want = "margin, margin-range, entropy, least-confidence or norm of a model";
-            return Err(Error::BadSetting { name: "acquisition", want, got: format!("{score}@{}", model.name()) });
+            return Err(Error::BadSetting {
+                name: "acquisition",
+                want,
+                got: format!("{score}@{}", model.name()),
+            });
         }
         Ok(ScoreOf { score, model })
     }
@@ -233,7 +270,11 @@ impl Acquisition for ScoreOf<'_> {
             return Ok(());
         }
         let scores = self.model.scores(now.labels, &now.control())?;
-        scores.map(out, |scores| self.score.of_classes(scores).expect("checked when it was made"));
+        scores.map(out, |scores| {
+            self.score
+                .of_classes(scores)
+                .expect("checked when it was made")
+        });
         Ok(())
     }
 }

@@ -88,7 +88,12 @@ impl Neighbours {
             Some(bytes) => byte_search::search(bytes, k, control)?,
             None => search(&space, k, control)?,
         };
-        Ok(Neighbours { k, ids, squared: Squared::Wide(squared), isolated: space.isolated })
+        Ok(Neighbours {
+            k,
+            ids,
+            squared: Squared::Wide(squared),
+            isolated: space.isolated,
+        })
     }
 
     /// Number of neighbours of each node.
@@ -121,8 +126,18 @@ impl Neighbours {
     }
 
     /// The result of another search: k ids of every row, nearest first, with their squared distances.
-    pub(crate) fn from_parts(k: usize, ids: Vec<u32>, squared: Squared, isolated: Vec<bool>) -> Neighbours {
-        Neighbours { k, ids, squared, isolated }
+    pub(crate) fn from_parts(
+        k: usize,
+        ids: Vec<u32>,
+        squared: Squared,
+        isolated: Vec<bool>,
+    ) -> Neighbours {
+        Neighbours {
+            k,
+            ids,
+            squared,
+            isolated,
+        }
     }
 }
 
@@ -131,7 +146,9 @@ fn bytes_of(features: Features<'_>, metric: Metric) -> Option<Bytes> {
     if metric != Metric::Euclidean || !screen_bytes::is_fast() {
         return None;
     }
-    Bytes::new(features.n(), features.dim(), |row, column| features.get(row, column))
+    Bytes::new(features.n(), features.dim(), |row, column| {
+        features.get(row, column)
+    })
 }
 
 /// The ids of the k nearest rows of every row, and their squared distances.
@@ -139,15 +156,15 @@ fn search(space: &Space<'_>, k: usize, control: &Control) -> Result<(Vec<u32>, V
     let (screen, n) = (space.screen(), space.features.n());
     let (mut ids, mut squared) = (vec![u32::MAX; n * k], vec![f64::INFINITY; n * k]);
     control.start("finding neighbours", n);
-    ids.par_chunks_mut(QUERIES * k).zip(squared.par_chunks_mut(QUERIES * k)).enumerate().try_for_each_init(
-        screen::Tile::new,
-        |tile, (block, (ids, squared))| {
+    ids.par_chunks_mut(QUERIES * k)
+        .zip(squared.par_chunks_mut(QUERIES * k))
+        .enumerate()
+        .try_for_each_init(screen::Tile::new, |tile, (block, (ids, squared))| {
             let first = block * QUERIES;
             let rows = ids.len() / k;
             search_block(space, &screen, first..first + rows, k, tile, (ids, squared));
             control.advance(rows)
-        },
-    )?;
+        })?;
     control.finish();
     Ok((ids, squared))
 }
@@ -172,7 +189,10 @@ fn search_block(
             }
         }
     }
-    for (list, (ids, squared)) in shortlists.iter_mut().zip(ids.chunks_mut(k).zip(squared.chunks_mut(k))) {
+    for (list, (ids, squared)) in shortlists
+        .iter_mut()
+        .zip(ids.chunks_mut(k).zip(squared.chunks_mut(k)))
+    {
         for (slot, (distance, id)) in list.exact(space).into_iter().enumerate() {
             (ids[slot], squared[slot]) = (id, distance);
         }
@@ -202,14 +222,29 @@ const CROWD: usize = 8192;
 impl Shortlist {
     fn new(row: usize, k: usize) -> Shortlist {
         let room = 4 * k + 64;
-        Shortlist { row, k, bar: f64::NEG_INFINITY, kept: Vec::with_capacity(room), room }
+        Shortlist {
+            row,
+            k,
+            bar: f64::NEG_INFINITY,
+            kept: Vec::with_capacity(room),
+            room,
+        }
     }
 
     /// Looks through the products of this row with a block of candidates.
-    fn take(&mut self, space: &Space<'_>, screen: &Screen, block: std::ops::Range<usize>, products: &[f32]) {
+    fn take(
+        &mut self,
+        space: &Space<'_>,
+        screen: &Screen,
+        block: std::ops::Range<usize>,
+        products: &[f32],
+    ) {
         let reach = screen.bound(self.row, screen.largest_norm(block.clone()));
         let mut threshold = screen::below(self.bar - reach);
-        for (offset, chunk) in (0..).step_by(screen::LANES).zip(products.chunks(screen::LANES)) {
+        for (offset, chunk) in (0..)
+            .step_by(screen::LANES)
+            .zip(products.chunks(screen::LANES))
+        {
             if !screen::any_reaches(chunk, threshold) {
                 continue;
             }
@@ -228,7 +263,11 @@ impl Shortlist {
         if h + bound < self.bar {
             return;
         }
-        self.kept.push(Candidate { lower: h - bound, upper: h + bound, id: id as u32 });
+        self.kept.push(Candidate {
+            lower: h - bound,
+            upper: h + bound,
+            id: id as u32,
+        });
         if self.kept.len() >= self.room {
             self.compress(space, screen);
         }
@@ -236,7 +275,9 @@ impl Shortlist {
 
     /// Raises the bar to the k-th largest lower bound and drops whatever cannot reach it.
     fn compress(&mut self, space: &Space<'_>, screen: &Screen) {
-        let (_, kth, _) = self.kept.select_nth_unstable_by(self.k - 1, |a, b| b.lower.total_cmp(&a.lower));
+        let (_, kth, _) = self
+            .kept
+            .select_nth_unstable_by(self.k - 1, |a, b| b.lower.total_cmp(&a.lower));
         self.bar = self.bar.max(kth.lower);
         let bar = self.bar;
         self.kept.retain(|candidate| candidate.upper >= bar);
@@ -256,7 +297,11 @@ impl Shortlist {
             .map(|(distance, id)| {
                 let h = screen.product_at(self.row, distance);
                 let slack = screen.bound(self.row, screen.norm(id as usize));
-                Candidate { lower: h - slack, upper: h + slack, id }
+                Candidate {
+                    lower: h - slack,
+                    upper: h + slack,
+                    id,
+                }
             })
             .collect();
         self.room = 4 * self.k + 64;
@@ -264,8 +309,11 @@ impl Shortlist {
 
     /// The k nearest among the kept, by squared distance in f64 and node id.
     fn exact(&self, space: &Space<'_>) -> Vec<(f64, u32)> {
-        let mut ranked: Vec<(f64, u32)> =
-            self.kept.iter().map(|c| (space.squared_distance(self.row, c.id as usize), c.id)).collect();
+        let mut ranked: Vec<(f64, u32)> = self
+            .kept
+            .iter()
+            .map(|c| (space.squared_distance(self.row, c.id as usize), c.id))
+            .collect();
         let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         if ranked.len() > self.k {
             ranked.select_nth_unstable_by(self.k - 1, order);
@@ -279,9 +327,17 @@ impl Shortlist {
 /// Refuses a k of 0, and pools too small for k (I8).
 pub(crate) fn check_k(k: usize, n: usize) -> Result<()> {
     if k == 0 {
-        return Err(Error::BadSetting { name: "k", want: "at least 1", got: "0".into() });
+        return Err(Error::BadSetting {
+            name: "k",
+            want: "at least 1",
+            got: "0".into(),
+        });
     }
-    if k >= n { Err(Error::TooFewItems { k, n }) } else { Ok(()) }
+    if k >= n {
+        Err(Error::TooFewItems { k, n })
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

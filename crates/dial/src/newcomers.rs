@@ -40,29 +40,45 @@ impl Newcomers {
         control: &Control,
     ) -> Result<Newcomers> {
         if pool.dim() != new.dim() {
-            let text = format!("the new rows have {} columns and those of the pool {}", new.dim(), pool.dim());
+            let text = format!(
+                "the new rows have {} columns and those of the pool {}",
+                new.dim(),
+                pool.dim()
+            );
             return Err(Error::Shape(text));
         }
         let scale = |features: Features<'_>, row: usize| match metric {
             Metric::Euclidean => 1.0,
             Metric::Cosine => 1.0 / features.norm(row),
         };
-        let zero: Vec<usize> = (0..new.n()).filter(|&row| !scale(new, row).is_finite()).collect();
+        let zero: Vec<usize> = (0..new.n())
+            .filter(|&row| !scale(new, row).is_finite())
+            .collect();
         if let Some(&first) = zero.first() {
-            return Err(Error::ZeroVectors { count: zero.len(), first });
+            return Err(Error::ZeroVectors {
+                count: zero.len(),
+                first,
+            });
         }
-        let scales: Vec<f64> = (0..pool.n()).into_par_iter().map(|row| scale(pool, row)).collect();
+        let scales: Vec<f64> = (0..pool.n())
+            .into_par_iter()
+            .map(|row| scale(pool, row))
+            .collect();
         let k = k.clamp(1, pool.n());
         control.start("looking for the neighbours of new rows", new.n());
         let one = |row: usize| {
             let own = scale(new, row);
-            let x: Vec<f64> = (0..new.dim()).map(|column| new.get(row, column) * own).collect();
+            let x: Vec<f64> = (0..new.dim())
+                .map(|column| new.get(row, column) * own)
+                .collect();
             // A row of the pool without direction is nobody's neighbour.
             let squared = |other: usize| match scales[other].is_finite() {
                 true => squared_distance(pool, other, &x, scales[other], metric),
                 false => f64::INFINITY,
             };
-            let mut all: Vec<(f64, u32)> = (0..pool.n() as u32).map(|other| (squared(other as usize), other)).collect();
+            let mut all: Vec<(f64, u32)> = (0..pool.n() as u32)
+                .map(|other| (squared(other as usize), other))
+                .collect();
             let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
             all.select_nth_unstable_by(k - 1, order);
             all.truncate(k);
@@ -70,7 +86,10 @@ impl Newcomers {
             control.advance(1)?;
             Ok(weights(&all))
         };
-        let nearest = (0..new.n()).into_par_iter().map(one).collect::<Result<Vec<_>>>()?;
+        let nearest = (0..new.n())
+            .into_par_iter()
+            .map(one)
+            .collect::<Result<Vec<_>>>()?;
         control.finish();
         Ok(Newcomers { nearest })
     }
@@ -83,17 +102,38 @@ fn squared_distance(pool: Features<'_>, row: usize, x: &[f64], scale: f64, metri
         Values::F64(values) => sum_of_squares(x, &values[range], |x, y| x - y * scale),
     };
     // As between the rows of the pool: what is left between multiples of one vector is rounding.
-    if metric == Metric::Cosine && squared < 1e-28 { 0.0 } else { squared }
+    if metric == Metric::Cosine && squared < 1e-28 {
+        0.0
+    } else {
+        squared
+    }
 }
 
 /// Self-tuning weights of the nearest, copies alone if there are any.
 fn weights(nearest: &[(f64, u32)]) -> Vec<(NodeId, f64)> {
-    let copies = nearest.iter().take_while(|(squared, _)| *squared == 0.0).count();
-    let kept = if copies > 0 { &nearest[..copies] } else { nearest };
+    let copies = nearest
+        .iter()
+        .take_while(|(squared, _)| *squared == 0.0)
+        .count();
+    let kept = if copies > 0 {
+        &nearest[..copies]
+    } else {
+        nearest
+    };
     let reach = kept.last().map_or(0.0, |(squared, _)| *squared);
-    let weigh = |squared: f64| if reach > 0.0 { libm::exp(-4.0 * squared / reach) } else { 1.0 };
-    let sum = kept.iter().fold(0.0, |sum, (squared, _)| sum + weigh(*squared));
-    kept.iter().map(|&(squared, row)| (NodeId(row), weigh(squared) / sum)).collect()
+    let weigh = |squared: f64| {
+        if reach > 0.0 {
+            libm::exp(-4.0 * squared / reach)
+        } else {
+            1.0
+        }
+    };
+    let sum = kept
+        .iter()
+        .fold(0.0, |sum, (squared, _)| sum + weigh(*squared));
+    kept.iter()
+        .map(|&(squared, row)| (NodeId(row), weigh(squared) / sum))
+        .collect()
 }
 
 impl View<'_> {
@@ -106,12 +146,19 @@ impl View<'_> {
         let mut field = DirichletField::new(n, classes, self.field.prior_strength());
         for class in 0..classes {
             let heard = self.field.plane(class);
-            let mean = |near: &Vec<(NodeId, f64)>| near.iter().fold(0.0, |sum, (j, w)| sum + w * heard[j.index()]);
+            let mean = |near: &Vec<(NodeId, f64)>| {
+                near.iter()
+                    .fold(0.0, |sum, (j, w)| sum + w * heard[j.index()])
+            };
             field.set(class, &new.nearest.iter().map(mean).collect::<Vec<f64>>());
         }
         let one = |node: u32| {
             let node = NodeId(node);
-            let evidence = self.reader.evidence(&field, node).iter().fold(0.0, |sum, evidence| sum + evidence);
+            let evidence = self
+                .reader
+                .evidence(&field, node)
+                .iter()
+                .fold(0.0, |sum, evidence| sum + evidence);
             Prediction {
                 class: self.classes[self.reader.class(&field, node)],
                 probabilities: self.reader.probabilities(&field, node),
@@ -134,20 +181,35 @@ mod tests {
         let pool = [0.0f32, 1.0, 3.0, 10.0];
         let (pool, control) = (Features::f32(&pool, 4, 1).unwrap(), Control::new());
         let found = |x: f64, k| {
-            Newcomers::find(pool, Features::f64(&[x], 1, 1).unwrap(), k, Metric::Euclidean, &control).unwrap()
+            Newcomers::find(
+                pool,
+                Features::f64(&[x], 1, 1).unwrap(),
+                k,
+                Metric::Euclidean,
+                &control,
+            )
+            .unwrap()
         };
         // Distances 1, 1 and 2 from 2, ties to the smaller row: weights e^-1, e^-1 and e^-4 over their sum.
         let (near, far) = (libm::exp(-1.0), libm::exp(-4.0));
         let sum = 2.0 * near + far;
         let nearest = &found(2.0, 3).nearest[0];
-        assert_eq!(nearest.iter().map(|(node, _)| node.0).collect::<Vec<_>>(), [1, 2, 0]);
+        assert_eq!(
+            nearest.iter().map(|(node, _)| node.0).collect::<Vec<_>>(),
+            [1, 2, 0]
+        );
         for ((_, weight), want) in nearest.iter().zip([near / sum, near / sum, far / sum]) {
             assert!((weight - want).abs() < 1e-15);
         }
         assert_eq!(found(10.0, 3).nearest[0], [(NodeId(3), 1.0)]);
         assert_eq!(found(4.0, 100).nearest[0].len(), 4);
         let wide = Features::f64(&[0.0, 1.0], 1, 2).unwrap();
-        assert_eq!(Newcomers::find(pool, wide, 1, Metric::Euclidean, &control).unwrap_err().code(), "I3");
+        assert_eq!(
+            Newcomers::find(pool, wide, 1, Metric::Euclidean, &control)
+                .unwrap_err()
+                .code(),
+            "I3"
+        );
     }
 
     #[test]
@@ -157,8 +219,16 @@ mod tests {
         let new = [5.0f64, 0.0, 1.0, 3.0];
         let new = Features::f64(&new, 2, 2).unwrap();
         let found = Newcomers::find(pool, new, 1, Metric::Cosine, &control).unwrap();
-        assert_eq!(found.nearest, [vec![(NodeId(0), 1.0)], vec![(NodeId(1), 1.0)]]);
+        assert_eq!(
+            found.nearest,
+            [vec![(NodeId(0), 1.0)], vec![(NodeId(1), 1.0)]]
+        );
         let zero = Features::f64(&[0.0, 0.0], 1, 2).unwrap();
-        assert_eq!(Newcomers::find(pool, zero, 1, Metric::Cosine, &control).unwrap_err().code(), "I9");
+        assert_eq!(
+            Newcomers::find(pool, zero, 1, Metric::Cosine, &control)
+                .unwrap_err()
+                .code(),
+            "I9"
+        );
     }
 }

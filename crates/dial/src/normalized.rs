@@ -34,9 +34,17 @@ impl NormalizedPoisson {
     /// A tau that is not a finite number above 0.
     pub fn new(graph: Arc<Graph>, tau: f64) -> Result<NormalizedPoisson> {
         if !(tau.is_finite() && tau > 0.0) {
-            return Err(Error::BadSetting { name: "tau", want: "a finite number above 0", got: tau.to_string() });
+            return Err(Error::BadSetting {
+                name: "tau",
+                want: "a finite number above 0",
+                got: tau.to_string(),
+            });
         }
-        Ok(NormalizedPoisson { graph, tau, source_value: 1.0 })
+        Ok(NormalizedPoisson {
+            graph,
+            tau,
+            source_value: 1.0,
+        })
     }
 
     /// Counts every label as T observations.
@@ -55,9 +63,16 @@ impl NormalizedPoisson {
         let top = g[source.index()] - lowest;
         if top <= 0.0 && g.len() > 1 {
             let want = "larger: a source of small degree is the minimum of its own column";
-            return Err(Error::BadSetting { name: "tau", want, got: self.tau.to_string() });
+            return Err(Error::BadSetting {
+                name: "tau",
+                want,
+                got: self.tau.to_string(),
+            });
         }
-        let mut column: Vec<f64> = g.iter().map(|g| self.source_value * ((g - lowest) / top)).collect();
+        let mut column: Vec<f64> = g
+            .iter()
+            .map(|g| self.source_value * ((g - lowest) / top))
+            .collect();
         column[source.index()] = self.source_value;
         Ok(Arc::new(column))
     }
@@ -70,7 +85,10 @@ impl Propagation for NormalizedPoisson {
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
         let raw = self.raw_columns(sources, control)?;
-        raw.iter().zip(sources).map(|(g, &source)| self.normalized(source, g)).collect()
+        raw.iter()
+            .zip(sources)
+            .map(|(g, &source)| self.normalized(source, g))
+            .collect()
     }
 
     fn raw_columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
@@ -102,21 +120,38 @@ mod tests {
     fn the_hub_of_a_star_rises_above_the_source() {
         // Hub 0, leaves 1 to 6, source 1, s = 1/√6, τ = 0.1: g_0 = s/0.21, other leaves s g_0/1.1, the source (1 + s g_0)/1.1.
         // Less the other leaves, the source has 1/1.1 and the hub g_0 (1 - s/1.1).
-        let star = Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
-        let kernel = NormalizedPoisson::new(Arc::new(star), 0.1).unwrap().with_source_value(2.0).unwrap();
-        let column = kernel.columns(&[NodeId(1)], &Control::new()).unwrap().remove(0);
+        let star =
+            Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
+        let kernel = NormalizedPoisson::new(Arc::new(star), 0.1)
+            .unwrap()
+            .with_source_value(2.0)
+            .unwrap();
+        let column = kernel
+            .columns(&[NodeId(1)], &Control::new())
+            .unwrap()
+            .remove(0);
         let s = 1.0 / 6.0f64.sqrt();
         assert!((column[0] - 2.0 * 1.1 * (s / 0.21) * (1.0 - s / 1.1)).abs() < 1e-7);
-        assert!(column[0] > 2.6 && column[1] == 2.0 && column[2..].iter().all(|value| value.abs() < 1e-7));
+        assert!(
+            column[0] > 2.6
+                && column[1] == 2.0
+                && column[2..].iter().all(|value| value.abs() < 1e-7)
+        );
     }
 
     #[test]
     fn a_source_that_is_the_minimum_has_no_column() {
         // Path 0 - 1 - 2 with weights 0.01 and 1: node 0 has the smallest degree, and a small τ favours √d alone.
         let path = Arc::new(Graph::from_edges(3, &[(0, 1, 0.01), (1, 2, 1.0)]).unwrap());
-        let column =
-            |tau| NormalizedPoisson::new(Arc::clone(&path), tau).unwrap().columns(&[NodeId(0)], &Control::new());
-        assert!(matches!(column(1e-4), Err(Error::BadSetting { name: "tau", .. })));
+        let column = |tau| {
+            NormalizedPoisson::new(Arc::clone(&path), tau)
+                .unwrap()
+                .columns(&[NodeId(0)], &Control::new())
+        };
+        assert!(matches!(
+            column(1e-4),
+            Err(Error::BadSetting { name: "tau", .. })
+        ));
         assert!(column(0.5).is_ok());
         for tau in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(NormalizedPoisson::new(Arc::clone(&path), tau).is_err());

@@ -77,14 +77,24 @@ impl Moments {
             Criterion::SigmaOpt => &self.sums,
         };
         for ((out, &top), diagonal) in out.iter_mut().zip(tops).zip(&self.diagonal) {
-            let top = if criterion == Criterion::SigmaOpt { top * top } else { top };
+            let top = if criterion == Criterion::SigmaOpt {
+                top * top
+            } else {
+                top
+            };
             *out = top / (NOISE + diagonal);
         }
     }
 
     /// The chunks of nodes in which all three are changed.
-    pub(crate) fn chunks(&mut self) -> impl IndexedParallelIterator<Item = (usize, [&mut [f64]; 3])> {
-        let Moments { diagonal, squares, sums } = self;
+    pub(crate) fn chunks(
+        &mut self,
+    ) -> impl IndexedParallelIterator<Item = (usize, [&mut [f64]; 3])> {
+        let Moments {
+            diagonal,
+            squares,
+            sums,
+        } = self;
         diagonal
             .par_chunks_mut(CHUNK)
             .zip(squares.par_chunks_mut(CHUNK))
@@ -129,33 +139,65 @@ impl SpectralOptimal {
         for row in rows(&pairs.vectors, pairs.count()) {
             ones.iter_mut().zip(row).for_each(|(sum, v)| *sum += v);
         }
-        SpectralOptimal { pairs, criterion, ones, states: States::default() }
+        SpectralOptimal {
+            pairs,
+            criterion,
+            ones,
+            states: States::default(),
+        }
     }
 
     fn start(&self) -> State {
         let r = self.pairs.count();
         let mut b = vec![0.0; r * r];
-        self.pairs.values.iter().enumerate().for_each(|(i, value)| b[i * (r + 1)] = 1.0 / (value + SHIFT));
+        self.pairs
+            .values
+            .iter()
+            .enumerate()
+            .for_each(|(i, value)| b[i * (r + 1)] = 1.0 / (value + SHIFT));
         let blank = || vec![0.0; self.pairs.vectors.len() / r];
-        let mut moments = Moments { diagonal: blank(), squares: blank(), sums: blank() };
-        let inverse: Vec<f64> = self.pairs.values.iter().map(|value| 1.0 / (value + SHIFT)).collect();
+        let mut moments = Moments {
+            diagonal: blank(),
+            squares: blank(),
+            sums: blank(),
+        };
+        let inverse: Vec<f64> = self
+            .pairs
+            .values
+            .iter()
+            .map(|value| 1.0 / (value + SHIFT))
+            .collect();
         self.fill(&mut moments, |v, product| {
-            product.iter_mut().zip(v).zip(&inverse).for_each(|((product, v), inverse)| *product = v * inverse);
+            product
+                .iter_mut()
+                .zip(v)
+                .zip(&inverse)
+                .for_each(|((product, v), inverse)| *product = v * inverse);
         });
-        State { size: product(&b, &b), b, moments, since: 0 }
+        State {
+            size: product(&b, &b),
+            b,
+            moments,
+            since: 0,
+        }
     }
 
     /// All moments, `multiply` writing B v.
     fn fill(&self, moments: &mut Moments, multiply: impl Fn(&[f64], &mut [f64]) + Sync) {
         let r = self.pairs.count();
-        moments.chunks().for_each(|(first, [diagonal, squares, sums])| {
-            let mut product = vec![0.0; r];
-            for (slot, v) in rows(&self.pairs.vectors[first * r..], r).take(diagonal.len()).enumerate() {
-                multiply(v, &mut product);
-                (diagonal[slot], sums[slot]) = two_products(&product, v, &self.ones);
-                squares[slot] = self::product(&product, &product);
-            }
-        });
+        moments
+            .chunks()
+            .for_each(|(first, [diagonal, squares, sums])| {
+                let mut product = vec![0.0; r];
+                for (slot, v) in rows(&self.pairs.vectors[first * r..], r)
+                    .take(diagonal.len())
+                    .enumerate()
+                {
+                    multiply(v, &mut product);
+                    (diagonal[slot], sums[slot]) = two_products(&product, v, &self.ones);
+                    squares[slot] = self::product(&product, &product);
+                }
+            });
     }
 
     fn add(&self, state: &mut State, label: NodeId) {
@@ -167,7 +209,9 @@ impl SpectralOptimal {
         let mut turned = vec![0.0; r];
         multiply(&state.b, &u, &mut turned);
         for (row, &left) in state.b.chunks_exact_mut(r).zip(&u) {
-            row.iter_mut().zip(&u).for_each(|(entry, right)| *entry -= left * right);
+            row.iter_mut()
+                .zip(&u)
+                .for_each(|(entry, right)| *entry -= left * right);
         }
         let size = product(&state.b, &state.b);
         if state.since + 1 == RENEWAL || size < SHRUNK * state.size {
@@ -183,21 +227,31 @@ impl SpectralOptimal {
     /// One pass over V: the moments after a label with this u, `turned` being B u.
     fn update(&self, moments: &mut Moments, u: &[f64], turned: &[f64]) {
         let (length, sum) = two_products(u, u, &self.ones);
-        moments.chunks().for_each(|(first, [diagonal, squares, sums])| {
-            for (slot, v) in rows(&self.pairs.vectors[first * u.len()..], u.len()).take(diagonal.len()).enumerate() {
-                let (a, b) = two_products(v, u, turned);
-                diagonal[slot] -= a * a;
-                squares[slot] += a * (a * length - 2.0 * b);
-                sums[slot] -= a * sum;
-            }
-        });
+        moments
+            .chunks()
+            .for_each(|(first, [diagonal, squares, sums])| {
+                for (slot, v) in rows(&self.pairs.vectors[first * u.len()..], u.len())
+                    .take(diagonal.len())
+                    .enumerate()
+                {
+                    let (a, b) = two_products(v, u, turned);
+                    diagonal[slot] -= a * a;
+                    squares[slot] += a * (a * length - 2.0 * b);
+                    sums[slot] -= a * sum;
+                }
+            });
     }
 }
 
 impl Acquisition for SpectralOptimal {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let (applied, mut state) = self.states.take(now.order).unwrap_or_else(|| (0, self.start()));
-        now.order[applied..].iter().for_each(|&label| self.add(&mut state, label));
+        let (applied, mut state) = self
+            .states
+            .take(now.order)
+            .unwrap_or_else(|| (0, self.start()));
+        now.order[applied..]
+            .iter()
+            .for_each(|&label| self.add(&mut state, label));
         state.moments.scores(self.criterion, out);
         self.states.put(now.order, state);
         Ok(())
@@ -217,7 +271,10 @@ impl ModelChange {
     /// MCVOpt on the lowest eigenpairs of the normalised Laplacian; `margin` scores every node by minus the margin of
     /// the model there, as uncertainty sampling does.
     pub fn new(pairs: Arc<Eigenpairs>, margin: Arc<dyn Acquisition>) -> ModelChange {
-        ModelChange { spread: SpectralOptimal::new(pairs, Criterion::Vopt), margin }
+        ModelChange {
+            spread: SpectralOptimal::new(pairs, Criterion::Vopt),
+            margin,
+        }
     }
 }
 
@@ -229,7 +286,9 @@ impl Acquisition for ModelChange {
         }
         let mut negative = vec![0.0; out.len()];
         self.margin.scores(now, &mut negative)?;
-        out.iter_mut().zip(&negative).for_each(|(score, negative)| *score *= 1.0 + negative);
+        out.iter_mut()
+            .zip(&negative)
+            .for_each(|(score, negative)| *score *= 1.0 + negative);
         Ok(())
     }
 }
@@ -252,7 +311,10 @@ const LANES: usize = 8;
 #[inline]
 fn two_products(x: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
     let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-    let blocks = x.chunks_exact(LANES).zip(y.chunks_exact(LANES)).zip(z.chunks_exact(LANES));
+    let blocks = x
+        .chunks_exact(LANES)
+        .zip(y.chunks_exact(LANES))
+        .zip(z.chunks_exact(LANES));
     for ((x, y), z) in blocks {
         for lane in 0..LANES {
             a[lane] += x[lane] * y[lane];
@@ -295,13 +357,25 @@ mod tests {
     /// The edge 0 - 1: L_s has the eigenvalues 0 and 2 with the vectors (1, 1)/√2 and (1, -1)/√2.
     fn edge() -> Arc<Eigenpairs> {
         let h = 0.5f64.sqrt();
-        Arc::new(Eigenpairs { values: vec![0.0, 2.0], vectors: vec![h, h, h, -h], residuals: vec![0.0; 2] })
+        Arc::new(Eigenpairs {
+            values: vec![0.0, 2.0],
+            vectors: vec![h, h, h, -h],
+            residuals: vec![0.0; 2],
+        })
     }
 
     fn scores(acquisition: &impl Acquisition, order: &[NodeId]) -> Vec<f64> {
         let field = DirichletField::new(2, 2, 1.0);
         let mut out = vec![f64::NAN; 2];
-        acquisition.scores(&Situation { order, ..Situation::at_start(&field, 1) }, &mut out).unwrap();
+        acquisition
+            .scores(
+                &Situation {
+                    order,
+                    ..Situation::at_start(&field, 1)
+                },
+                &mut out,
+            )
+            .unwrap();
         out
     }
 
@@ -309,29 +383,52 @@ mod tests {
     fn an_edge_by_hand() {
         // C = [p q; q p] with p = (1000 + 1/2.001)/2, q = (1000 - 1/2.001)/2; its row sums are 1000.
         let (p, q) = ((1000.0 + 1.0 / 2.001) / 2.0, (1000.0 - 1.0 / 2.001) / 2.0);
-        let (vopt, sigma) =
-            (SpectralOptimal::new(edge(), Criterion::Vopt), SpectralOptimal::new(edge(), Criterion::SigmaOpt));
-        let close = |got: f64, want: f64| assert!((got / want - 1.0).abs() < 1e-12, "{got}, wanted {want}");
-        scores(&vopt, &[]).iter().for_each(|&score| close(score, (p * p + q * q) / (0.01 + p)));
-        scores(&sigma, &[]).iter().for_each(|&score| close(score, 1e6 / (0.01 + p)));
+        let (vopt, sigma) = (
+            SpectralOptimal::new(edge(), Criterion::Vopt),
+            SpectralOptimal::new(edge(), Criterion::SigmaOpt),
+        );
+        let close =
+            |got: f64, want: f64| assert!((got / want - 1.0).abs() < 1e-12, "{got}, wanted {want}");
+        scores(&vopt, &[])
+            .iter()
+            .for_each(|&score| close(score, (p * p + q * q) / (0.01 + p)));
+        scores(&sigma, &[])
+            .iter()
+            .for_each(|&score| close(score, 1e6 / (0.01 + p)));
         // After a label at 0: C_11 = p - q²/(0.01 + p), C_01 = q - q p/(0.01 + p) = 0.01 q/(0.01 + p).
         let (c11, c01) = (p - q * q / (0.01 + p), 0.01 * q / (0.01 + p));
-        let close = |got: f64, want: f64| assert!((got / want - 1.0).abs() < 1e-8, "{got}, wanted {want}");
-        close(scores(&vopt, &[NodeId(0)])[1], (c11 * c11 + c01 * c01) / (0.01 + c11));
-        close(scores(&sigma, &[NodeId(0)])[1], (c11 + c01) * (c11 + c01) / (0.01 + c11));
+        let close =
+            |got: f64, want: f64| assert!((got / want - 1.0).abs() < 1e-8, "{got}, wanted {want}");
+        close(
+            scores(&vopt, &[NodeId(0)])[1],
+            (c11 * c11 + c01 * c01) / (0.01 + c11),
+        );
+        close(
+            scores(&sigma, &[NodeId(0)])[1],
+            (c11 + c01) * (c11 + c01) / (0.01 + c11),
+        );
     }
 
     #[test]
     fn model_change_is_vopt_where_the_model_is_torn_and_nothing_where_it_is_sure() {
         let order = [NodeId(0)];
-        let (vopt, plain) = (scores(&SpectralOptimal::new(edge(), Criterion::Vopt), &order), Arc::new(Score::Margin));
+        let (vopt, plain) = (
+            scores(&SpectralOptimal::new(edge(), Criterion::Vopt), &order),
+            Arc::new(Score::Margin),
+        );
         // All α are equal: the margin is 0.
         assert_eq!(scores(&ModelChange::new(edge(), plain), &order), vopt);
         let quarter = ModelChange::new(edge(), Arc::new(OfAlpha(|_: &[f64]| -0.25)));
-        assert_eq!(scores(&quarter, &order), vopt.iter().map(|v| 0.75 * v).collect::<Vec<_>>());
+        assert_eq!(
+            scores(&quarter, &order),
+            vopt.iter().map(|v| 0.75 * v).collect::<Vec<_>>()
+        );
         let sure = ModelChange::new(edge(), Arc::new(OfAlpha(|_: &[f64]| -1.0)));
         assert_eq!(scores(&sure, &order), [0.0, 0.0]);
-        assert_eq!(scores(&sure, &[]), scores(&SpectralOptimal::new(edge(), Criterion::Vopt), &[]));
+        assert_eq!(
+            scores(&sure, &[]),
+            scores(&SpectralOptimal::new(edge(), Criterion::Vopt), &[])
+        );
     }
 
     #[test]

@@ -34,10 +34,16 @@ use crate::states::States;
 const BLOCK: usize = 8;
 
 /// For the start values: x_k and |x|² of a column err by the square of its residual, see the header.
-const START: Stop = Stop { residual: 1e-7, iterations: 20_000 };
+const START: Stop = Stop {
+    residual: 1e-7,
+    iterations: 20_000,
+};
 
 /// For a label, whose errors stay and are multiplied by u.
-const LABEL: Stop = Stop { residual: 1e-11, iterations: 20_000 };
+const LABEL: Stop = Stop {
+    residual: 1e-11,
+    iterations: 20_000,
+};
 
 /// C₀ of a graph, as something to multiply with.
 #[derive(Debug)]
@@ -52,13 +58,23 @@ impl Inverse {
     fn new(graph: &Graph) -> Inverse {
         let ordered = Ordered::new(graph);
         let graph = &ordered.graph;
-        let mut top: Vec<f64> = graph.degrees().iter().map(|&d| if d > 0.0 { d.sqrt() } else { 1.0 }).collect();
+        let mut top: Vec<f64> = graph
+            .degrees()
+            .iter()
+            .map(|&d| if d > 0.0 { d.sqrt() } else { 1.0 })
+            .collect();
         let mut squares = vec![0.0; graph.component_sizes().len()];
-        top.iter().enumerate().for_each(|(place, v)| squares[graph.component(NodeId(place as u32))] += v * v);
+        top.iter()
+            .enumerate()
+            .for_each(|(place, v)| squares[graph.component(NodeId(place as u32))] += v * v);
         for (place, v) in top.iter_mut().enumerate() {
             *v /= f64::sqrt(squares[graph.component(NodeId(place as u32))]);
         }
-        Inverse { ordered, top, spare: Mutex::default() }
+        Inverse {
+            ordered,
+            top,
+            spare: Mutex::default(),
+        }
     }
 
     fn component(&self, place: usize) -> usize {
@@ -74,7 +90,12 @@ impl Inverse {
         then: impl FnOnce(&[f64]) -> T,
     ) -> Result<T> {
         let operator = Normalized::new(&self.ordered.graph, SHIFT);
-        let mut workspace = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let mut workspace = self
+            .spare
+            .lock()
+            .expect("no holder panics")
+            .pop()
+            .unwrap_or_default();
         conjugate_gradients::<W>(&operator, b, stop, &mut workspace, control)?;
         let result = then(workspace.solution());
         self.spare.lock().expect("no holder panics").push(workspace);
@@ -112,14 +133,20 @@ impl Inverse {
         self.solve::<BLOCK, _>(b, START, control, |solution| {
             let mut squares = [0.0; BLOCK];
             for row in solution.chunks_exact(BLOCK) {
-                squares.iter_mut().zip(row).for_each(|(sum, x)| *sum += x * x);
+                squares
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, x)| *sum += x * x);
             }
             places
                 .zip(squares)
                 .enumerate()
                 .map(|(column, (place, square))| {
                     let along = self.top[place] / SHIFT;
-                    (solution[place * BLOCK + column] + along * self.top[place], square + along * along)
+                    (
+                        solution[place * BLOCK + column] + along * self.top[place],
+                        square + along * along,
+                    )
                 })
                 .collect()
         })
@@ -167,7 +194,11 @@ impl FullOptimal {
         control.finish();
         let places: Vec<(f64, f64)> = blocks.concat();
         let (diagonal, squares) = inverse.ordered.places().map(|place| places[place]).unzip();
-        Ok(Moments { diagonal, squares, sums })
+        Ok(Moments {
+            diagonal,
+            squares,
+            sums,
+        })
     }
 
     /// The criterion on a graph, from the moments that [`FullOptimal::start`] gave for it.
@@ -176,7 +207,12 @@ impl FullOptimal {
     /// If the moments are those of another number of nodes.
     pub fn new(graph: &Graph, start: Arc<Moments>, criterion: Criterion) -> FullOptimal {
         assert_eq!(graph.n(), start.n(), "the moments are those of the graph");
-        FullOptimal { inverse: Inverse::new(graph), start, criterion, states: States::default() }
+        FullOptimal {
+            inverse: Inverse::new(graph),
+            start,
+            criterion,
+            states: States::default(),
+        }
     }
 
     fn add(&self, state: &mut State, label: NodeId, control: &Control) -> Result<()> {
@@ -199,7 +235,12 @@ impl FullOptimal {
         }
         let sum = u.iter().fold(0.0, |sum, u| sum + u);
         subtract(&mut state.moments.sums, sum, &u);
-        state.moments.diagonal.iter_mut().zip(&u).for_each(|(diagonal, u)| *diagonal -= u * u);
+        state
+            .moments
+            .diagonal
+            .iter_mut()
+            .zip(&u)
+            .for_each(|(diagonal, u)| *diagonal -= u * u);
         state.u.push(u);
         Ok(())
     }
@@ -207,7 +248,15 @@ impl FullOptimal {
 
 impl Acquisition for FullOptimal {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
-        let fresh = || (0, State { u: Vec::new(), moments: Moments::clone(&self.start) });
+        let fresh = || {
+            (
+                0,
+                State {
+                    u: Vec::new(),
+                    moments: Moments::clone(&self.start),
+                },
+            )
+        };
         let (applied, mut state) = self.states.take(now.order).unwrap_or_else(fresh);
         for &label in &now.order[applied..] {
             self.add(&mut state, label, &now.control())?;

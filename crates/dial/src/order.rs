@@ -22,8 +22,15 @@ impl Ordered {
     pub(crate) fn new(graph: &Graph) -> Ordered {
         let order = reverse_cuthill_mckee(graph.n(), |node| graph.row(node).0);
         let mut rank = vec![0; graph.n()];
-        order.iter().zip(0..).for_each(|(node, place)| rank[node.index()] = place);
-        Ordered { graph: graph.reordered(&order), order, rank }
+        order
+            .iter()
+            .zip(0..)
+            .for_each(|(node, place)| rank[node.index()] = place);
+        Ordered {
+            graph: graph.reordered(&order),
+            order,
+            rank,
+        }
     }
 
     /// The place of a node.
@@ -43,7 +50,10 @@ impl Ordered {
 }
 
 /// The nodes in their new order, `order[new] = old`, given the neighbours of each.
-pub(crate) fn reverse_cuthill_mckee<'a>(n: usize, row: impl Fn(NodeId) -> &'a [u32]) -> Vec<NodeId> {
+pub(crate) fn reverse_cuthill_mckee<'a>(
+    n: usize,
+    row: impl Fn(NodeId) -> &'a [u32],
+) -> Vec<NodeId> {
     let degree = |node: u32| row(NodeId(node)).len();
     let mut roots: Vec<u32> = (0..n as u32).collect();
     roots.sort_by_key(|&node| (degree(node), node));
@@ -76,7 +86,11 @@ mod tests {
     #[test]
     fn a_shuffled_path_comes_out_in_line() {
         // 4 - 0 - 3 - 1 - 2, and the single node 5.
-        let path = Graph::from_edges(6, &[(4, 0, 1.0), (0, 3, 1.0), (3, 1, 1.0), (1, 2, 1.0)]).unwrap();
-        assert_eq!(reverse_cuthill_mckee(path.n(), |node| path.row(node).0), [4, 0, 3, 1, 2, 5].map(NodeId));
+        let path =
+            Graph::from_edges(6, &[(4, 0, 1.0), (0, 3, 1.0), (3, 1, 1.0), (1, 2, 1.0)]).unwrap();
+        assert_eq!(
+            reverse_cuthill_mckee(path.n(), |node| path.row(node).0),
+            [4, 0, 3, 1, 2, 5].map(NodeId)
+        );
     }
 }

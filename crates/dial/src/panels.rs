@@ -32,7 +32,9 @@ impl Panels {
             let mut random = Random::new(0, Purpose::Subspace, p as u64);
             (0..n * WIDTH).map(|_| random.uniform() - 0.5).collect()
         };
-        Panels { panels: (0..count).into_par_iter().map(panel).collect() }
+        Panels {
+            panels: (0..count).into_par_iter().map(panel).collect(),
+        }
     }
 
     /// Number of vectors.
@@ -52,7 +54,8 @@ impl Panels {
                 let range = start..(start + ROWS * WIDTH).min(end);
                 for (p, x) in self.panels[..count].iter().enumerate() {
                     for (place, y) in ys.iter().enumerate() {
-                        let sums = &mut sums[(place * count + p) * WIDTH * WIDTH..][..WIDTH * WIDTH];
+                        let sums =
+                            &mut sums[(place * count + p) * WIDTH * WIDTH..][..WIDTH * WIDTH];
                         add_products(&x[range.clone()], &y[range.clone()], sums);
                     }
                 }
@@ -63,7 +66,10 @@ impl Panels {
         let pieces: Vec<Vec<f64>> = starts.into_par_iter().map(piece).collect();
         let mut total = vec![0.0; ys.len() * count * WIDTH * WIDTH];
         for piece in pieces {
-            total.iter_mut().zip(piece).for_each(|(total, part)| *total += part);
+            total
+                .iter_mut()
+                .zip(piece)
+                .for_each(|(total, part)| *total += part);
         }
         total
     }
@@ -72,8 +78,12 @@ impl Panels {
     pub(crate) fn combine(&mut self, m: &[f64]) {
         let size = self.size();
         // M in panels of columns, so that a product reads it in one go.
-        let columns =
-            |p: usize| m.chunks_exact(size).flat_map(move |row| &row[p * WIDTH..][..WIDTH]).copied().collect();
+        let columns = |p: usize| {
+            m.chunks_exact(size)
+                .flat_map(move |row| &row[p * WIDTH..][..WIDTH])
+                .copied()
+                .collect()
+        };
         let columns: Vec<Vec<f64>> = (0..self.panels.len()).map(columns).collect();
         let mut chunks: Vec<Vec<&mut [f64]>> = Vec::new();
         for panel in &mut self.panels {
@@ -88,7 +98,13 @@ impl Panels {
             let mut copy = Vec::new();
             let rows = chunk[0].len() / WIDTH;
             for first in (0..rows).step_by(ROWS / 4) {
-                combine_rows(&mut chunk, first, (first + ROWS / 4).min(rows), &columns, &mut copy);
+                combine_rows(
+                    &mut chunk,
+                    first,
+                    (first + ROWS / 4).min(rows),
+                    &columns,
+                    &mut copy,
+                );
             }
         });
     }
@@ -104,17 +120,28 @@ fn add_products(x: &[f64], y: &[f64], sums: &mut [f64]) {
             }
         }
     }
-    sums.iter_mut().zip(tile.as_flattened()).for_each(|(sum, part)| *sum += part);
+    sums.iter_mut()
+        .zip(tile.as_flattened())
+        .for_each(|(sum, part)| *sum += part);
 }
 
 /// The rows `first..end` of X M, four nodes at a time. `copy` holds the old rows: for every four nodes, for every vector,
 /// its entries at the four.
-fn combine_rows(chunk: &mut [&mut [f64]], first: usize, end: usize, columns: &[Vec<f64>], copy: &mut Vec<f64>) {
+fn combine_rows(
+    chunk: &mut [&mut [f64]],
+    first: usize,
+    end: usize,
+    columns: &[Vec<f64>],
+    copy: &mut Vec<f64>,
+) {
     let size = chunk.len() * WIDTH;
     copy.clear();
     copy.resize((end - first).div_ceil(4) * 4 * size, 0.0);
     for (p, panel) in chunk.iter().enumerate() {
-        for (row, values) in panel[first * WIDTH..end * WIDTH].chunks_exact(WIDTH).enumerate() {
+        for (row, values) in panel[first * WIDTH..end * WIDTH]
+            .chunks_exact(WIDTH)
+            .enumerate()
+        {
             let start = (row / 4 * size + p * WIDTH) * 4 + row % 4;
             for (c, value) in values.iter().enumerate() {
                 copy[start + c * 4] = *value;
@@ -139,7 +166,9 @@ fn four_rows(rows: &[f64], columns: &[f64], out: &mut [f64]) {
             }
         }
     }
-    out.iter_mut().zip(tile.as_flattened()).for_each(|(out, value)| *out = *value);
+    out.iter_mut()
+        .zip(tile.as_flattened())
+        .for_each(|(out, value)| *out = *value);
 }
 
 #[cfg(test)]
@@ -151,12 +180,15 @@ mod tests {
         for n in [1, 5, 300, 2500] {
             let mut x = Panels::random(n, 3);
             let size = x.size();
-            let at = |x: &Panels, node: usize, v: usize| x.panels[v / WIDTH][node * WIDTH + v % WIDTH];
+            let at =
+                |x: &Panels, node: usize, v: usize| x.panels[v / WIDTH][node * WIDTH + v % WIDTH];
             let before: Vec<f64> = (0..n * size).map(|i| at(&x, i / size, i % size)).collect();
             let inner = x.inner(2, &[&x.panels[1], &x.panels[2]])[2 * WIDTH * WIDTH..].to_vec();
             for a in 0..2 * WIDTH {
                 for b in 0..WIDTH {
-                    let want: f64 = (0..n).map(|i| before[i * size + a] * before[i * size + 2 * WIDTH + b]).sum();
+                    let want: f64 = (0..n)
+                        .map(|i| before[i * size + a] * before[i * size + 2 * WIDTH + b])
+                        .sum();
                     assert!((inner[a * WIDTH + b] - want).abs() < 1e-12);
                 }
             }
@@ -164,7 +196,9 @@ mod tests {
             x.combine(&m);
             for node in 0..n {
                 for v in 0..size {
-                    let want: f64 = (0..size).map(|k| before[node * size + k] * m[k * size + v]).sum();
+                    let want: f64 = (0..size)
+                        .map(|k| before[node * size + k] * m[k * size + v])
+                        .sum();
                     assert!((at(&x, node, v) - want).abs() < 1e-12);
                 }
             }

@@ -62,7 +62,10 @@ pub(crate) fn find<I: ExactSizeIterator<Item = (u32, f64)>>(
     peaks.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
         || Walk::new(n),
         |walk, (chunk, peaks)| {
-            peaks.iter_mut().enumerate().for_each(|(i, peak)| *peak = walk.peak(ground, &row, chunk * CHUNK + i));
+            peaks
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, peak)| *peak = walk.peak(ground, &row, chunk * CHUNK + i));
             control.advance(peaks.len())
         },
     )?;
@@ -88,7 +91,15 @@ struct Walk {
 impl Walk {
     fn new(n: usize) -> Walk {
         let (estimate, residual, known) = (vec![0.0; n], vec![0.0; n], vec![false; n]);
-        Walk { estimate, residual, met: Vec::new(), known, front: Vec::new(), steps: Vec::new(), pushes: 0 }
+        Walk {
+            estimate,
+            residual,
+            met: Vec::new(),
+            known,
+            front: Vec::new(),
+            steps: Vec::new(),
+            pushes: 0,
+        }
     }
 
     fn peak<I: ExactSizeIterator<Item = (u32, f64)>>(
@@ -122,7 +133,10 @@ impl Walk {
         for node in self.met.drain(..) {
             let i = node as usize;
             self.known[i] = false;
-            let (g, r) = (std::mem::take(&mut self.estimate[i]), std::mem::take(&mut self.residual[i]));
+            let (g, r) = (
+                std::mem::take(&mut self.estimate[i]),
+                std::mem::take(&mut self.residual[i]),
+            );
             crossed += g * r;
             squares += r * r / ground.diagonal(i);
             sum += r;
@@ -162,7 +176,10 @@ mod tests {
                 rows[a as usize].push((b, weight));
                 rows[b as usize].push((a, weight));
             }
-            let degrees = rows.iter().map(|row| row.iter().map(|(_, weight)| weight).sum()).collect();
+            let degrees = rows
+                .iter()
+                .map(|row| row.iter().map(|(_, weight)| weight).sum())
+                .collect();
             Small { rows, degrees }
         }
 
@@ -171,11 +188,20 @@ mod tests {
         }
 
         fn ground<'a>(&'a self, tau: f64, size: &'a (dyn Fn(usize) -> usize + Sync)) -> Ground<'a> {
-            Ground { degrees: &self.degrees, tau, size }
+            Ground {
+                degrees: &self.degrees,
+                tau,
+                size,
+            }
         }
 
         fn peaks(&self, tau: f64) -> Vec<f64> {
-            find(&self.ground(tau, &|_| self.rows.len()), |x| self.row(x), &Control::new()).unwrap()
+            find(
+                &self.ground(tau, &|_| self.rows.len()),
+                |x| self.row(x),
+                &Control::new(),
+            )
+            .unwrap()
         }
     }
 
@@ -184,7 +210,10 @@ mod tests {
         // A = [[2, -1], [-1, 2]]: G(0, 0) = 2/3, times 2. What is left of e_0 after the last round, a residual of at most 0.03,
         // speaks with less than 0.03² times G.
         for peak in Small::new(2, [(0, 1, 1.0)]).peaks(1.0) {
-            assert!(peak <= 4.0 / 3.0 && peak > 4.0 / 3.0 - 2.0 * 0.03 * 0.03, "{peak}");
+            assert!(
+                peak <= 4.0 / 3.0 && peak > 4.0 / 3.0 - 2.0 * 0.03 * 0.03,
+                "{peak}"
+            );
         }
         assert_eq!(Small::new(1, []).peaks(0.5), [1.0]);
     }
@@ -195,7 +224,10 @@ mod tests {
         let (tau, two) = (1e-6, Small::new(2, [(0, 1, 1.0)]));
         let want = (1.0 + tau) * (1.0 + tau) / (tau * (2.0 + tau));
         for peak in two.peaks(tau) {
-            assert!(peak <= want * (1.0 + 1e-9) && peak > 0.999 * want, "{peak} is not {want}");
+            assert!(
+                peak <= want * (1.0 + 1e-9) && peak > 0.999 * want,
+                "{peak} is not {want}"
+            );
         }
         let mut walk = Walk::new(2);
         walk.peak(&two.ground(tau, &|_| 2), |x| two.row(x), 0);
@@ -207,17 +239,33 @@ mod tests {
         // A ring of 3,000 whose nodes all know node 0, by a weight like that of the ring.
         let n = 3_000_u32;
         let spokes = (2..n - 1).map(|x| (0, x, 1.0));
-        let wheel = Small::new(n as usize, (0..n).map(|x| (x, (x + 1) % n, 1.0)).chain(spokes));
+        let wheel = Small::new(
+            n as usize,
+            (0..n).map(|x| (x, (x + 1) % n, 1.0)).chain(spokes),
+        );
         let (mut walk, tau) = (Walk::new(n as usize), 0.1);
         let peak = walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 1_500);
-        assert!(walk.met.capacity() < 1_000, "room for {} nodes was needed", walk.met.capacity());
+        assert!(
+            walk.met.capacity() < 1_000,
+            "room for {} nodes was needed",
+            walk.met.capacity()
+        );
         // Without the hub, an endless line with d + τ = 3.1: G(x, x) = 1/√(3.1² - 4), as the solution falls by one factor a
         // step; what returns from the hub adds less than 1/(n τ).
         let line = 3.1 / (3.1_f64 * 3.1 - 4.0).sqrt();
-        assert!(peak > 0.99 * line && peak < line + 3.1 / (f64::from(n) * tau), "{peak} is not {line}");
+        assert!(
+            peak > 0.99 * line && peak < line + 3.1 / (f64::from(n) * tau),
+            "{peak} is not {line}"
+        );
         // The hub itself: what it gives is the same everywhere on the rim, u = h/1.1, and (2999 + τ) h - 2999 u = 1.
-        let (hub, own) = (walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 0), 2_999.1);
+        let (hub, own) = (
+            walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 0),
+            2_999.1,
+        );
         let want = own / (own - 2_999.0 / 1.1);
-        assert!(hub <= want * (1.0 + 1e-9) && hub > 0.99 * want, "{hub} is not {want}");
+        assert!(
+            hub <= want * (1.0 + 1e-9) && hub > 0.99 * want,
+            "{hub} is not {want}"
+        );
     }
 }

@@ -43,7 +43,9 @@ impl Points {
         let (n, dim) = (features.n(), features.dim());
         let mut rows = vec![0.0; n * dim];
         rows.par_chunks_mut(dim).enumerate().for_each(|(row, out)| {
-            out.iter_mut().enumerate().for_each(|(column, out)| *out = space.value(row, column));
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(column, out)| *out = space.value(row, column));
         });
         Ok(Points { n, dim, rows })
     }
@@ -54,16 +56,31 @@ impl Points {
         let (mean, n) = (self.mean(), self.n as f64);
         let mut squares = vec![0.0; self.dim];
         for row in self.rows.chunks_exact(self.dim) {
-            squares.iter_mut().zip(row).zip(&mean).for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
+            squares
+                .iter_mut()
+                .zip(row)
+                .zip(&mean)
+                .for_each(|((sum, x), mean)| *sum += (x - mean) * (x - mean));
         }
         let scale = |square: &f64, mean: &f64| {
             let deviation = (square / n).sqrt();
             // What is left of a constant column is rounding.
-            if deviation > 1e-14 * mean.abs() { 1.0 / deviation } else { 0.0 }
+            if deviation > 1e-14 * mean.abs() {
+                1.0 / deviation
+            } else {
+                0.0
+            }
         };
-        let scales: Vec<f64> = squares.iter().zip(&mean).map(|(square, mean)| scale(square, mean)).collect();
+        let scales: Vec<f64> = squares
+            .iter()
+            .zip(&mean)
+            .map(|(square, mean)| scale(square, mean))
+            .collect();
         for row in self.rows.chunks_exact_mut(self.dim) {
-            row.iter_mut().zip(&mean).zip(&scales).for_each(|((x, mean), scale)| *x = (*x - mean) * scale);
+            row.iter_mut()
+                .zip(&mean)
+                .zip(&scales)
+                .for_each(|((x, mean), scale)| *x = (*x - mean) * scale);
         }
         self
     }
@@ -103,7 +120,11 @@ impl Points {
     pub fn spread(&self) -> f64 {
         let mean = self.mean();
         let total = (0..self.n).fold(0.0, |sum, i| sum + self.squared_distance(i, &mean));
-        if total > 0.0 { total / self.n as f64 } else { 1.0 }
+        if total > 0.0 {
+            total / self.n as f64
+        } else {
+            1.0
+        }
     }
 }
 
@@ -129,18 +150,26 @@ impl Distances {
     pub fn new(points: &Points, control: &Control) -> Result<Distances> {
         let n = points.n();
         if n > MOST {
-            let want = "another one for a pool of more than 10000 items: this one compares all pairs";
-            return Err(Error::BadSetting { name: "acquisition", want, got: format!("one for {n} items") });
+            let want =
+                "another one for a pool of more than 10000 items: this one compares all pairs";
+            return Err(Error::BadSetting {
+                name: "acquisition",
+                want,
+                got: format!("one for {n} items"),
+            });
         }
         let (stride, scale) = (n.next_multiple_of(LANES), 1.0 / points.spread());
         let mut values = vec![f32::INFINITY; n * stride];
         control.start("comparing all pairs", n);
-        values.par_chunks_mut(stride).enumerate().try_for_each(|(i, row)| {
-            for (j, value) in row.iter_mut().enumerate().take(n).skip(i) {
-                *value = (points.squared_distance(i, points.row(j)) * scale) as f32;
-            }
-            control.advance(1)
-        })?;
+        values
+            .par_chunks_mut(stride)
+            .enumerate()
+            .try_for_each(|(i, row)| {
+                for (j, value) in row.iter_mut().enumerate().take(n).skip(i) {
+                    *value = (points.squared_distance(i, points.row(j)) * scale) as f32;
+                }
+                control.advance(1)
+            })?;
         control.finish();
         mirror(&mut values, n, stride);
         Ok(Distances { n, stride, values })
@@ -195,10 +224,16 @@ mod tests {
     fn all_pairs_are_what_a_plain_loop_finds_in_any_unit() {
         for (n, dim) in [(1, 1), (5, 3), (131, 4)] {
             let x = cloud(n, dim);
-            let points = Points::new(Features::f64(&x, n, dim).unwrap(), Metric::Euclidean).unwrap();
+            let points =
+                Points::new(Features::f64(&x, n, dim).unwrap(), Metric::Euclidean).unwrap();
             let found = Distances::new(&points, &Control::new()).unwrap();
-            let squared = |i: usize, j: usize| (0..dim).map(|c| (x[i * dim + c] - x[j * dim + c]).powi(2)).sum::<f64>();
-            let mean: f64 = (0..n * n).map(|p| squared(p / n, p % n)).sum::<f64>() / (2 * n * n) as f64;
+            let squared = |i: usize, j: usize| {
+                (0..dim)
+                    .map(|c| (x[i * dim + c] - x[j * dim + c]).powi(2))
+                    .sum::<f64>()
+            };
+            let mean: f64 =
+                (0..n * n).map(|p| squared(p / n, p % n)).sum::<f64>() / (2 * n * n) as f64;
             let spread = if mean > 0.0 { mean } else { 1.0 };
             assert!((points.spread() / spread - 1.0).abs() < 1e-12);
             for i in 0..n {
@@ -206,12 +241,16 @@ mod tests {
                 assert!(found.padded(i)[n..].iter().all(|d| *d == f32::INFINITY));
                 for j in 0..n {
                     let want = squared(i, j) / spread;
-                    assert!((f64::from(found.of(i)[j]) - want).abs() <= 1e-6 * want, "{i} {j}");
+                    assert!(
+                        (f64::from(found.of(i)[j]) - want).abs() <= 1e-6 * want,
+                        "{i} {j}"
+                    );
                     assert_eq!(found.of(i)[j].to_bits(), found.of(j)[i].to_bits());
                 }
             }
             let larger: Vec<f64> = x.iter().map(|v| v * 1024.0).collect();
-            let points = Points::new(Features::f64(&larger, n, dim).unwrap(), Metric::Euclidean).unwrap();
+            let points =
+                Points::new(Features::f64(&larger, n, dim).unwrap(), Metric::Euclidean).unwrap();
             assert_eq!(Distances::new(&points, &Control::new()).unwrap(), found);
         }
     }
@@ -221,10 +260,16 @@ mod tests {
         let x = [3.0, 4.0, 0.0, 0.0, 0.0, -2.0];
         let points = Points::new(Features::f64(&x, 3, 2).unwrap(), Metric::Cosine).unwrap();
         for (i, want) in [[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]].iter().enumerate() {
-            assert!(points.squared_distance(i, want) < 1e-30, "{:?}", points.row(i));
+            assert!(
+                points.squared_distance(i, want) < 1e-30,
+                "{:?}",
+                points.row(i)
+            );
         }
         let x = [1.0, 0.1, 3.0, 0.1, 5.0, 0.1, 7.0, 0.1];
-        let points = Points::new(Features::f64(&x, 4, 2).unwrap(), Metric::Euclidean).unwrap().standardised();
+        let points = Points::new(Features::f64(&x, 4, 2).unwrap(), Metric::Euclidean)
+            .unwrap()
+            .standardised();
         // Mean 4, variance (9 + 1 + 1 + 9)/4 = 5.
         for (i, want) in [-3.0, -1.0, 1.0, 3.0].iter().enumerate() {
             assert!(points.squared_distance(i, &[want / 5f64.sqrt(), 0.0]) < 1e-28);
@@ -234,7 +279,8 @@ mod tests {
     #[test]
     fn too_many_points_are_refused_before_anything_is_compared() {
         let x = vec![0.0; MOST + 1];
-        let points = Points::new(Features::f64(&x, MOST + 1, 1).unwrap(), Metric::Euclidean).unwrap();
+        let points =
+            Points::new(Features::f64(&x, MOST + 1, 1).unwrap(), Metric::Euclidean).unwrap();
         let refused = Distances::new(&points, &Control::new()).unwrap_err();
         assert_eq!(refused.code(), "U1");
         assert!(refused.to_string().contains("10001 items"), "{refused}");

@@ -71,7 +71,12 @@ impl Chooser {
     ///
     /// # Errors
     /// No candidates (N11).
-    pub fn choose(&self, candidates: &[(NodeId, f64)], random: &mut Random, scratch: &mut Vec<f64>) -> Result<NodeId> {
+    pub fn choose(
+        &self,
+        candidates: &[(NodeId, f64)],
+        random: &mut Random,
+        scratch: &mut Vec<f64>,
+    ) -> Result<NodeId> {
         if candidates.is_empty() {
             return Err(Error::NothingToAsk);
         }
@@ -99,7 +104,10 @@ impl Chooser {
         random: &mut Random,
         scratch: &mut Vec<f64>,
     ) -> Result<Batch> {
-        let mut batch = Batch { nodes: vec![self.choose(candidates, random, scratch)?], crowded: 0 };
+        let mut batch = Batch {
+            nodes: vec![self.choose(candidates, random, scratch)?],
+            crowded: 0,
+        };
         if count == 1 {
             return Ok(batch);
         }
@@ -110,7 +118,11 @@ impl Chooser {
             left.retain(|&(node, _)| node != last);
             apart.retain(|&(node, _)| node != last && !joined(node, last));
             batch.crowded += usize::from(apart.is_empty());
-            let next = self.choose(if apart.is_empty() { &left } else { &apart }, random, scratch)?;
+            let next = self.choose(
+                if apart.is_empty() { &left } else { &apart },
+                random,
+                scratch,
+            )?;
             batch.nodes.push(next);
         }
         Ok(batch)
@@ -139,7 +151,10 @@ impl Chooser {
     }
 
     fn best(&self, candidates: &[(NodeId, f64)]) -> NodeId {
-        let tie = |node: NodeId| self.tie_seed.map_or(u64::from(node.0), |seed| hash(seed, u64::from(node.0)));
+        let tie = |node: NodeId| {
+            self.tie_seed
+                .map_or(u64::from(node.0), |seed| hash(seed, u64::from(node.0)))
+        };
         let mut best = candidates[0];
         for &(node, score) in &candidates[1..] {
             // While scores differ the tie-break is not even computed.
@@ -164,7 +179,9 @@ impl Chooser {
         match self.sharpness {
             Sharpness::Constant(lambda) => Some(lambda),
             Sharpness::Schedule { start: 0.0, .. } => Some(0.0),
-            Sharpness::Schedule { start, power } => Some(start * libm::pow(self.question as f64, power)),
+            Sharpness::Schedule { start, power } => {
+                Some(start * libm::pow(self.question as f64, power))
+            }
             Sharpness::Auto => None,
         }
     }
@@ -176,12 +193,21 @@ impl Chooser {
 /// If there are no scores.
 pub fn automatic_lambda(scores: &mut [f64], expected_clusters: usize) -> f64 {
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let least = scores.iter().copied().filter(|score| score.is_finite()).fold(f64::INFINITY, f64::min);
+    let least = scores
+        .iter()
+        .copied()
+        .filter(|score| score.is_finite())
+        .fold(f64::INFINITY, f64::min);
     if scores.iter().all(|&score| score == most) {
         return 0.0;
     }
     let count = scores.len();
-    inverse_theta(most, least, count, percentile(scores, 1.0 - 1.0 / expected_clusters as f64))
+    inverse_theta(
+        most,
+        least,
+        count,
+        percentile(scores, 1.0 - 1.0 / expected_clusters as f64),
+    )
 }
 
 /// 1/θ from the largest and smallest of `count` scores and their percentile.
@@ -194,7 +220,10 @@ fn inverse_theta(most: f64, least: f64, count: usize, percentile: f64) -> f64 {
 
 /// Fills `weights` with exp(λ (A - max A)): unnormalised probabilities, at most 1.
 fn weigh(candidates: &[(NodeId, f64)], lambda: f64, weights: &mut Vec<f64>) {
-    let most = candidates.iter().map(|&(_, score)| score).fold(f64::NEG_INFINITY, f64::max);
+    let most = candidates
+        .iter()
+        .map(|&(_, score)| score)
+        .fold(f64::NEG_INFINITY, f64::max);
     let weight = |score: f64| match score {
         // λ = 0 with a score of -∞ would be 0 · ∞: every candidate counts alike.
         _ if score == most || lambda == 0.0 => 1.0,
@@ -218,7 +247,11 @@ fn draw(weights: &[f64], random: &mut Random) -> usize {
     let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
     let mut left = random.uniform() * sum;
     let mut last = 0;
-    for (index, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+    for (index, &weight) in weights
+        .iter()
+        .enumerate()
+        .filter(|(_, weight)| **weight > 0.0)
+    {
         if left < weight {
             return index;
         }
@@ -236,7 +269,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn chooser(policy: Policy, sharpness: Sharpness) -> Chooser {
-        Chooser { policy, sharpness, expected_clusters: 20, question: 1, tie_seed: None }
+        Chooser {
+            policy,
+            sharpness,
+            expected_clusters: 20,
+            question: 1,
+            tie_seed: None,
+        }
     }
 
     fn candidates(scores: &[f64]) -> Vec<(NodeId, f64)> {
@@ -248,12 +287,25 @@ mod tests {
         let tied = candidates(&[0.1, 0.5, 0.5, 0.5]);
         let mut random = Random::new(1, Purpose::Ask, 0);
         let max = chooser(Policy::Max, Sharpness::Auto);
-        assert_eq!(max.choose(&tied, &mut random, &mut Vec::new()).unwrap(), NodeId(1));
+        assert_eq!(
+            max.choose(&tied, &mut random, &mut Vec::new()).unwrap(),
+            NodeId(1)
+        );
         let picked: std::collections::BTreeSet<NodeId> = (0..50)
-            .map(|seed| Chooser { tie_seed: Some(seed), ..max }.choose(&tied, &mut random, &mut Vec::new()).unwrap())
+            .map(|seed| {
+                Chooser {
+                    tie_seed: Some(seed),
+                    ..max
+                }
+                .choose(&tied, &mut random, &mut Vec::new())
+                .unwrap()
+            })
             .collect();
         assert_eq!(picked, [1, 2, 3].map(NodeId).into());
-        assert_eq!(max.choose(&[], &mut random, &mut Vec::new()), Err(Error::NothingToAsk));
+        assert_eq!(
+            max.choose(&[], &mut random, &mut Vec::new()),
+            Err(Error::NothingToAsk)
+        );
     }
 
     /// As λ → 0 the choice is uniform, as λ → ∞ it is the maximum (`sec:query-point-selection`).
@@ -261,12 +313,19 @@ mod tests {
     fn limits_of_lambda() {
         let scores = [0.3, 0.1, 0.2, 0.30000001];
         for lambda in [0.0, 1e-300, 1e-12] {
-            assert!(probabilities(&scores, lambda).iter().all(|q| (q - 0.25).abs() < 1e-12));
+            assert!(
+                probabilities(&scores, lambda)
+                    .iter()
+                    .all(|q| (q - 0.25).abs() < 1e-12)
+            );
         }
         for lambda in [1e12, 1e300, f64::INFINITY] {
             assert_eq!(probabilities(&scores, lambda), [0.0, 0.0, 0.0, 1.0]);
         }
-        assert_eq!(probabilities(&[1.0, 1.0, 0.0], f64::INFINITY), [0.5, 0.5, 0.0]);
+        assert_eq!(
+            probabilities(&[1.0, 1.0, 0.0], f64::INFINITY),
+            [0.5, 0.5, 0.0]
+        );
         assert_eq!(probabilities(&[0.0, 0.0], 1e5), [0.5, 0.5]);
         assert_eq!(probabilities(&[1.0, f64::NEG_INFINITY], 2.0), [1.0, 0.0]);
         assert_eq!(probabilities(&[1.0, f64::NEG_INFINITY], 0.0), [0.5, 0.5]);
@@ -281,11 +340,21 @@ mod tests {
             let mut random = Random::new(11, Purpose::User, stream as u64);
             let (draws, mut counts) = (20_000, [0.0; 5]);
             for _ in 0..draws {
-                counts[choose.choose(&candidates(&scores), &mut random, &mut Vec::new()).unwrap().index()] += 1.0;
+                counts[choose
+                    .choose(&candidates(&scores), &mut random, &mut Vec::new())
+                    .unwrap()
+                    .index()] += 1.0;
             }
-            let expected: Vec<f64> = probabilities(&scores, lambda).iter().map(|q| q * f64::from(draws)).collect();
-            let chi: f64 =
-                counts.iter().zip(&expected).filter(|(_, e)| **e > 5.0).map(|(c, e)| (c - e).powi(2) / e).sum();
+            let expected: Vec<f64> = probabilities(&scores, lambda)
+                .iter()
+                .map(|q| q * f64::from(draws))
+                .collect();
+            let chi: f64 = counts
+                .iter()
+                .zip(&expected)
+                .filter(|(_, e)| **e > 5.0)
+                .map(|(c, e)| (c - e).powi(2) / e)
+                .sum();
             assert!(chi < 23.5, "lambda {lambda}: {chi}");
         }
     }
@@ -295,7 +364,11 @@ mod tests {
         // 21 scores 0, 0.01, ..., 0.20 and K_hat 20: the 95th percentile is 0.19, so theta = 0.01.
         let scores: Vec<f64> = (0..21).map(|i| f64::from(i) / 100.0).collect();
         assert!((automatic_lambda(&mut scores.clone(), 20) - 100.0).abs() < 1e-9);
-        assert_eq!(automatic_lambda(&mut [0.5; 7], 20), 0.0, "all equal means uniform");
+        assert_eq!(
+            automatic_lambda(&mut [0.5; 7], 20),
+            0.0,
+            "all equal means uniform"
+        );
         // The best fifth tied: theta falls to its floor, max A/(ln 1e150 - ln 10).
         let tied = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.3];
         let floor = 0.3 / (149.0 * libm::log(10.0));
@@ -311,10 +384,20 @@ mod tests {
         assert_eq!(schedule.lambda(&[], &mut Vec::new()), 2.0);
         schedule.question = 4;
         assert_eq!(schedule.lambda(&[], &mut Vec::new()), 16.0);
-        for bad in ["schedule:1", "schedule:-1,1", "schedule:1,inf", "-1", "nan", "sharp"] {
+        for bad in [
+            "schedule:1",
+            "schedule:-1,1",
+            "schedule:1,inf",
+            "-1",
+            "nan",
+            "sharp",
+        ] {
             assert!(bad.parse::<Sharpness>().is_err(), "{bad}");
         }
-        assert_eq!("inf".parse::<Sharpness>().unwrap(), Sharpness::Constant(f64::INFINITY));
+        assert_eq!(
+            "inf".parse::<Sharpness>().unwrap(),
+            Sharpness::Constant(f64::INFINITY)
+        );
     }
 
     #[test]
@@ -325,11 +408,30 @@ mod tests {
         let mut random = Random::new(1, Purpose::Ask, 0);
         let scored = candidates(&[0.2, 0.9, 0.8, 0.1]);
         let batch = |count, random: &mut Random| {
-            max.choose_batch(&scored, count, |a, b| path.adjacent(a, b), random, &mut Vec::new()).unwrap()
+            max.choose_batch(
+                &scored,
+                count,
+                |a, b| path.adjacent(a, b),
+                random,
+                &mut Vec::new(),
+            )
+            .unwrap()
         };
-        assert_eq!(batch(2, &mut random), Batch { nodes: vec![NodeId(1), NodeId(3)], crowded: 0 });
+        assert_eq!(
+            batch(2, &mut random),
+            Batch {
+                nodes: vec![NodeId(1), NodeId(3)],
+                crowded: 0
+            }
+        );
         let all = batch(9, &mut random);
-        assert_eq!(all, Batch { nodes: [1, 3, 2, 0].map(NodeId).into(), crowded: 2 });
+        assert_eq!(
+            all,
+            Batch {
+                nodes: [1, 3, 2, 0].map(NodeId).into(),
+                crowded: 2
+            }
+        );
     }
 
     proptest! {

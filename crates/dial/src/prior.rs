@@ -73,15 +73,35 @@ pub fn sources(n: usize, expected_clusters: usize, seed: u64) -> Vec<NodeId> {
 }
 
 /// Calibrates the prior strength from columns of K (the paper).
-pub fn calibrated(kernel: &dyn Propagation, expected_clusters: usize, seed: u64, control: &Control) -> Result<f64> {
+pub fn calibrated(
+    kernel: &dyn Propagation,
+    expected_clusters: usize,
+    seed: u64,
+    control: &Control,
+) -> Result<f64> {
     let columns = |sources: &[NodeId]| kernel.columns(sources, control);
-    in_blocks(&sources(kernel.n(), expected_clusters, seed), expected_clusters, columns, control)
+    in_blocks(
+        &sources(kernel.n(), expected_clusters, seed),
+        expected_clusters,
+        columns,
+        control,
+    )
 }
 
 /// Calibrates the prior strength from columns before normalisation (the authors' code).
-pub fn calibrated_raw(kernel: &dyn Propagation, expected_clusters: usize, seed: u64, control: &Control) -> Result<f64> {
+pub fn calibrated_raw(
+    kernel: &dyn Propagation,
+    expected_clusters: usize,
+    seed: u64,
+    control: &Control,
+) -> Result<f64> {
     let columns = |sources: &[NodeId]| kernel.raw_columns(sources, control);
-    in_blocks(&sources(kernel.n(), expected_clusters, seed), expected_clusters, columns, control)
+    in_blocks(
+        &sources(kernel.n(), expected_clusters, seed),
+        expected_clusters,
+        columns,
+        control,
+    )
 }
 
 /// The maximum over all sources, a few columns in memory at a time.
@@ -104,7 +124,10 @@ fn in_blocks(
 /// The maximum over columns of their 100 (K̂ - 1)/K̂ percentile, not below 1e-6.
 pub fn from_columns(columns: &[Column], expected_clusters: usize) -> f64 {
     let share = 1.0 - 1.0 / expected_clusters as f64;
-    columns.iter().map(|column| percentile(&mut column.to_vec(), share)).fold(1e-6, f64::max)
+    columns
+        .iter()
+        .map(|column| percentile(&mut column.to_vec(), share))
+        .fold(1e-6, f64::max)
 }
 
 /// The value below which a share of the values lies, with linear interpolation; reorders the values.
@@ -116,7 +139,11 @@ pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
     let below = position.floor() as usize;
     let (_, &mut low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
     let high = above.iter().copied().fold(f64::INFINITY, f64::min);
-    if high.is_finite() { low + (position - below as f64) * (high - low) } else { low }
+    if high.is_finite() {
+        low + (position - below as f64) * (high - low)
+    } else {
+        low
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +161,8 @@ mod tests {
 
     #[test]
     fn the_largest_percentile_counts_and_has_a_floor() {
-        let columns: Vec<Column> = vec![Arc::new(vec![0.0, 0.0, 1.0]), Arc::new(vec![0.0, 0.5, 1.0])];
+        let columns: Vec<Column> =
+            vec![Arc::new(vec![0.0, 0.0, 1.0]), Arc::new(vec![0.0, 0.5, 1.0])];
         assert_eq!(from_columns(&columns, 2), 0.5);
         assert_eq!(from_columns(&columns[..1], 2), 1e-6);
     }
@@ -142,7 +170,10 @@ mod tests {
     #[test]
     fn words_and_numbers() {
         assert_eq!("0.5".parse::<Prior>().unwrap(), Prior::Constant(0.5));
-        assert_eq!("calibrated-raw".parse::<Prior>().unwrap().to_string(), "calibrated-raw");
+        assert_eq!(
+            "calibrated-raw".parse::<Prior>().unwrap().to_string(),
+            "calibrated-raw"
+        );
         for bad in ["0", "-1", "inf", "nan", "1e300", "much", ""] {
             assert!(bad.parse::<Prior>().is_err(), "{bad}");
         }

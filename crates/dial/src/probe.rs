@@ -57,7 +57,12 @@ pub(crate) fn look(
     let mut near = Best::new(queries.places.len(), probes);
     cells.nearest(queries.rows, meeting, &mut near);
     let (mut own, mut others) = (Vec::new(), Vec::new());
-    for (query, &place) in queries.places.iter().enumerate().filter(|(_, place)| **place != u32::MAX) {
+    for (query, &place) in queries
+        .places
+        .iter()
+        .enumerate()
+        .filter(|(_, place)| **place != u32::MAX)
+    {
         let home = cells.cell_of(place as usize);
         let ask = |cell: usize, list: &mut Vec<(u32, u32)>| {
             let seen = cells.seen_from(cell, place as usize);
@@ -66,12 +71,26 @@ pub(crate) fn look(
             }
         };
         ask(home, &mut own);
-        let mut nearest: Vec<usize> = near.nearest(query).iter().map(|&(_, cell)| cell as usize).collect();
-        let met: usize = nearest.iter().map(|&cell| cells.seen_from(cell, place as usize).len()).sum();
+        let mut nearest: Vec<usize> = near
+            .nearest(query)
+            .iter()
+            .map(|&(_, cell)| cell as usize)
+            .collect();
+        let met: usize = nearest
+            .iter()
+            .map(|&cell| cells.seen_from(cell, place as usize).len())
+            .sum();
         if met <= k {
-            nearest = cells.enough(&queries.rows[query * dim..(query + 1) * dim], place as usize, k);
+            nearest = cells.enough(
+                &queries.rows[query * dim..(query + 1) * dim],
+                place as usize,
+                k,
+            );
         }
-        nearest.into_iter().filter(|&cell| cell != home).for_each(|cell| ask(cell, &mut others));
+        nearest
+            .into_iter()
+            .filter(|&cell| cell != home)
+            .for_each(|cell| ask(cell, &mut others));
     }
     for pairs in [&mut own, &mut others] {
         pairs.sort_unstable();
@@ -80,7 +99,8 @@ pub(crate) fn look(
             let start = meets[0].0 as usize;
             let cell = cells.cell_of(start);
             let seen = cells.seen_from(cell, start);
-            let candidates = (seen.start - held.places.start) * dim..(seen.end - held.places.start) * dim;
+            let candidates =
+                (seen.start - held.places.start) * dim..(seen.end - held.places.start) * dim;
             meeting.open(&held.rows[candidates], cells.centre(cell));
             for &(_, query) in meets {
                 let query = query as usize;

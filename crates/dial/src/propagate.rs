@@ -102,9 +102,22 @@ impl Poisson {
             return Err(Error::BadTau(tau));
         }
         let diagonal = |node: usize| graph.degrees()[node] + tau;
-        let root = |node| if diagonal(node) > 0.0 { 1.0 / diagonal(node).sqrt() } else { 0.0 };
+        let root = |node| {
+            if diagonal(node) > 0.0 {
+                1.0 / diagonal(node).sqrt()
+            } else {
+                0.0
+            }
+        };
         let matrix = Coloured::new(&graph, root);
-        Ok(Poisson { graph, tau, source_value: 1.0, stop: Stop::default(), matrix, spare: Mutex::default() })
+        Ok(Poisson {
+            graph,
+            tau,
+            source_value: 1.0,
+            stop: Stop::default(),
+            matrix,
+            spare: Mutex::default(),
+        })
     }
 
     /// Counts every label as T observations.
@@ -133,7 +146,12 @@ impl Poisson {
     /// # Errors
     /// Not converged, or cancelled.
     pub fn solved(&self, source: NodeId, control: &Control) -> Result<Solved> {
-        let mut vectors = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let mut vectors = self
+            .spare
+            .lock()
+            .expect("no holder panics")
+            .pop()
+            .unwrap_or_default();
         let [solved] = self.solve_vectors::<1>(&[source], &mut vectors, control)?;
         self.spare.lock().expect("no holder panics").push(vectors);
         Ok(solved)
@@ -151,16 +169,27 @@ impl Poisson {
         finish: impl Fn(NodeId, &mut [f64]) + Copy,
         control: &Control,
     ) -> Result<Vec<Column>> {
-        let mut vectors = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
+        let mut vectors = self
+            .spare
+            .lock()
+            .expect("no holder panics")
+            .pop()
+            .unwrap_or_default();
         let mut columns = Vec::with_capacity(sources.len());
         let mut rest = sources;
         while !rest.is_empty() {
             // A block costs about as much as three single solves.
-            let width = if rest.len() > 3 { BLOCK.min(rest.len()) } else { 1 };
+            let width = if rest.len() > 3 {
+                BLOCK.min(rest.len())
+            } else {
+                1
+            };
             let (block, later) = rest.split_at(width);
             match width {
                 1 => self.solve_block::<1>(block, &mut vectors, finish, control, &mut columns)?,
-                _ => self.solve_block::<BLOCK>(block, &mut vectors, finish, control, &mut columns)?,
+                _ => {
+                    self.solve_block::<BLOCK>(block, &mut vectors, finish, control, &mut columns)?
+                }
             }
             rest = later;
         }
@@ -197,22 +226,26 @@ impl Poisson {
         let targets: [Option<(usize, usize, f64)>; W] = std::array::from_fn(|c| {
             let source = *sources.get(c)?;
             let component = graph.component(source);
-            Some((source.index(), component, 1.0 / graph.component_sizes()[component] as f64))
+            Some((
+                source.index(),
+                component,
+                1.0 / graph.component_sizes()[component] as f64,
+            ))
         });
         let connected = graph.component_sizes().len() == 1;
         let b = |node: usize, c: usize| match targets[c] {
-            Some((source, component, share)) if connected || graph.component(NodeId(node as u32)) == component => {
-                if node == source {
-                    1.0 - share
-                } else {
-                    -share
-                }
+            Some((source, component, share))
+                if connected || graph.component(NodeId(node as u32)) == component =>
+            {
+                if node == source { 1.0 - share } else { -share }
             }
             _ => 0.0,
         };
         // A scope moves the whole solve into the thread pool: its hundred short loops then start without waking anybody.
         let operator = Combinatorial::new(graph, self.tau);
-        rayon::scope(|_| sweeps::solve::<W>(&operator, &self.matrix, b, self.stop, vectors, control))
+        rayon::scope(|_| {
+            sweeps::solve::<W>(&operator, &self.matrix, b, self.stop, vectors, control)
+        })
     }
 
     /// (D + τ I)(L + τ I)⁻¹ values, the constant of every component taken out and put back.
@@ -221,13 +254,28 @@ impl Poisson {
         let component = |node: usize| graph.component(NodeId(node as u32));
         let means = columns::means(component, graph.component_sizes(), values);
         let b = |node: usize, _: usize| values[node] - means[component(node)];
-        let norm = (0..values.len()).fold(0.0, |sum, node| sum + b(node, 0) * b(node, 0)).sqrt();
+        let norm = (0..values.len())
+            .fold(0.0, |sum, node| sum + b(node, 0) * b(node, 0))
+            .sqrt();
         // What is left of values that are all alike is rounding.
-        let size = values.iter().fold(0.0, |sum, value| sum + value * value).sqrt();
-        let stop = Stop { residual: (LOOSE * norm).max(1e-9 * size).max(f64::MIN_POSITIVE), ..self.stop };
+        let size = values
+            .iter()
+            .fold(0.0, |sum, value| sum + value * value)
+            .sqrt();
+        let stop = Stop {
+            residual: (LOOSE * norm).max(1e-9 * size).max(f64::MIN_POSITIVE),
+            ..self.stop
+        };
         let operator = Combinatorial::new(graph, self.tau);
-        let mut vectors = self.spare.lock().expect("no holder panics").pop().unwrap_or_default();
-        rayon::scope(|_| sweeps::solve::<1>(&operator, &self.matrix, b, stop, &mut vectors, control))?;
+        let mut vectors = self
+            .spare
+            .lock()
+            .expect("no holder panics")
+            .pop()
+            .unwrap_or_default();
+        rayon::scope(|_| {
+            sweeps::solve::<1>(&operator, &self.matrix, b, stop, &mut vectors, control)
+        })?;
         let spread = vectors.solution().iter().enumerate().map(|(node, g)| {
             let diagonal = graph.degrees()[node] + self.tau;
             (g + means[component(node)] / self.tau) * diagonal
@@ -246,7 +294,11 @@ impl Poisson {
     /// What to add to g₀ on the component: g on it is g₀ + 1/(c τ) for τ > 0, and g₀ - min g₀ otherwise.
     fn constant(&self, source: NodeId, lowest: f64) -> f64 {
         let size = self.graph.component_sizes()[self.graph.component(source)];
-        if self.tau > 0.0 { 1.0 / (size as f64 * self.tau) } else { -lowest }
+        if self.tau > 0.0 {
+            1.0 / (size as f64 * self.tau)
+        } else {
+            -lowest
+        }
     }
 
     /// Turns g₀ into T (g - min g) / (g(l) - min g).
@@ -259,14 +311,26 @@ impl Poisson {
         }
         let lowest = self.lowest(source, g);
         // On a connected graph the minimum of g is the lowest; otherwise it is 0, somewhere off the component.
-        let shift = if size == g.len() { -lowest } else { self.constant(source, lowest) };
+        let shift = if size == g.len() {
+            -lowest
+        } else {
+            self.constant(source, lowest)
+        };
         let top = g[source.index()] + shift;
         let inside = self.inside(source);
         for (node, value) in g.iter_mut().enumerate() {
             // Rounding may step outside what the maximum principle promises. As tau vanishes on a disconnected graph, K
             // tends to T on the whole component, and the constant that says so may overflow.
-            let share = if !top.is_finite() { 1.0 } else { (*value + shift) / top };
-            *value = if inside(node) { (self.source_value * share).clamp(0.0, self.source_value) } else { 0.0 };
+            let share = if !top.is_finite() {
+                1.0
+            } else {
+                (*value + shift) / top
+            };
+            *value = if inside(node) {
+                (self.source_value * share).clamp(0.0, self.source_value)
+            } else {
+                0.0
+            };
         }
     }
 
@@ -322,7 +386,11 @@ impl Propagation for Poisson {
         }
         let graph = &self.graph;
         let size = |node: usize| graph.component_sizes()[graph.component(NodeId(node as u32))];
-        let ground = Ground { degrees: graph.degrees(), tau: self.tau, size: &size };
+        let ground = Ground {
+            degrees: graph.degrees(),
+            tau: self.tau,
+            size: &size,
+        };
         let row = |node: usize| {
             let (neighbours, weights) = graph.row(NodeId(node as u32));
             neighbours.iter().copied().zip(weights.iter().copied())
@@ -331,7 +399,11 @@ impl Propagation for Poisson {
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
-        if self.tau > 0.0 { self.weigh(values, control).map(Some) } else { Ok(None) }
+        if self.tau > 0.0 {
+            self.weigh(values, control).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {

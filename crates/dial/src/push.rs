@@ -40,11 +40,23 @@ pub(crate) struct Pusher {
 
 impl Pusher {
     pub(crate) fn new(n: usize) -> Pusher {
-        Pusher { x: vec![0.0; n], marks: vec![0; n], met: Vec::new(), queue: VecDeque::new(), visited: 0 }
+        Pusher {
+            x: vec![0.0; n],
+            marks: vec![0; n],
+            met: Vec::new(),
+            queue: VecDeque::new(),
+            visited: 0,
+        }
     }
 
     /// Adds to the estimate and to the residual at a place; what is above ρ will be pushed.
-    pub(crate) fn add(&mut self, r: &mut [f64], place: u32, (estimate, residual): (f64, f64), rho: f64) {
+    pub(crate) fn add(
+        &mut self,
+        r: &mut [f64],
+        place: u32,
+        (estimate, residual): (f64, f64),
+        rho: f64,
+    ) {
         let i = place as usize;
         let before = r[i];
         self.x[i] += estimate;
@@ -138,7 +150,11 @@ mod tests {
                 assert!((got - want / 8.0).abs() < 1e-12);
             }
             r.fill(0.0);
-            assert!(pusher.met().len() == 0 && pusher.x.iter().all(|x| *x == 0.0) && pusher.queue.is_empty());
+            assert!(
+                pusher.met().len() == 0
+                    && pusher.x.iter().all(|x| *x == 0.0)
+                    && pusher.queue.is_empty()
+            );
         }
     }
 }

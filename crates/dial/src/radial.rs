@@ -48,9 +48,17 @@ impl<'a> Radial<'a> {
         let (Shape::Rbf { sigma: width } | Shape::Compact { radius: width }) = shape;
         if !(width.is_finite() && width > 0.0) {
             let got = width.to_string();
-            return Err(Error::BadSetting { name: "sigma", want: "a finite number above 0", got });
+            return Err(Error::BadSetting {
+                name: "sigma",
+                want: "a finite number above 0",
+                got,
+            });
         }
-        Ok(Radial { features, shape, source_value: 1.0 })
+        Ok(Radial {
+            features,
+            shape,
+            source_value: 1.0,
+        })
     }
 
     /// Counts every label as T observations.
@@ -70,7 +78,11 @@ impl<'a> Radial<'a> {
             Shape::Compact { radius } => {
                 let r = squared.sqrt() / radius;
                 let squared_gap = (1.0 - r) * (1.0 - r);
-                if r < 1.0 { squared_gap * squared_gap * (4.0 * r + 1.0) } else { 0.0 }
+                if r < 1.0 {
+                    squared_gap * squared_gap * (4.0 * r + 1.0)
+                } else {
+                    0.0
+                }
             }
         };
         self.source_value * shape
@@ -86,11 +98,14 @@ impl Propagation for Radial<'_> {
         let column = |&source: &NodeId| {
             control.check()?;
             let mut values = vec![0.0; self.n()];
-            values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, values)| {
-                for (node, value) in (chunk * CHUNK..).zip(values) {
-                    *value = self.value(source, node);
-                }
-            });
+            values
+                .par_chunks_mut(CHUNK)
+                .enumerate()
+                .for_each(|(chunk, values)| {
+                    for (node, value) in (chunk * CHUNK..).zip(values) {
+                        *value = self.value(source, node);
+                    }
+                });
             Ok(Arc::new(values))
         };
         sources.iter().map(column).collect()
@@ -115,10 +130,19 @@ mod tests {
         let features = Features::f64(&x, 4, 1).unwrap();
         let rbf = Radial::new(features, Shape::Rbf { sigma: 1.0 }).unwrap();
         let compact = Radial::new(features, Shape::Compact { radius: 2.0 }).unwrap();
-        let close =
-            |got: &[f64], want: &[f64]| assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-15), "{got:?}");
-        let of = |kernel: &dyn Propagation| kernel.columns(&[NodeId(0)], &Control::new()).unwrap()[0].to_vec();
-        close(&of(&rbf), &[1.0, libm::exp(-0.5), libm::exp(-2.0), libm::exp(-8.0)]);
+        let close = |got: &[f64], want: &[f64]| {
+            assert!(
+                got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-15),
+                "{got:?}"
+            )
+        };
+        let of = |kernel: &dyn Propagation| {
+            kernel.columns(&[NodeId(0)], &Control::new()).unwrap()[0].to_vec()
+        };
+        close(
+            &of(&rbf),
+            &[1.0, libm::exp(-0.5), libm::exp(-2.0), libm::exp(-8.0)],
+        );
         // r/R = 1/2: (1/2)^4 · 3 = 3/16.
         close(&of(&compact), &[1.0, 0.1875, 0.0, 0.0]);
         assert!(compact.reaches(NodeId(0), NodeId(1)) && !compact.reaches(NodeId(0), NodeId(2)));

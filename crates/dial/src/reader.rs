@@ -101,7 +101,10 @@ const ENOUGH: usize = 10;
 impl Reader {
     /// Reads as the paper does.
     pub fn plain(n_classes: usize) -> Reader {
-        Reader { weights: vec![1.0; n_classes], calibration: None }
+        Reader {
+            weights: vec![1.0; n_classes],
+            calibration: None,
+        }
     }
 
     /// Learns to read a field from its labels (those of every class, in the order of the planes), of which each counts
@@ -109,7 +112,10 @@ impl Reader {
     pub fn even(field: &DirichletField, labels: &[Vec<Term>], source_value: f64) -> Reader {
         let weights = balance::weights(field, balance::HALF);
         let tests = left_out(field, labels, &weights, source_value);
-        Reader { weights, calibration: Some(calibrate(&tests, field.n_classes())) }
+        Reader {
+            weights,
+            calibration: Some(calibrate(&tests, field.n_classes())),
+        }
     }
 
     /// The most probable class at a node, ties to the smaller one.
@@ -130,57 +136,96 @@ impl Reader {
             Reading::Plain => vec![1.0; field.n_classes()],
             Reading::Even => balance::weights(field, balance::HALF),
         };
-        let reader = Reader { weights, calibration: None };
+        let reader = Reader {
+            weights,
+            calibration: None,
+        };
         let nodes = (0..field.n() as u32).into_par_iter().with_min_len(CHUNK);
-        nodes.map(|node| reader.class(field, NodeId(node)) as u16).collect()
+        nodes
+            .map(|node| reader.class(field, NodeId(node)) as u16)
+            .collect()
     }
 
     /// The probability of every class at a node.
     pub fn probabilities(&self, field: &DirichletField, node: NodeId) -> Vec<f64> {
         match &self.calibration {
             None => field.mean(node),
-            Some(calibration) => powers(&self.evidence(field, node), calibration.floor, calibration.power),
+            Some(calibration) => powers(
+                &self.evidence(field, node),
+                calibration.floor,
+                calibration.power,
+            ),
         }
     }
 
     /// α at a node with the classes evened out: the Dirichlet distribution whose variance and evidence are shown.
     pub fn alpha(&self, field: &DirichletField, node: NodeId) -> Vec<f64> {
         let mut alpha = self.evidence(field, node);
-        alpha.iter_mut().for_each(|alpha| *alpha += field.prior_strength());
+        alpha
+            .iter_mut()
+            .for_each(|alpha| *alpha += field.prior_strength());
         alpha
     }
 
     /// The share of wrong answers that the labels suggest; 0 if that was not asked.
     pub fn noise(&self) -> f64 {
-        self.calibration.as_ref().map_or(0.0, |calibration| calibration.noise)
+        self.calibration
+            .as_ref()
+            .map_or(0.0, |calibration| calibration.noise)
     }
 
     /// The accuracy to expect on these nodes, none of which has a label. `None` for a plain reading, without nodes, and while
     /// there is little to learn it from: fewer than 10 labels that others of their class foretell, or a class without any.
     pub fn accuracy(&self, field: &DirichletField, nodes: &[NodeId]) -> Option<Accuracy> {
-        let calibration = self.calibration.as_ref().filter(|calibration| calibration.tests >= ENOUGH)?;
+        let calibration = self
+            .calibration
+            .as_ref()
+            .filter(|calibration| calibration.tests >= ENOUGH)?;
         let heard = |class: usize| field.plane(class).iter().any(|evidence| *evidence > 0.0);
         if nodes.is_empty() || !(0..field.n_classes()).all(heard) {
             return None;
         }
         // Drawn, because pools are often sorted.
-        let drawn = Random::new(0, Purpose::Sample, 0).distinct(SAMPLE.min(nodes.len()), nodes.len());
-        let sample: Vec<Vec<f64>> = drawn.into_iter().map(|place| self.evidence(field, nodes[place])).collect();
+        let drawn =
+            Random::new(0, Purpose::Sample, 0).distinct(SAMPLE.min(nodes.len()), nodes.len());
+        let sample: Vec<Vec<f64>> = drawn
+            .into_iter()
+            .map(|place| self.evidence(field, nodes[place]))
+            .collect();
         let expected = |power: f64, floor: f64| {
-            let surest = |evidence: &Vec<f64>| powers(evidence, floor, power).into_iter().fold(0.0, f64::max);
-            sample.iter().fold(0.0, |sum, evidence| sum + surest(evidence)) / sample.len() as f64
+            let surest = |evidence: &Vec<f64>| {
+                powers(evidence, floor, power)
+                    .into_iter()
+                    .fold(0.0, f64::max)
+            };
+            sample
+                .iter()
+                .fold(0.0, |sum, evidence| sum + surest(evidence))
+                / sample.len() as f64
         };
         let (mut mean, mut square) = (0.0, 0.0);
-        for &(power, floor, weight) in calibration.posterior.iter().filter(|(_, _, weight)| *weight > 1e-4) {
+        for &(power, floor, weight) in calibration
+            .posterior
+            .iter()
+            .filter(|(_, _, weight)| *weight > 1e-4)
+        {
             let accuracy = expected(power, floor);
             mean += weight * accuracy;
             square += weight * accuracy * accuracy;
         }
-        let total = calibration.posterior.iter().filter(|(_, _, w)| *w > 1e-4).fold(0.0, |sum, (_, _, w)| sum + w);
+        let total = calibration
+            .posterior
+            .iter()
+            .filter(|(_, _, w)| *w > 1e-4)
+            .fold(0.0, |sum, (_, _, w)| sum + w);
         (mean, square) = (mean / total, square / total);
         let beyond = MODEL_ERROR.0 * (1.0 - mean) + MODEL_ERROR.1;
         let half = 1.96 * ((square - mean * mean).max(0.0) + beyond * beyond).sqrt();
-        Some(Accuracy { mean, low: (mean - half).max(0.0), high: (mean + half).min(1.0) })
+        Some(Accuracy {
+            mean,
+            low: (mean - half).max(0.0),
+            high: (mean + half).min(1.0),
+        })
     }
 
     /// Every label left out in turn: its node, its class, and the probabilities that all others give it. A label that is
@@ -197,12 +242,19 @@ impl Reader {
             None => (field.prior_strength(), 1.0),
         };
         let tests = left_out(field, labels, &self.weights, source_value);
-        tests.into_iter().map(|test| (test.node, test.class, powers(&test.evidence, floor, power))).collect()
+        tests
+            .into_iter()
+            .map(|test| (test.node, test.class, powers(&test.evidence, floor, power)))
+            .collect()
     }
 
     /// The evidence for every class at a node, the classes evened out.
     pub fn evidence(&self, field: &DirichletField, node: NodeId) -> Vec<f64> {
-        self.weights.iter().enumerate().map(|(class, w)| w * field.plane(class)[node.index()].max(0.0)).collect()
+        self.weights
+            .iter()
+            .enumerate()
+            .map(|(class, w)| w * field.plane(class)[node.index()].max(0.0))
+            .collect()
     }
 }
 
@@ -217,7 +269,12 @@ struct Test {
 }
 
 /// Every label left out in turn. A label that is the only one of its class cannot be foretold and tells nothing.
-fn left_out(field: &DirichletField, labels: &[Vec<Term>], weights: &[f64], source_value: f64) -> Vec<Test> {
+fn left_out(
+    field: &DirichletField,
+    labels: &[Vec<Term>],
+    weights: &[f64],
+    source_value: f64,
+) -> Vec<Test> {
     let mut terms: Vec<(NodeId, usize, f64)> = Vec::new();
     for (class, of_class) in labels.iter().enumerate() {
         terms.extend(of_class.iter().map(|&(node, weight)| (node, class, weight)));
@@ -225,12 +282,23 @@ fn left_out(field: &DirichletField, labels: &[Vec<Term>], weights: &[f64], sourc
     terms.sort_by_key(|&(node, class, _)| (node, class));
     let mut tests = Vec::new();
     for own in terms.chunk_by(|a, b| a.0 == b.0) {
-        let mut evidence: Vec<f64> = (0..weights.len()).map(|class| field.plane(class)[own[0].0.index()]).collect();
-        own.iter().for_each(|&(_, class, weight)| evidence[class] -= weight * source_value);
-        evidence.iter_mut().zip(weights).for_each(|(evidence, weight)| *evidence = weight * evidence.max(0.0));
+        let mut evidence: Vec<f64> = (0..weights.len())
+            .map(|class| field.plane(class)[own[0].0.index()])
+            .collect();
+        own.iter()
+            .for_each(|&(_, class, weight)| evidence[class] -= weight * source_value);
+        evidence
+            .iter_mut()
+            .zip(weights)
+            .for_each(|(evidence, weight)| *evidence = weight * evidence.max(0.0));
         let others = |class: usize| labels[class].iter().any(|(node, _)| *node != own[0].0);
         let foretold = own.iter().filter(|(_, class, _)| others(*class));
-        tests.extend(foretold.map(|&(node, class, weight)| Test { node, evidence: evidence.clone(), class, weight }));
+        tests.extend(foretold.map(|&(node, class, weight)| Test {
+            node,
+            evidence: evidence.clone(),
+            class,
+            weight,
+        }));
     }
     tests
 }
@@ -252,26 +320,55 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Calibration {
     let mut grid = Vec::with_capacity(POWERS.len() * FLOORS.len() * NOISES.len());
     for power in POWERS {
         for floor in FLOORS {
-            let told: Vec<(f64, f64)> =
-                tests.iter().map(|test| (powers(&test.evidence, floor, power)[test.class], test.weight)).collect();
+            let told: Vec<(f64, f64)> = tests
+                .iter()
+                .map(|test| {
+                    (
+                        powers(&test.evidence, floor, power)[test.class],
+                        test.weight,
+                    )
+                })
+                .collect();
             for noise in NOISES {
                 let wrong = noise / (n_classes.max(2) - 1) as f64;
-                let log = |(q, weight): &(f64, f64)| weight * libm::log((1.0 - noise) * q + wrong * (1.0 - q) + 1e-12);
+                let log = |(q, weight): &(f64, f64)| {
+                    weight * libm::log((1.0 - noise) * q + wrong * (1.0 - q) + 1e-12)
+                };
                 let prior = away(power, POWER) + away(floor, FLOOR) + noise / NOISE;
                 let fit = told.iter().fold(0.0, |sum, told| sum + log(told)) - prior;
-                grid.push(Point { power, floor, noise, fit });
+                grid.push(Point {
+                    power,
+                    floor,
+                    noise,
+                    fit,
+                });
             }
         }
     }
-    let highest = grid.iter().map(|point| point.fit).fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = grid.iter().map(|point| libm::exp(point.fit - highest)).collect();
+    let highest = grid
+        .iter()
+        .map(|point| point.fit)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = grid
+        .iter()
+        .map(|point| libm::exp(point.fit - highest))
+        .collect();
     let total = weights.iter().fold(0.0, |sum, weight| sum + weight);
     let mean = |value: fn(&Point) -> f64| {
-        grid.iter().zip(&weights).fold(0.0, |sum, (point, weight)| sum + weight * value(point)) / total
+        grid.iter()
+            .zip(&weights)
+            .fold(0.0, |sum, (point, weight)| sum + weight * value(point))
+            / total
     };
-    let pairs = grid.chunks_exact(NOISES.len()).zip(weights.chunks_exact(NOISES.len()));
+    let pairs = grid
+        .chunks_exact(NOISES.len())
+        .zip(weights.chunks_exact(NOISES.len()));
     let posterior = pairs.map(|(points, weights)| {
-        (points[0].power, points[0].floor, weights.iter().fold(0.0, |sum, weight| sum + weight) / total)
+        (
+            points[0].power,
+            points[0].floor,
+            weights.iter().fold(0.0, |sum, weight| sum + weight) / total,
+        )
     });
     Calibration {
         tests: tests.len(),
@@ -285,7 +382,10 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Calibration {
 /// (e_c + ε)^γ, scaled to sum 1.
 fn powers(evidence: &[f64], floor: f64, power: f64) -> Vec<f64> {
     let largest = evidence.iter().copied().fold(0.0, f64::max) + floor;
-    let mut shares: Vec<f64> = evidence.iter().map(|e| libm::pow((e + floor) / largest, power)).collect();
+    let mut shares: Vec<f64> = evidence
+        .iter()
+        .map(|e| libm::pow((e + floor) / largest, power))
+        .collect();
     let total = shares.iter().fold(0.0, |sum, share| sum + share);
     shares.iter_mut().for_each(|share| *share /= total);
     shares
@@ -298,7 +398,11 @@ mod tests {
     /// n nodes in two classes; every node has evidence for its own class and a share of it for the other.
     fn field(n: usize, share: f64) -> DirichletField {
         let mut field = DirichletField::new(n, 2, 1e-4);
-        let own = |class: usize| (0..n).map(|i| if i % 2 == class { 1.0 } else { share }).collect::<Vec<_>>();
+        let own = |class: usize| {
+            (0..n)
+                .map(|i| if i % 2 == class { 1.0 } else { share })
+                .collect::<Vec<_>>()
+        };
         field.add(0, 1.0, &own(0));
         field.add(1, 1.0, &own(1));
         field
@@ -306,7 +410,10 @@ mod tests {
 
     /// Labels of the first `count` nodes, a share of them wrong.
     fn labels(count: usize, wrong: f64) -> Vec<Vec<Term>> {
-        let (mut labels, mut random) = (vec![Vec::new(), Vec::new()], Random::new(3, Purpose::User, 0));
+        let (mut labels, mut random) = (
+            vec![Vec::new(), Vec::new()],
+            Random::new(3, Purpose::User, 0),
+        );
         for node in 0..count {
             let flip = usize::from(random.uniform() < wrong);
             labels[(node + flip) % 2].push((NodeId(node as u32), 1.0));
@@ -329,10 +436,18 @@ mod tests {
         field.add(0, 2.0, &[0.5, 1.0, 0.5]);
         let labels = vec![vec![(NodeId(0), 1.0), (NodeId(1), 2.0)], vec![]];
         let tests = left_out(&field, &labels, &[1.0, 1.0], 1.0);
-        let test = |node, first, weight| Test { node: NodeId(node), evidence: vec![first, 0.0], class: 0, weight };
+        let test = |node, first, weight| Test {
+            node: NodeId(node),
+            evidence: vec![first, 0.0],
+            class: 0,
+            weight,
+        };
         assert_eq!(tests, [test(0, 1.0, 1.0), test(1, 0.5, 2.0)]);
         let lonely = vec![vec![(NodeId(0), 1.0)], vec![]];
-        assert!(left_out(&field, &lonely, &[1.0, 1.0], 1.0).is_empty(), "nothing foretells the only label of a class");
+        assert!(
+            left_out(&field, &lonely, &[1.0, 1.0], 1.0).is_empty(),
+            "nothing foretells the only label of a class"
+        );
     }
 
     #[test]
@@ -340,12 +455,24 @@ mod tests {
         let sure = |wrong: f64| {
             let (field, labels) = (field(400, 0.4), labels(200, wrong));
             let reader = Reader::even(&field, &labels, 0.0);
-            let accuracy = reader.accuracy(&field, &(200..400).map(NodeId).collect::<Vec<_>>()).unwrap();
-            (reader.probabilities(&field, NodeId(301))[1], accuracy.mean, reader.noise())
+            let accuracy = reader
+                .accuracy(&field, &(200..400).map(NodeId).collect::<Vec<_>>())
+                .unwrap();
+            (
+                reader.probabilities(&field, NodeId(301))[1],
+                accuracy.mean,
+                reader.noise(),
+            )
         };
         let (right, torn) = (sure(0.0), sure(0.3));
-        assert!(right.0 > 0.95 && right.1 > 0.95 && right.2 < 0.01, "{right:?}");
-        assert!(torn.0 < right.0 - 0.05 && torn.1 < right.1 - 0.05, "{torn:?}");
+        assert!(
+            right.0 > 0.95 && right.1 > 0.95 && right.2 < 0.01,
+            "{right:?}"
+        );
+        assert!(
+            torn.0 < right.0 - 0.05 && torn.1 < right.1 - 0.05,
+            "{torn:?}"
+        );
     }
 
     #[test]

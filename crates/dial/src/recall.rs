@@ -40,7 +40,11 @@ impl Chunk {
                 numbers[cell as usize] = number;
             }
             let home = cells.cell_of(self.places[row] as usize);
-            let met = self.best.nearest(row).iter().map(|&(_, place)| cells.cell_of(place as usize));
+            let met = self
+                .best
+                .nearest(row)
+                .iter()
+                .map(|&(_, place)| cells.cell_of(place as usize));
             all.extend(met.map(|cell| if cell == home { 0 } else { numbers[cell] }));
         }
         all
@@ -49,29 +53,47 @@ impl Chunk {
 
 impl Sample {
     /// Draws rows that take part; `rank` gives the place of each node.
-    pub(crate) fn draw(source: &Source<'_>, count: usize, k: usize, seed: u64, rank: &[u32]) -> Result<Sample> {
-        let active: Vec<usize> = (0..source.n).filter(|&node| !source.isolated[node]).collect();
+    pub(crate) fn draw(
+        source: &Source<'_>,
+        count: usize,
+        k: usize,
+        seed: u64,
+        rank: &[u32],
+    ) -> Result<Sample> {
+        let active: Vec<usize> = (0..source.n)
+            .filter(|&node| !source.isolated[node])
+            .collect();
         let mut random = Random::new(seed, Purpose::Neighbours, 1);
         let drawn = random.distinct(count.min(active.len()), active.len());
         let mut nodes: Vec<usize> = drawn.into_iter().map(|at| active[at]).collect();
         nodes.sort_unstable();
         let chunk = |nodes: &[usize]| {
             let places: Vec<u32> = nodes.iter().map(|&node| rank[node]).collect();
-            Ok(Chunk { rows: source.gather(nodes)?, best: Best::new(places.len(), k), places })
+            Ok(Chunk {
+                rows: source.gather(nodes)?,
+                best: Best::new(places.len(), k),
+                places,
+            })
         };
         let chunks = nodes.chunks(CHUNK).map(chunk).collect::<Result<_>>()?;
         Ok(Sample { nodes, chunks, k })
     }
 
     /// Shows something to every part of the sample.
-    pub(crate) fn meet(&mut self, show: impl Fn(&mut Chunk) -> Result<()> + Send + Sync) -> Result<()> {
+    pub(crate) fn meet(
+        &mut self,
+        show: impl Fn(&mut Chunk) -> Result<()> + Send + Sync,
+    ) -> Result<()> {
         self.chunks.par_iter_mut().try_for_each(show)
     }
 
     /// How many of its nearest cells a row must look at, so that a share of all true neighbours is met.
     pub(crate) fn cells_needed(&mut self, cells: &Cells, share: f64) -> Option<usize> {
-        let mut needed: Vec<usize> =
-            self.chunks.par_iter_mut().flat_map_iter(|chunk| chunk.cells_of_neighbours(cells)).collect();
+        let mut needed: Vec<usize> = self
+            .chunks
+            .par_iter_mut()
+            .flat_map_iter(|chunk| chunk.cells_of_neighbours(cells))
+            .collect();
         needed.sort_unstable();
         let wanted = ((share * needed.len() as f64) as usize).min(needed.len().saturating_sub(1));
         needed.get(wanted).map(|&number| number + 1)
@@ -83,11 +105,18 @@ impl Sample {
         let reaches: Vec<f32> = self
             .chunks
             .iter_mut()
-            .flat_map(|chunk| (0..chunk.places.len()).map(|row| chunk.best.nearest(row)[k - 1].0).collect::<Vec<_>>())
+            .flat_map(|chunk| {
+                (0..chunk.places.len())
+                    .map(|row| chunk.best.nearest(row)[k - 1].0)
+                    .collect::<Vec<_>>()
+            })
             .collect();
         // The true distances come from rows rounded to f32.
         let near = |(&node, &reach): (&usize, &f32)| {
-            squared[node * k..(node + 1) * k].iter().filter(|&&found| found <= reach * (1.0 + 1e-5)).count()
+            squared[node * k..(node + 1) * k]
+                .iter()
+                .filter(|&&found| found <= reach * (1.0 + 1e-5))
+                .count()
         };
         let found: usize = self.nodes.iter().zip(&reaches).map(near).sum();
         (!self.nodes.is_empty()).then(|| found as f64 / (self.nodes.len() * k) as f64)

@@ -39,7 +39,10 @@ pub struct ReweightedNorm {
 impl ReweightedNorm {
     /// The acquisition on a graph.
     pub fn new(graph: Arc<Graph>) -> ReweightedNorm {
-        ReweightedNorm { solver: Solver::new(graph), first: FIRST }
+        ReweightedNorm {
+            solver: Solver::new(graph),
+            first: FIRST,
+        }
     }
 
     /// Another τ₀, above 1e-9.
@@ -51,7 +54,11 @@ impl ReweightedNorm {
 /// τ after so many labels.
 fn damping(first: f64, labels: usize, n_classes: usize) -> f64 {
     let (t, end) = (labels.saturating_sub(n_classes), 2 * n_classes);
-    if t >= end { 0.0 } else { first * libm::pow(LAST / first, t as f64 / end as f64) }
+    if t >= end {
+        0.0
+    } else {
+        first * libm::pow(LAST / first, t as f64 / end as f64)
+    }
 }
 
 impl Acquisition for ReweightedNorm {
@@ -66,7 +73,9 @@ impl Acquisition for ReweightedNorm {
             0.0 => self.solver.harmonic(&given, &weights, &control)?,
             tau => self.solver.damped(&given, &weights, tau, &control)?,
         };
-        ClassScores { planes }.map(out, |scores| Score::Norm.of_classes(scores).expect("a score of classes"));
+        ClassScores { planes }.map(out, |scores| {
+            Score::Norm.of_classes(scores).expect("a score of classes")
+        });
         Ok(())
     }
 }
@@ -79,8 +88,14 @@ mod tests {
     fn the_damping_falls_to_nothing_over_twice_the_classes() {
         assert_eq!(damping(FIRST, 1, 3), FIRST);
         assert_eq!(damping(FIRST, 3, 3), FIRST);
-        assert!((damping(FIRST, 6, 3) / (FIRST * LAST).sqrt() - 1.0).abs() < 1e-12, "half way in the exponent");
-        assert!((damping(1e-3, 8, 3) / damping(1e-3, 7, 3) - 0.1).abs() < 1e-12, "six decades in six steps");
+        assert!(
+            (damping(FIRST, 6, 3) / (FIRST * LAST).sqrt() - 1.0).abs() < 1e-12,
+            "half way in the exponent"
+        );
+        assert!(
+            (damping(1e-3, 8, 3) / damping(1e-3, 7, 3) - 0.1).abs() < 1e-12,
+            "six decades in six steps"
+        );
         assert_eq!(damping(FIRST, 9, 3), 0.0);
         assert_eq!(damping(FIRST, 100, 3), 0.0);
     }

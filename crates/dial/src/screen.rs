@@ -35,7 +35,10 @@ pub(crate) struct Tile {
 
 impl Tile {
     pub(crate) fn new() -> Tile {
-        Tile { products: Vec::new(), queries: Vec::new() }
+        Tile {
+            products: Vec::new(),
+            queries: Vec::new(),
+        }
     }
 
     /// The products, one slice per query.
@@ -71,7 +74,13 @@ impl Screen {
             norms[row] = square.sqrt();
         }
         let rounding = 1.1 * f64::from(f32::EPSILON) / 2.0 * (dim + 8) as f64;
-        Screen { rows, width, norms, scale, rounding }
+        Screen {
+            rows,
+            width,
+            norms,
+            scale,
+            rounding,
+        }
     }
 
     /// The scaled, centred norm of a row.
@@ -95,14 +104,28 @@ impl Screen {
     }
 
     /// Fills the tile with h for the given queries and candidates.
-    pub(crate) fn multiply(&self, queries: Range<usize>, candidates: Range<usize>, tile: &mut Tile) {
+    pub(crate) fn multiply(
+        &self,
+        queries: Range<usize>,
+        candidates: Range<usize>,
+        tile: &mut Tile,
+    ) {
         let (m, n, width) = (queries.len(), candidates.len(), self.width);
         tile.queries.clear();
-        tile.queries.extend_from_slice(&self.rows[queries.start * width..queries.end * width]);
-        tile.queries.iter_mut().skip(width - 1).step_by(width).for_each(|last| *last = 1.0);
+        tile.queries
+            .extend_from_slice(&self.rows[queries.start * width..queries.end * width]);
+        tile.queries
+            .iter_mut()
+            .skip(width - 1)
+            .step_by(width)
+            .for_each(|last| *last = 1.0);
         tile.products.resize(m * n, 0.0);
         let right = &self.rows[candidates.start * width..candidates.end * width];
-        assert!(tile.queries.len() == m * width && right.len() == n * width && tile.products.len() == m * n);
+        assert!(
+            tile.queries.len() == m * width
+                && right.len() == n * width
+                && tile.products.len() == m * n
+        );
         let stride = width as isize;
         // SAFETY: the assertion above shows that the left operand holds m rows and the right one n rows of `width`
         // values, and the result m rows of n; the strides say exactly that; the slices are disjoint (a &mut and two &).
@@ -135,7 +158,9 @@ impl Screen {
 /// Whether any product reaches the threshold; written so that the compiler compares many at once.
 #[inline]
 pub(crate) fn any_reaches(products: &[f32], threshold: f32) -> bool {
-    products.iter().fold(false, |any, &h| any | (h >= threshold))
+    products
+        .iter()
+        .fold(false, |any, &h| any | (h >= threshold))
 }
 
 /// The largest f32 surely not above the value.
@@ -159,8 +184,12 @@ impl Panels {
         self.dim = centre.len();
         let panel = (self.dim + 1) * LANES;
         self.values.clear();
-        self.values.resize(rows.len().div_ceil(self.dim * LANES) * panel, 0.0);
-        for (rows, panel) in rows.chunks(self.dim * LANES).zip(self.values.chunks_mut(panel)) {
+        self.values
+            .resize(rows.len().div_ceil(self.dim * LANES) * panel, 0.0);
+        for (rows, panel) in rows
+            .chunks(self.dim * LANES)
+            .zip(self.values.chunks_mut(panel))
+        {
             let (halves, columns) = panel.split_at_mut(LANES);
             halves.fill(f32::NEG_INFINITY);
             for (lane, (row, half)) in rows.chunks(self.dim).zip(halves).enumerate() {
@@ -200,13 +229,23 @@ pub(crate) fn scan(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-fn scan_avx512(queries: &[f32], panels: &Panels, thresholds: &mut [f32], hit: impl FnMut(usize, usize, f32) -> f32) {
+fn scan_avx512(
+    queries: &[f32],
+    panels: &Panels,
+    thresholds: &mut [f32],
+    hit: impl FnMut(usize, usize, f32) -> f32,
+) {
     scan_in_tiles::<8, true>(queries, panels, thresholds, hit);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn scan_avx2(queries: &[f32], panels: &Panels, thresholds: &mut [f32], hit: impl FnMut(usize, usize, f32) -> f32) {
+fn scan_avx2(
+    queries: &[f32],
+    panels: &Panels,
+    thresholds: &mut [f32],
+    hit: impl FnMut(usize, usize, f32) -> f32,
+) {
     scan_in_tiles::<3, true>(queries, panels, thresholds, hit);
 }
 
@@ -228,13 +267,25 @@ fn scan_in_tiles<const Q: usize, const FUSED: bool>(
             let rows: [&[f32]; Q] = std::array::from_fn(|q| &queries[q * dim..(q + 1) * dim]);
             for (place, panel) in some.chunks_exact(size).enumerate() {
                 let first = (stack * together + place) * LANES;
-                report(tile * Q, first, &tile_products::<Q, FUSED>(rows, panel), thresholds, &mut hit);
+                report(
+                    tile * Q,
+                    first,
+                    &tile_products::<Q, FUSED>(rows, panel),
+                    thresholds,
+                    &mut hit,
+                );
             }
         }
         for (query, row) in (tail..).zip(queries[tail * dim..].chunks_exact(dim)) {
             for (place, panel) in some.chunks_exact(size).enumerate() {
                 let first = (stack * together + place) * LANES;
-                report(query, first, &tile_products::<1, FUSED>([row], panel), thresholds, &mut hit);
+                report(
+                    query,
+                    first,
+                    &tile_products::<1, FUSED>([row], panel),
+                    thresholds,
+                    &mut hit,
+                );
             }
         }
     }
@@ -243,7 +294,10 @@ fn scan_in_tiles<const Q: usize, const FUSED: bool>(
 /// The products of Q queries with a panel. The sums stay in registers; interleaving the queries made the compiler
 /// give up on wide registers: a whole run took 28 s of CPU time instead of 7.
 #[inline(always)]
-fn tile_products<const Q: usize, const FUSED: bool>(queries: [&[f32]; Q], panel: &[f32]) -> [[f32; LANES]; Q] {
+fn tile_products<const Q: usize, const FUSED: bool>(
+    queries: [&[f32]; Q],
+    panel: &[f32],
+) -> [[f32; LANES]; Q] {
     let (halves, columns) = panel.split_at(LANES);
     let mut sums = [[0.0; LANES]; Q];
     for sums in &mut sums {
@@ -253,7 +307,11 @@ fn tile_products<const Q: usize, const FUSED: bool>(queries: [&[f32]; Q], panel:
         for (sums, query) in sums.iter_mut().zip(queries) {
             let x = query[column];
             for (sum, &y) in sums.iter_mut().zip(values) {
-                *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
+                *sum = if FUSED {
+                    x.mul_add(y, *sum)
+                } else {
+                    *sum + x * y
+                };
             }
         }
     }
@@ -325,18 +383,30 @@ mod tests {
 
     #[test]
     fn every_product_is_within_its_bound() {
-        for (dim, offset, spread) in [(1, 0.0, 1.0), (20, 5.0, 1.0), (300, 1e4, 3.0), (7, 0.0, 1e-9)] {
+        for (dim, offset, spread) in [
+            (1, 0.0, 1.0),
+            (20, 5.0, 1.0),
+            (300, 1e4, 3.0),
+            (7, 0.0, 1e-9),
+        ] {
             let mut random = Random::new(5, Purpose::User, dim as u64);
             let n = 90;
-            let x: Vec<f64> = (0..n * dim).map(|_| offset + spread * random.normal()).collect();
+            let x: Vec<f64> = (0..n * dim)
+                .map(|_| offset + spread * random.normal())
+                .collect();
             let screen = Screen::new(n, dim, |row, column| x[row * dim + column]);
             let mut tile = Tile::new();
             screen.multiply(0..n, 0..n, &mut tile);
             for (i, products) in tile.rows(n).enumerate() {
                 for (j, &h) in products.iter().enumerate() {
-                    let squared: f64 = (0..dim).map(|c| (x[i * dim + c] - x[j * dim + c]).powi(2)).sum();
+                    let squared: f64 = (0..dim)
+                        .map(|c| (x[i * dim + c] - x[j * dim + c]).powi(2))
+                        .sum();
                     let error = (f64::from(h) - screen.product_at(i, squared)).abs();
-                    assert!(error <= screen.bound(i, screen.norm(j)), "dim {dim}: {i}, {j}: {error}");
+                    assert!(
+                        error <= screen.bound(i, screen.norm(j)),
+                        "dim {dim}: {i}, {j}: {error}"
+                    );
                 }
             }
         }
@@ -346,7 +416,8 @@ mod tests {
     fn scanning_reports_what_a_plain_loop_reports() {
         for (m, n, dim) in [(1, 1, 1), (7, 33, 3), (20, 100, 40)] {
             let mut random = Random::new(5, Purpose::User, 100 + dim as u64);
-            let mut draw = |count: usize| -> Vec<f32> { (0..count).map(|_| random.normal() as f32).collect() };
+            let mut draw =
+                |count: usize| -> Vec<f32> { (0..count).map(|_| random.normal() as f32).collect() };
             let (queries, rows, centre) = (draw(m * dim), draw(n * dim), draw(dim));
             let mut panels = Panels::default();
             panels.fill(&rows, &centre);
@@ -361,20 +432,35 @@ mod tests {
             for (i, x) in queries.chunks(dim).enumerate() {
                 for (j, y) in rows.chunks(dim).enumerate() {
                     let centred: Vec<f32> = y.iter().zip(&centre).map(|(y, c)| y - c).collect();
-                    let h: f32 = x.iter().zip(&centred).map(|(x, y)| x * y - 0.5 * y * y).sum();
+                    let h: f32 = x
+                        .iter()
+                        .zip(&centred)
+                        .map(|(x, y)| x * y - 0.5 * y * y)
+                        .sum();
                     if h > -1.0 {
                         expected.push((i, j, h));
                     }
                 }
             }
-            let pairs = |list: &[(usize, usize, f32)]| list.iter().map(|&(i, j, _)| (i, j)).collect::<Vec<_>>();
+            let pairs = |list: &[(usize, usize, f32)]| {
+                list.iter().map(|&(i, j, _)| (i, j)).collect::<Vec<_>>()
+            };
             assert_eq!(pairs(&found), pairs(&expected));
-            assert!(found.iter().zip(&expected).all(|(a, b)| (a.2 - b.2).abs() < 1e-4));
+            assert!(
+                found
+                    .iter()
+                    .zip(&expected)
+                    .all(|(a, b)| (a.2 - b.2).abs() < 1e-4)
+            );
             let ids: Vec<u32> = (0..n as u32).collect();
             let mut squared = Vec::new();
             distances(&queries[..dim], &rows, &ids, &mut squared);
             for (row, &squared) in rows.chunks(dim).zip(&squared) {
-                let slow: f32 = row.iter().zip(&queries).map(|(y, x)| (x - y) * (x - y)).sum();
+                let slow: f32 = row
+                    .iter()
+                    .zip(&queries)
+                    .map(|(y, x)| (x - y) * (x - y))
+                    .sum();
                 assert!((squared - slow).abs() <= 1e-5 * slow);
             }
         }

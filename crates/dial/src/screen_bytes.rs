@@ -18,7 +18,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m512i, _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
+    __m512i, _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512,
+    _mm512_storeu_si512,
 };
 use std::ops::Range;
 
@@ -89,8 +90,10 @@ impl Bytes {
 
     fn set(&mut self, row: usize, word: usize, four: [u8; 4]) {
         // Flipping the top bit takes 128 away.
-        self.queries[row / QUERIES * self.words + word][row % QUERIES] = i32::from_le_bytes(four.map(|x| x ^ 128));
-        self.candidates[row / CANDIDATES * self.words + word][row % CANDIDATES] = i32::from_le_bytes(four);
+        self.queries[row / QUERIES * self.words + word][row % QUERIES] =
+            i32::from_le_bytes(four.map(|x| x ^ 128));
+        self.candidates[row / CANDIDATES * self.words + word][row % CANDIDATES] =
+            i32::from_le_bytes(four);
         for y in four.map(i32::from) {
             self.squares[row] += y * y;
             self.shares[row] += y * y - 256 * y;
@@ -109,7 +112,10 @@ impl Bytes {
 
     /// Meets every row of the left block with every row of the right one.
     pub(crate) fn meet(&self, left: usize, right: usize, meeting: &mut Meeting) {
-        assert!(meeting.bars[0].len() == self.block(left).len() && meeting.bars[1].len() == self.block(right).len());
+        assert!(
+            meeting.bars[0].len() == self.block(left).len()
+                && meeting.bars[1].len() == self.block(right).len()
+        );
         meeting.hits.iter_mut().for_each(Vec::clear);
         #[cfg(target_arch = "x86_64")]
         if is_fast() {
@@ -122,7 +128,9 @@ impl Bytes {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512vnni")]
     fn meet_vnni(&self, left: usize, right: usize, meeting: &mut Meeting) {
-        self.meet_by(left, right, meeting, |queries, candidates| sums_vnni(queries, candidates));
+        self.meet_by(left, right, meeting, |queries, candidates| {
+            sums_vnni(queries, candidates)
+        });
     }
 
     #[inline(always)]
@@ -166,18 +174,32 @@ impl Bytes {
         let mut squared = [0; CANDIDATES];
         let mut any = false;
         for lane in 0..CANDIDATES {
-            squared[lane] = square.wrapping_add(shares[lane]).wrapping_sub(sums[lane].wrapping_mul(2));
+            squared[lane] = square
+                .wrapping_add(shares[lane])
+                .wrapping_sub(sums[lane].wrapping_mul(2));
             any |= (squared[lane] <= bar) | (squared[lane] <= bars[lane]);
         }
         if !any || left + query >= self.n {
             return;
         }
-        for (lane, &squared) in squared.iter().enumerate().take(self.n.saturating_sub(right + first)) {
+        for (lane, &squared) in squared
+            .iter()
+            .enumerate()
+            .take(self.n.saturating_sub(right + first))
+        {
             if squared <= bar && left + query != right + first + lane {
-                meeting.hits[0].push(Hit { row: query, other: (right + first + lane) as u32, squared });
+                meeting.hits[0].push(Hit {
+                    row: query,
+                    other: (right + first + lane) as u32,
+                    squared,
+                });
             }
             if squared <= bars[lane] {
-                meeting.hits[1].push(Hit { row: first + lane, other: (left + query) as u32, squared });
+                meeting.hits[1].push(Hit {
+                    row: first + lane,
+                    other: (left + query) as u32,
+                    squared,
+                });
             }
         }
     }
@@ -210,7 +232,9 @@ fn sums(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Sums {
         for (sums, x) in sums.iter_mut().zip(queries) {
             for (sum, y) in sums.iter_mut().zip(candidates) {
                 let products = x.to_le_bytes().into_iter().zip(y.to_le_bytes());
-                *sum += products.map(|(x, y)| i32::from(x as i8) * i32::from(y)).sum::<i32>();
+                *sum += products
+                    .map(|(x, y)| i32::from(x as i8) * i32::from(y))
+                    .sum::<i32>();
             }
         }
     }
@@ -246,7 +270,12 @@ fn sums_vnni(queries: &[[i32; QUERIES]], candidates: &[[i32; CANDIDATES]]) -> Su
 fn halves(candidates: &[i32; CANDIDATES]) -> (__m512i, __m512i) {
     let (low, high) = candidates.split_at(16);
     // SAFETY: each half of the array is 16 words, the 64 bytes that are read; no alignment is asked for.
-    unsafe { (_mm512_loadu_si512(low.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().cast())) }
+    unsafe {
+        (
+            _mm512_loadu_si512(low.as_ptr().cast()),
+            _mm512_loadu_si512(high.as_ptr().cast()),
+        )
+    }
 }
 
 #[cfg(test)]
@@ -256,7 +285,9 @@ mod tests {
 
     fn random_bytes(count: usize, round: u64) -> Vec<u8> {
         let mut random = Random::new(7, Purpose::User, round);
-        (0..count).map(|_| (256.0 * random.uniform()) as u8).collect()
+        (0..count)
+            .map(|_| (256.0 * random.uniform()) as u8)
+            .collect()
     }
 
     #[test]
@@ -266,19 +297,32 @@ mod tests {
             let bytes = Bytes::new(n, dim, |row, column| f64::from(x[row * dim + column])).unwrap();
             let last = (n - 1) / BLOCK;
             let bars = [0, last].map(|block| vec![i32::MAX; bytes.block(block).len()]);
-            let mut meeting = Meeting { bars, hits: Default::default() };
+            let mut meeting = Meeting {
+                bars,
+                hits: Default::default(),
+            };
             bytes.meet(0, last, &mut meeting);
             let squared = |i: usize, j: usize| -> i32 {
-                (0..dim).map(|c| (i32::from(x[i * dim + c]) - i32::from(x[j * dim + c])).pow(2)).sum()
+                (0..dim)
+                    .map(|c| (i32::from(x[i * dim + c]) - i32::from(x[j * dim + c])).pow(2))
+                    .sum()
             };
             let mut expected = [Vec::new(), Vec::new()];
             for i in 0..n.min(BLOCK) {
                 for j in last * BLOCK..n {
                     let squared = squared(i, j);
                     if i != j {
-                        expected[0].push(Hit { row: i, other: j as u32, squared });
+                        expected[0].push(Hit {
+                            row: i,
+                            other: j as u32,
+                            squared,
+                        });
                     }
-                    expected[1].push(Hit { row: j - last * BLOCK, other: i as u32, squared });
+                    expected[1].push(Hit {
+                        row: j - last * BLOCK,
+                        other: i as u32,
+                        squared,
+                    });
                 }
             }
             for (mut found, mut expected) in meeting.hits.into_iter().zip(expected) {
@@ -293,7 +337,10 @@ mod tests {
     fn the_widest_rows_do_not_wrap() {
         let x = |row: usize, column: usize| if row == 0 || column == 5 { 255.0 } else { 0.0 };
         let bytes = Bytes::new(3, MOST_COLUMNS, x).unwrap();
-        let mut meeting = Meeting { bars: [vec![i32::MAX; 32], vec![i32::MIN; 32]], hits: Default::default() };
+        let mut meeting = Meeting {
+            bars: [vec![i32::MAX; 32], vec![i32::MIN; 32]],
+            hits: Default::default(),
+        };
         bytes.meet(0, 0, &mut meeting);
         let widest = 255 * 255 * (MOST_COLUMNS as i32 - 1);
         let squared: Vec<i32> = meeting.hits[0].iter().map(|hit| hit.squared).collect();
@@ -304,7 +351,14 @@ mod tests {
     #[test]
     fn what_is_not_a_byte_is_refused() {
         for value in [-1.0, 0.5, 256.0, 1e9, f64::NAN] {
-            assert!(Bytes::new(2, 2, |row, column| if row + column == 2 { value } else { 3.0 }).is_none());
+            assert!(
+                Bytes::new(2, 2, |row, column| if row + column == 2 {
+                    value
+                } else {
+                    3.0
+                })
+                .is_none()
+            );
         }
         assert!(Bytes::new(2, 1, |row, _| if row == 0 { -0.0 } else { 255.0 }).is_some());
     }
@@ -317,12 +371,19 @@ mod tests {
                 let word = |bytes: &[u8]| i32::from_le_bytes(bytes.try_into().unwrap());
                 let draw = |lanes: usize, round| random_bytes(4 * lanes * words, round);
                 let (x, y) = (draw(QUERIES, 200), draw(CANDIDATES, 201));
-                let queries: Vec<[i32; QUERIES]> =
-                    x.chunks(4 * QUERIES).map(|c| std::array::from_fn(|i| word(&c[4 * i..4 * i + 4]))).collect();
-                let candidates: Vec<[i32; CANDIDATES]> =
-                    y.chunks(4 * CANDIDATES).map(|c| std::array::from_fn(|i| word(&c[4 * i..4 * i + 4]))).collect();
+                let queries: Vec<[i32; QUERIES]> = x
+                    .chunks(4 * QUERIES)
+                    .map(|c| std::array::from_fn(|i| word(&c[4 * i..4 * i + 4])))
+                    .collect();
+                let candidates: Vec<[i32; CANDIDATES]> = y
+                    .chunks(4 * CANDIDATES)
+                    .map(|c| std::array::from_fn(|i| word(&c[4 * i..4 * i + 4])))
+                    .collect();
                 // SAFETY: the CPU was just asked.
-                assert_eq!(unsafe { sums_vnni(&queries, &candidates) }, sums(&queries, &candidates));
+                assert_eq!(
+                    unsafe { sums_vnni(&queries, &candidates) },
+                    sums(&queries, &candidates)
+                );
             }
         }
     }

@@ -80,7 +80,10 @@ impl Random {
     /// # Panics
     /// If `count` exceeds `bound`.
     pub fn distinct(&mut self, count: usize, bound: usize) -> Vec<usize> {
-        assert!(count <= bound, "{count} distinct numbers below {bound} do not exist");
+        assert!(
+            count <= bound,
+            "{count} distinct numbers below {bound} do not exist"
+        );
         let mut all: Vec<usize> = (0..bound).collect();
         for i in 0..count {
             let j = i + self.below(bound - i);

@@ -70,9 +70,16 @@ impl<'a> Session<'a> {
             return Err(Error::TooFewClasses(classes.len()));
         }
         let settings = setting.settle(&options, classes.len(), control)?;
-        let add = |(id, name): (usize, &String)| Change::AddClass { class: ClassId(id as u16), name: name.clone() };
+        let add = |(id, name): (usize, &String)| Change::AddClass {
+            class: ClassId(id as u16),
+            name: name.clone(),
+        };
         let changes = classes.iter().enumerate().map(add).chain([settings]);
-        let events = changes.map(|change| Event { group: 0, annotator: NOBODY.into(), change });
+        let events = changes.map(|change| Event {
+            group: 0,
+            annotator: NOBODY.into(),
+            change,
+        });
         Session::resume(setting, options, events, control)
     }
 
@@ -89,18 +96,38 @@ impl<'a> Session<'a> {
     ) -> Result<Session<'a>> {
         let labels = Labels::replay(events)?;
         let Some((prior_strength, _)) = labels.settings() else {
-            return Err(Error::Conflict("the log has no settings. Start a new session.".into()));
+            return Err(Error::Conflict(
+                "the log has no settings. Start a new session.".into(),
+            ));
         };
         if labels.classes().len() < 2 {
             return Err(Error::TooFewClasses(labels.classes().len()));
         }
         check_sizes(&setting, &options)?;
-        let evidence = Evidence::new(Arc::clone(&setting.kernel), options.columns_kept, prior_strength);
-        let open = options.askable.as_ref().map_or_else(|| vec![true; setting.kernel.n()], |open| open.to_vec());
+        let evidence = Evidence::new(
+            Arc::clone(&setting.kernel),
+            options.columns_kept,
+            prior_strength,
+        );
+        let open = options
+            .askable
+            .as_ref()
+            .map_or_else(|| vec![true; setting.kernel.n()], |open| open.to_vec());
         let (closed, labelled, order) = (Vec::new(), Vec::new(), Vec::new());
         let (leaders, reader, scratch) = (None, OnceLock::new(), Mutex::default());
-        let mut session =
-            Session { setting, options, labels, evidence, open, closed, labelled, order, leaders, reader, scratch };
+        let mut session = Session {
+            setting,
+            options,
+            labels,
+            evidence,
+            open,
+            closed,
+            labelled,
+            order,
+            leaders,
+            reader,
+            scratch,
+        };
         session.follow(control)?;
         Ok(session)
     }
@@ -120,14 +147,21 @@ impl<'a> Session<'a> {
     /// As [`Session::ask`], and [`Error::Cancelled`].
     pub fn ask_under(&self, count: usize, control: &Control) -> Result<Ask> {
         if count == 0 {
-            return Err(Error::BadSetting { name: "batch", want: "at least 1", got: "0".into() });
+            return Err(Error::BadSetting {
+                name: "batch",
+                want: "at least 1",
+                got: "0".into(),
+            });
         }
         if let (1, Some(leaders)) = (count, &self.leaders) {
             if let Some(node) = leaders.not_a_number() {
                 return Err(Error::NanScore(self.setting.items.id(node)));
             }
             let node = self.chooser().choose_leader(leaders, &mut self.random())?;
-            return Ok(Ask { questions: vec![self.question(node, leaders.scores()[node.index()])], crowded: 0 });
+            return Ok(Ask {
+                questions: vec![self.question(node, leaders.scores()[node.index()])],
+                crowded: 0,
+            });
         }
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
@@ -141,32 +175,56 @@ impl<'a> Session<'a> {
 
     /// A batch chosen one by one, each as if those before it had been answered.
     fn ask_supposing(&self, count: usize, scratch: &mut Scratch, control: &Control) -> Result<Ask> {
-        let (mut field, mut random, mut questions) = (self.field().clone(), self.random(), Vec::<Question>::new());
-        let Scratch { scores, candidates, weights } = scratch;
+        let (mut field, mut random, mut questions) =
+            (self.field().clone(), self.random(), Vec::<Question>::new());
+        let Scratch {
+            scores,
+            candidates,
+            weights,
+        } = scratch;
         control.start("choosing questions", count);
         while questions.len() < count {
             scores.resize(field.n(), 0.0);
-            self.options.acquisition.scores(&Situation { field: &field, ..self.situation(control) }, scores)?;
+            self.options.acquisition.scores(
+                &Situation {
+                    field: &field,
+                    ..self.situation(control)
+                },
+                scores,
+            )?;
             self.list_candidates(scores, candidates)?;
             candidates.retain(|(node, _)| questions.iter().all(|question| question.node != *node));
             if candidates.is_empty() && !questions.is_empty() {
                 break;
             }
-            let chosen = self.chooser().choose_batch(candidates, 1, |_, _| false, &mut random, weights)?.nodes[0];
+            let chosen = self
+                .chooser()
+                .choose_batch(candidates, 1, |_, _| false, &mut random, weights)?
+                .nodes[0];
             questions.push(self.question(chosen, scores[chosen.index()]));
             if questions.len() < count {
-                self.options.acquisition.suppose(&self.situation(control), &mut field, chosen)?;
+                self.options
+                    .acquisition
+                    .suppose(&self.situation(control), &mut field, chosen)?;
             }
             control.advance(1)?;
         }
         control.finish();
-        Ok(Ask { questions, crowded: 0 })
+        Ok(Ask {
+            questions,
+            crowded: 0,
+        })
     }
 
     /// The nodes that may be asked, with their scores.
     fn list_candidates(&self, scores: &[f64], candidates: &mut Vec<(NodeId, f64)>) -> Result<()> {
         candidates.clear();
-        candidates.extend((0..).map(NodeId).zip(scores.iter().copied()).filter(|(node, _)| self.open[node.index()]));
+        candidates.extend(
+            (0..)
+                .map(NodeId)
+                .zip(scores.iter().copied())
+                .filter(|(node, _)| self.open[node.index()]),
+        );
         match candidates.iter().find(|(_, score)| score.is_nan()) {
             Some((node, _)) => Err(Error::NanScore(self.setting.items.id(*node))),
             None => Ok(()),
@@ -181,7 +239,9 @@ impl<'a> Session<'a> {
             }
             None => {
                 scratch.scores.resize(self.field().n(), 0.0);
-                self.options.acquisition.scores(&self.situation(control), &mut scratch.scores)?;
+                self.options
+                    .acquisition
+                    .scores(&self.situation(control), &mut scratch.scores)?;
             }
         }
         self.choose(count, scratch)
@@ -193,7 +253,9 @@ impl<'a> Session<'a> {
     /// What the acquisition fails with.
     pub fn scores(&self, control: &Control) -> Result<Vec<f64>> {
         let mut scores = vec![0.0; self.field().n()];
-        self.options.acquisition.scores(&self.situation(control), &mut scores)?;
+        self.options
+            .acquisition
+            .scores(&self.situation(control), &mut scores)?;
         Ok(scores)
     }
 
@@ -205,27 +267,51 @@ impl<'a> Session<'a> {
         let n = self.field().n();
         if scores.len() != n || count == 0 {
             let got = format!("{} scores for {count} questions", scores.len());
-            return Err(Error::BadSetting { name: "scores", want: "one for each item, and a question at least", got });
+            return Err(Error::BadSetting {
+                name: "scores",
+                want: "one for each item, and a question at least",
+                got,
+            });
         }
-        self.choose(count, &mut Scratch { scores, ..Scratch::default() })
+        self.choose(
+            count,
+            &mut Scratch {
+                scores,
+                ..Scratch::default()
+            },
+        )
     }
 
     /// Chooses by the scores of the scratch.
     fn choose(&self, count: usize, scratch: &mut Scratch) -> Result<Ask> {
-        let Scratch { scores, candidates, weights } = scratch;
+        let Scratch {
+            scores,
+            candidates,
+            weights,
+        } = scratch;
         self.list_candidates(scores, candidates)?;
         let local = self.setting.kernel.local();
         let joined = |a: NodeId, b: NodeId| match &self.setting.graph {
             Some(graph) => graph.adjacent(a, b),
             None => local.is_some_and(|local| local.graph().adjacent(a, b)),
         };
-        let batch = self.chooser().choose_batch(candidates, count, joined, &mut self.random(), weights)?;
+        let batch =
+            self.chooser()
+                .choose_batch(candidates, count, joined, &mut self.random(), weights)?;
         let question = |&node: &NodeId| self.question(node, scores[node.index()]);
-        Ok(Ask { questions: batch.nodes.iter().map(question).collect(), crowded: batch.crowded })
+        Ok(Ask {
+            questions: batch.nodes.iter().map(question).collect(),
+            crowded: batch.crowded,
+        })
     }
 
     fn question(&self, node: NodeId, score: f64) -> Question {
-        Question { node, item: self.setting.items.id(node), score, error: self.error(node) }
+        Question {
+            node,
+            item: self.setting.items.id(node),
+            score,
+            error: self.error(node),
+        }
     }
 
     /// The generator of the next question.
@@ -235,19 +321,35 @@ impl<'a> Session<'a> {
 
     /// Tells the class of an item; returns the group to undo it by.
     pub fn tell(&mut self, item: &str, class: ClassId, control: &Control) -> Result<u64> {
-        self.append(NOBODY, Change::Label { item: item.to_string(), classes: vec![(class, 1.0)] }, control)
+        self.append(
+            NOBODY,
+            Change::Label {
+                item: item.to_string(),
+                classes: vec![(class, 1.0)],
+            },
+            control,
+        )
     }
 
     /// Appends a change as a group of its own; returns the group.
     pub fn append(&mut self, annotator: &str, change: Change, control: &Control) -> Result<u64> {
         let group = self.labels.new_group();
-        self.append_event(Event { group, annotator: annotator.to_string(), change }, control)?;
+        self.append_event(
+            Event {
+                group,
+                annotator: annotator.to_string(),
+                change,
+            },
+            control,
+        )?;
         Ok(group)
     }
 
     /// Appends an event, or leaves everything as it was.
     pub fn append_event(&mut self, event: Event, control: &Control) -> Result<()> {
-        if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } = &event.change {
+        if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } =
+            &event.change
+        {
             self.setting.items.node(item)?;
         }
         self.labels.append(event)?;
@@ -262,9 +364,15 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// An event that does not apply, or what a solve may fail with.
-    pub fn extend(&mut self, events: impl IntoIterator<Item = Event>, control: &Control) -> Result<()> {
+    pub fn extend(
+        &mut self,
+        events: impl IntoIterator<Item = Event>,
+        control: &Control,
+    ) -> Result<()> {
         let before = self.labels.events().len();
-        let appended = events.into_iter().try_for_each(|event| self.labels.append(event));
+        let appended = events
+            .into_iter()
+            .try_for_each(|event| self.labels.append(event));
         let followed = appended.and_then(|()| self.follow(control));
         if followed.is_err() {
             self.labels.cut(before);
@@ -278,7 +386,9 @@ impl<'a> Session<'a> {
     /// Nothing to undo (C5).
     pub fn undo(&mut self, annotator: &str, control: &Control) -> Result<u64> {
         let last = self.labels.last_group(annotator);
-        let group = last.ok_or_else(|| Error::Conflict("there is nothing to undo. Label something first.".into()))?;
+        let group = last.ok_or_else(|| {
+            Error::Conflict("there is nothing to undo. Label something first.".into())
+        })?;
         self.append(annotator, Change::Undo { group }, control)?;
         Ok(group)
     }
@@ -291,13 +401,16 @@ impl<'a> Session<'a> {
         for term in self.labels.contributions() {
             // Items that are no longer in the pool keep their labels in the log.
             if let Ok(node) = self.setting.items.node(&term.item) {
-                let plane = classes.binary_search(&term.class).expect("contributions name live classes");
+                let plane = classes
+                    .binary_search(&term.class)
+                    .expect("contributions name live classes");
                 terms[plane].push((node, term.weight));
                 order.push(node);
             }
         }
         let (prior_strength, _) = self.labels.settings().expect("a session has settings");
-        self.evidence.follow(&classes, &terms, prior_strength, control)?;
+        self.evidence
+            .follow(&classes, &terms, prior_strength, control)?;
         self.reader = OnceLock::new();
         let mut seen = HashSet::new();
         order.retain(|&node| seen.insert(node));
@@ -309,12 +422,29 @@ impl<'a> Session<'a> {
     /// Lists the labelled nodes and those that may be asked, and scores again what has changed.
     fn list_nodes(&mut self) {
         let items = &self.setting.items;
-        self.labelled = self.labels.labelled().filter_map(|item| items.node(item).ok()).collect();
+        self.labelled = self
+            .labels
+            .labelled()
+            .filter_map(|item| items.node(item).ok())
+            .collect();
         self.labelled.sort_unstable();
-        let closed: Vec<NodeId> = self.labels.closed().filter_map(|item| items.node(item).ok()).collect();
-        let askable = |node: NodeId| self.options.askable.as_ref().is_none_or(|askable| askable[node.index()]);
-        self.closed.iter().for_each(|&node| self.open[node.index()] = askable(node));
-        closed.iter().for_each(|&node| self.open[node.index()] = false);
+        let closed: Vec<NodeId> = self
+            .labels
+            .closed()
+            .filter_map(|item| items.node(item).ok())
+            .collect();
+        let askable = |node: NodeId| {
+            self.options
+                .askable
+                .as_ref()
+                .is_none_or(|askable| askable[node.index()])
+        };
+        self.closed
+            .iter()
+            .for_each(|&node| self.open[node.index()] = askable(node));
+        closed
+            .iter()
+            .for_each(|&node| self.open[node.index()] = false);
         let before = std::mem::replace(&mut self.closed, closed);
         self.score_changed(before);
     }
@@ -322,11 +452,16 @@ impl<'a> Session<'a> {
     /// Keeps the leaders up with the field, where that is possible.
     fn score_changed(&mut self, was_closed: Vec<NodeId>) {
         let changed = self.evidence.take_changed();
-        let (field, open, acquisition) = (self.evidence.field(), &self.open, &self.options.acquisition);
+        let (field, open, acquisition) =
+            (self.evidence.field(), &self.open, &self.options.acquisition);
         let mut alpha = Vec::new();
         let mut score = |node: NodeId| {
             field.alpha_into(node, &mut alpha);
-            if open[node.index()] { acquisition.score_at(&alpha).unwrap_or(f64::NAN) } else { f64::NEG_INFINITY }
+            if open[node.index()] {
+                acquisition.score_at(&alpha).unwrap_or(f64::NAN)
+            } else {
+                f64::NEG_INFINITY
+            }
         };
         match (changed, &mut self.leaders) {
             (Some(mut nodes), Some(leaders)) => {
@@ -336,9 +471,13 @@ impl<'a> Session<'a> {
             _ => {
                 let prior = vec![field.prior_strength(); field.n_classes()];
                 let certain = [&[1e6 * (1.0 + prior[0])], &prior[1..]].concat();
-                let range = acquisition.score_at(&certain).zip(acquisition.score_at(&prior));
+                let range = acquisition
+                    .score_at(&certain)
+                    .zip(acquisition.score_at(&prior));
                 self.leaders = range.filter(|_| self.evidence.is_local()).map(|range| {
-                    let scores = (0..field.n() as u32).map(|node| score(NodeId(node))).collect();
+                    let scores = (0..field.n() as u32)
+                        .map(|node| score(NodeId(node)))
+                        .collect();
                     Leaders::new(scores, range, self.options.seed)
                 });
             }
@@ -346,8 +485,21 @@ impl<'a> Session<'a> {
     }
 
     fn situation<'s>(&'s self, control: &'s Control) -> Situation<'s> {
-        let (field, labels, seed, round) = (self.field(), self.evidence.terms(), self.options.seed, self.round());
-        Situation { field, labelled: &self.labelled, order: &self.order, labels, seed, round, control: Some(control) }
+        let (field, labels, seed, round) = (
+            self.field(),
+            self.evidence.terms(),
+            self.options.seed,
+            self.round(),
+        );
+        Situation {
+            field,
+            labelled: &self.labelled,
+            order: &self.order,
+            labels,
+            seed,
+            round,
+            control: Some(control),
+        }
     }
 
     fn chooser(&self) -> Chooser {
@@ -357,7 +509,8 @@ impl<'a> Session<'a> {
             sharpness: self.options.sharpness,
             expected_clusters,
             question: (self.round() + 1).saturating_sub(self.options.given).max(1),
-            tie_seed: (self.labelled.is_empty() || self.evidence.is_local()).then_some(self.options.seed),
+            tie_seed: (self.labelled.is_empty() || self.evidence.is_local())
+                .then_some(self.options.seed),
         }
     }
 

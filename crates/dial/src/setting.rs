@@ -88,10 +88,16 @@ impl Suited {
     /// What goes with a method.
     pub fn to(method: Method) -> Suited {
         match method {
-            Method::Auto => {
-                Suited { kernel: Kernel::Symmetric, tau: Tau::TimesDegree(TAU_PER_DEGREE), reading: Reading::Even }
-            }
-            _ => Suited { kernel: Kernel::SelfTuning, tau: Tau::Number(0.1), reading: Reading::Plain },
+            Method::Auto => Suited {
+                kernel: Kernel::Symmetric,
+                tau: Tau::TimesDegree(TAU_PER_DEGREE),
+                reading: Reading::Even,
+            },
+            _ => Suited {
+                kernel: Kernel::SelfTuning,
+                tau: Tau::Number(0.1),
+                reading: Reading::Plain,
+            },
         }
     }
 }
@@ -160,9 +166,15 @@ pub(crate) fn check_sizes(setting: &Setting<'_>, options: &Options<'_>) -> Resul
     let n = setting.kernel.n();
     let graph = setting.graph.as_ref().map_or(n, |graph| graph.n());
     let askable = options.askable.as_ref().map_or(n, |askable| askable.len());
-    for (what, found) in [("items", setting.items.len()), ("nodes of the graph", graph), ("askable nodes", askable)] {
+    for (what, found) in [
+        ("items", setting.items.len()),
+        ("nodes of the graph", graph),
+        ("askable nodes", askable),
+    ] {
         if found != n {
-            let text = format!("{found} {what} for a kernel of {n} nodes. Give all of them for the same pool.");
+            let text = format!(
+                "{found} {what} for a kernel of {n} nodes. Give all of them for the same pool."
+            );
             return Err(Error::Conflict(text));
         }
     }
@@ -174,19 +186,37 @@ impl Setting<'_> {
     ///
     /// # Errors
     /// No expected clusters, or what calibrating the prior may fail with.
-    pub fn settle(&self, options: &Options<'_>, n_classes: usize, control: &Control) -> Result<Change> {
-        let expected_clusters =
-            options.expected_clusters.unwrap_or_else(|| prior::default_expected_clusters(n_classes));
+    pub fn settle(
+        &self,
+        options: &Options<'_>,
+        n_classes: usize,
+        control: &Control,
+    ) -> Result<Change> {
+        let expected_clusters = options
+            .expected_clusters
+            .unwrap_or_else(|| prior::default_expected_clusters(n_classes));
         if expected_clusters == 0 {
-            return Err(Error::BadSetting { name: "expected-clusters", want: "at least 1", got: "0".into() });
+            return Err(Error::BadSetting {
+                name: "expected-clusters",
+                want: "at least 1",
+                got: "0".into(),
+            });
         }
         let prior_strength = prior_strength(self, options, expected_clusters, control)?;
-        Ok(Change::Settings { prior_strength, expected_clusters })
+        Ok(Change::Settings {
+            prior_strength,
+            expected_clusters,
+        })
     }
 }
 
 /// α₀ as the options want it.
-fn prior_strength(setting: &Setting<'_>, options: &Options<'_>, expected: usize, control: &Control) -> Result<f64> {
+fn prior_strength(
+    setting: &Setting<'_>,
+    options: &Options<'_>,
+    expected: usize,
+    control: &Control,
+) -> Result<f64> {
     let prior = match (options.prior, options.policy) {
         (Prior::Auto, policy) => match (options.acquisition.prior(), policy) {
             (Some(strength), _) => Prior::Constant(strength),
@@ -199,6 +229,8 @@ fn prior_strength(setting: &Setting<'_>, options: &Options<'_>, expected: usize,
     match prior {
         Prior::Constant(strength) => Ok(strength),
         Prior::CalibratedRaw => prior::calibrated_raw(kernel, expected, options.seed, control),
-        Prior::Calibrated | Prior::Auto => prior::calibrated(kernel, expected, options.seed, control),
+        Prior::Calibrated | Prior::Auto => {
+            prior::calibrated(kernel, expected, options.seed, control)
+        }
     }
 }

@@ -41,8 +41,15 @@ impl FromStr for Sharpness {
             None if word == "auto" => Some(Sharpness::Auto),
             None => number(word).map(Sharpness::Constant),
             Some(rest) => rest.split_once(',').and_then(|(start, power)| {
-                let power = power.trim().parse::<f64>().ok().filter(|power| power.is_finite())?;
-                Some(Sharpness::Schedule { start: number(start)?, power })
+                let power = power
+                    .trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|power| power.is_finite())?;
+                Some(Sharpness::Schedule {
+                    start: number(start)?,
+                    power,
+                })
             }),
         };
         parsed.ok_or_else(|| Error::BadSetting {

@@ -128,17 +128,38 @@ pub fn trial<'a>(
 ) -> Result<(Vec<Record>, Session<'a>)> {
     let (n, clusters) = (setting.kernel.n(), truth.clusters.len());
     if truth.classes.len() != n || clusters != n {
-        let text = format!("{} classes and {clusters} clusters for {n} nodes. Give one of each.", truth.classes.len());
+        let text = format!(
+            "{} classes and {clusters} clusters for {n} nodes. Give one of each.",
+            truth.classes.len()
+        );
         return Err(Error::Conflict(text));
     }
     if !(0.0..=1.0).contains(&plan.noise) {
-        return Err(Error::BadSetting { name: "noise", want: "from 0 to 1", got: plan.noise.to_string() });
+        return Err(Error::BadSetting {
+            name: "noise",
+            want: "from 0 to 1",
+            got: plan.noise.to_string(),
+        });
     }
-    let allowed = |node: usize| options.askable.as_ref().is_none_or(|askable| askable.get(node) == Some(&true));
-    let known: Vec<bool> = truth.classes.iter().enumerate().map(|(i, class)| class.is_some() && allowed(i)).collect();
+    let allowed = |node: usize| {
+        options
+            .askable
+            .as_ref()
+            .is_none_or(|askable| askable.get(node) == Some(&true))
+    };
+    let known: Vec<bool> = truth
+        .classes
+        .iter()
+        .enumerate()
+        .map(|(i, class)| class.is_some() && allowed(i))
+        .collect();
     let initial = initial_nodes(truth, &plan.initial, options.seed)?;
     let seed = options.seed;
-    let options = Options { askable: Some(Arc::new(known)), given: initial.len() as u64, ..options.clone() };
+    let options = Options {
+        askable: Some(Arc::new(known)),
+        given: initial.len() as u64,
+        ..options.clone()
+    };
     // Trials share the caller's progress, which counts questions; calibrating a prior is not one.
     let mut session = Session::new(setting.clone(), options, &truth.names, &control.quiet())?;
     let start = clock();
@@ -162,7 +183,12 @@ pub fn trial<'a>(
             let class = answer(truth, node, plan.noise, seed);
             tell(&mut session, node, class, control)?;
             let (seconds, query) = (clock() - start, records.len());
-            let Record { accuracy, judged, measures, .. } = &records[query - 1];
+            let Record {
+                accuracy,
+                judged,
+                measures,
+                ..
+            } = &records[query - 1];
             let due = |every: usize| query % every.max(1) == 0 || query == plan.queries;
             let scores = match due(plan.score_every) {
                 true => score(&session, truth, plan, due(plan.measure_every), control)?,
@@ -170,7 +196,11 @@ pub fn trial<'a>(
             };
             let scores = (scores.0, scores.1, scores.2.or(*measures));
             let next = record(&session, truth, Some((node, class)), scores, seconds);
-            records.push(Record { query, crowded: place >= apart, ..next });
+            records.push(Record {
+                query,
+                crowded: place >= apart,
+                ..next
+            });
             control.advance(1)?;
             start = clock();
         }
@@ -189,7 +219,11 @@ pub fn trials<'a>(
     control: &Control,
 ) -> Result<Vec<Vec<Record>>> {
     let run = |t: usize| {
-        let options = Options { seed: options.seed.wrapping_add(t as u64), columns_kept: 0, ..options.clone() };
+        let options = Options {
+            seed: options.seed.wrapping_add(t as u64),
+            columns_kept: 0,
+            ..options.clone()
+        };
         trial(setting, &options, truth, plan, clock, control).map(|(records, _)| records)
     };
     (0..count).into_par_iter().map(run).collect()
@@ -220,7 +254,10 @@ fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<Node
             let mut distinct: Vec<NodeId> = Vec::new();
             for &node in nodes {
                 if !truth.classes.get(node.index()).is_some_and(Option::is_some) {
-                    let text = format!("node {} has no known class to begin with. Choose another.", node.0);
+                    let text = format!(
+                        "node {} has no known class to begin with. Choose another.",
+                        node.0
+                    );
                     return Err(Error::Conflict(text));
                 }
                 if !distinct.contains(&node) {
@@ -232,11 +269,21 @@ fn initial_nodes(truth: &Truth, initial: &Initial, seed: u64) -> Result<Vec<Node
         Initial::OnePerClass => {
             let mut random = Random::new(seed, Purpose::Initial, 0);
             let members = |class: usize| -> Vec<NodeId> {
-                let of_class = |(_, c): &(NodeId, &Option<ClassId>)| **c == Some(ClassId(class as u16));
-                (0..).map(NodeId).zip(&truth.classes).filter(of_class).map(|(node, _)| node).collect()
+                let of_class =
+                    |(_, c): &(NodeId, &Option<ClassId>)| **c == Some(ClassId(class as u16));
+                (0..)
+                    .map(NodeId)
+                    .zip(&truth.classes)
+                    .filter(of_class)
+                    .map(|(node, _)| node)
+                    .collect()
             };
-            let pools = (0..truth.names.len()).map(members).filter(|members| !members.is_empty());
-            Ok(pools.map(|members| members[random.below(members.len())]).collect())
+            let pools = (0..truth.names.len())
+                .map(members)
+                .filter(|members| !members.is_empty());
+            Ok(pools
+                .map(|members| members[random.below(members.len())])
+                .collect())
         }
     }
 }
@@ -253,7 +300,10 @@ fn record(
     seconds: f64,
 ) -> Record {
     let labelled = session.labelled();
-    let met: BTreeSet<u32> = labelled.iter().filter_map(|node| truth.clusters[node.index()]).collect();
+    let met: BTreeSet<u32> = labelled
+        .iter()
+        .filter_map(|node| truth.clusters[node.index()])
+        .collect();
     Record {
         query: 0,
         crowded: false,
@@ -269,7 +319,13 @@ fn record(
 }
 
 /// How good the belief and the judges are.
-fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, measured: bool, control: &Control) -> Result<Scores> {
+fn score(
+    session: &Session<'_>,
+    truth: &Truth,
+    plan: &Plan<'_>,
+    measured: bool,
+    control: &Control,
+) -> Result<Scores> {
     let belief = session.belief(&control.quiet())?;
     let judge = |model: &Arc<Model<'_>>| {
         let scores = model.scores(session.terms(), &control.quiet())?;
@@ -277,24 +333,50 @@ fn score(session: &Session<'_>, truth: &Truth, plan: &Plan<'_>, measured: bool, 
     };
     let judged = plan.judges.iter().map(judge).collect::<Result<_>>()?;
     let reader = session.reader(&belief);
-    let measures = (measured && plan.measure_every > 0).then(|| measures(session, &belief, &reader, truth));
-    Ok((accuracy(session, truth, |node| reader.class(&belief, node)), judged, measures))
+    let measures =
+        (measured && plan.measure_every > 0).then(|| measures(session, &belief, &reader, truth));
+    Ok((
+        accuracy(session, truth, |node| reader.class(&belief, node)),
+        judged,
+        measures,
+    ))
 }
 
 /// The measures of a belief on the unlabelled nodes of known class.
-fn measures(session: &Session<'_>, belief: &DirichletField, reader: &Reader, truth: &Truth) -> Measures {
+fn measures(
+    session: &Session<'_>,
+    belief: &DirichletField,
+    reader: &Reader,
+    truth: &Truth,
+) -> Measures {
     let mut tally = Tally::new(belief.n_classes());
     for (node, class) in unlabelled(session, truth) {
-        let plane = session.classes().binary_search(&class).expect("all classes of the truth are in the session");
-        tally.add(&reader.probabilities(belief, node), reader.class(belief, node), plane);
+        let plane = session
+            .classes()
+            .binary_search(&class)
+            .expect("all classes of the truth are in the session");
+        tally.add(
+            &reader.probabilities(belief, node),
+            reader.class(belief, node),
+            plane,
+        );
     }
     let nodes: Vec<NodeId> = unlabelled(session, truth).map(|(node, _)| node).collect();
-    Measures { expected: reader.accuracy(belief, &nodes), ..tally.measures() }
+    Measures {
+        expected: reader.accuracy(belief, &nodes),
+        ..tally.measures()
+    }
 }
 
 /// The unlabelled nodes of known class.
-fn unlabelled<'a>(session: &'a Session<'_>, truth: &'a Truth) -> impl Iterator<Item = (NodeId, ClassId)> + 'a {
-    let known = (0..).map(NodeId).zip(&truth.classes).filter_map(|(node, class)| Some((node, (*class)?)));
+fn unlabelled<'a>(
+    session: &'a Session<'_>,
+    truth: &'a Truth,
+) -> impl Iterator<Item = (NodeId, ClassId)> + 'a {
+    let known = (0..)
+        .map(NodeId)
+        .zip(&truth.classes)
+        .filter_map(|(node, class)| Some((node, (*class)?)));
     known.filter(move |(node, _)| session.labelled().binary_search(node).is_err())
 }
 
@@ -305,9 +387,16 @@ pub fn scored(session: &Session<'_>, belief: &DirichletField, truth: &Truth) -> 
 }
 
 /// The same for any classifier that gives the plane of a class for every node.
-fn counted(session: &Session<'_>, truth: &Truth, plane: impl Fn(NodeId) -> usize) -> (usize, usize) {
+fn counted(
+    session: &Session<'_>,
+    truth: &Truth,
+    plane: impl Fn(NodeId) -> usize,
+) -> (usize, usize) {
     unlabelled(session, truth).fold((0, 0), |(right, all), (node, class)| {
-        (right + usize::from(session.classes()[plane(node)] == class), all + 1)
+        (
+            right + usize::from(session.classes()[plane(node)] == class),
+            all + 1,
+        )
     })
 }
 

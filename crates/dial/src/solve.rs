@@ -27,7 +27,10 @@ pub struct Stop {
 impl Default for Stop {
     /// Faithful precision: 1e-9, as the paper's authors solve.
     fn default() -> Stop {
-        Stop { residual: 1e-9, iterations: 20_000 }
+        Stop {
+            residual: 1e-9,
+            iterations: 20_000,
+        }
     }
 }
 
@@ -65,7 +68,8 @@ impl Workspace {
         // Isolated nodes without a shift have the equation 0 = 0 and stay as they are.
         let inverse = |diagonal: f64| if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
         self.inverse.clear();
-        self.inverse.extend((0..operator.n()).map(|row| inverse(operator.diagonal(row))));
+        self.inverse
+            .extend((0..operator.n()).map(|row| inverse(operator.diagonal(row))));
     }
 }
 
@@ -97,16 +101,33 @@ pub fn conjugate_gradients<const W: usize>(
         iterate::<W>(operator, stop, active, &mut solved, workspace, control)?;
         let Workspace { x, r, .. } = &mut *workspace;
         residuals = self::residuals::<W>(r, &b, |first, r| operator.product::<W>(first, x, r));
-        if solved.iter().any(|solved| solved.iterations >= stop.iterations) {
+        if solved
+            .iter()
+            .any(|solved| solved.iterations >= stop.iterations)
+        {
             break;
         }
     }
-    let worst = residuals.iter().copied().fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
+    let worst = residuals
+        .iter()
+        .copied()
+        .fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
     if worst <= stop.residual {
-        return Ok(std::array::from_fn(|c| Solved { residual: residuals[c], ..solved[c] }));
+        return Ok(std::array::from_fn(|c| Solved {
+            residual: residuals[c],
+            ..solved[c]
+        }));
     }
-    let iterations = solved.iter().map(|solved| solved.iterations).max().unwrap_or(0);
-    Err(Error::NotConverged { iterations, residual: worst, wanted: stop.residual })
+    let iterations = solved
+        .iter()
+        .map(|solved| solved.iterations)
+        .max()
+        .unwrap_or(0);
+    Err(Error::NotConverged {
+        iterations,
+        residual: worst,
+        wanted: stop.residual,
+    })
 }
 
 /// r = b - A x, `product` writing A x, and the norm of r for every column.
@@ -166,7 +187,11 @@ fn begin<const W: usize>(workspace: &mut Workspace) -> [f64; W] {
     let (r, inverse) = (&*r, &*inverse);
     let [rz] = for_chunks::<W, 1>(p, |first, p| {
         let mut rz = [0.0; W];
-        for ((p, r), inverse) in p.chunks_exact_mut(W).zip(r[first * W..].chunks_exact(W)).zip(&inverse[first..]) {
+        for ((p, r), inverse) in p
+            .chunks_exact_mut(W)
+            .zip(r[first * W..].chunks_exact(W))
+            .zip(&inverse[first..])
+        {
             for c in 0..W {
                 p[c] = r[c] * inverse;
                 rz[c] += r[c] * p[c];
@@ -195,11 +220,19 @@ fn multiply<const W: usize>(operator: &impl LinearOperator, workspace: &mut Work
 
 /// x += a p, r -= a q; returns r·r and r·z.
 fn advance<const W: usize>(step: [f64; W], workspace: &mut Workspace) -> ([f64; W], [f64; W]) {
-    let Workspace { x, r, p, q, inverse } = workspace;
+    let Workspace {
+        x,
+        r,
+        p,
+        q,
+        inverse,
+    } = workspace;
     let (p, q, inverse) = (&*p, &*q, &*inverse);
     let [rr, rz] = for_chunks2::<W, 2>(x, r, |first, x, r| {
         let (mut rr, mut rz) = ([0.0; W], [0.0; W]);
-        let directions = p[first * W..].chunks_exact(W).zip(q[first * W..].chunks_exact(W));
+        let directions = p[first * W..]
+            .chunks_exact(W)
+            .zip(q[first * W..].chunks_exact(W));
         let unknowns = x.chunks_exact_mut(W).zip(r.chunks_exact_mut(W));
         for (((x, r), (p, q)), inverse) in unknowns.zip(directions).zip(&inverse[first..]) {
             for c in 0..W {
@@ -222,7 +255,11 @@ fn turn_direction<const W: usize>(turn: [f64; W], workspace: &mut Workspace) {
     let Workspace { r, p, inverse, .. } = workspace;
     let (r, inverse) = (&*r, &*inverse);
     for_chunks::<W, 0>(p, |first, p| {
-        for ((p, r), inverse) in p.chunks_exact_mut(W).zip(r[first * W..].chunks_exact(W)).zip(&inverse[first..]) {
+        for ((p, r), inverse) in p
+            .chunks_exact_mut(W)
+            .zip(r[first * W..].chunks_exact(W))
+            .zip(&inverse[first..])
+        {
             for c in 0..W {
                 p[c] = r[c] * inverse + turn[c] * p[c];
             }
@@ -239,7 +276,9 @@ mod tests {
     use crate::seed::{Purpose, Random};
 
     fn ring(n: u32, random: &mut Random) -> Graph {
-        let mut edges: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, 0.1 + random.uniform())).collect();
+        let mut edges: Vec<_> = (0..n)
+            .map(|i| (i, (i + 1) % n, 0.1 + random.uniform()))
+            .collect();
         edges.extend((0..n / 3).map(|i| (i, i + n / 2, random.uniform() + 1e-3)));
         Graph::from_edges(n as usize, &edges).unwrap()
     }
@@ -250,10 +289,18 @@ mod tests {
         let g = Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap();
         let mut space = Workspace::default();
         let b = |row, _| if row == 0 { 1.0 } else { 0.0 };
-        let solve =
-            conjugate_gradients::<1>(&Combinatorial::new(&g, 1.0), b, Stop::default(), &mut space, &Control::new());
+        let solve = conjugate_gradients::<1>(
+            &Combinatorial::new(&g, 1.0),
+            b,
+            Stop::default(),
+            &mut space,
+            &Control::new(),
+        );
         assert!(solve.unwrap()[0].residual <= 1e-9);
-        assert!((space.solution()[0] - 2.0 / 3.0).abs() < 1e-9 && (space.solution()[1] - 1.0 / 3.0).abs() < 1e-9);
+        assert!(
+            (space.solution()[0] - 2.0 / 3.0).abs() < 1e-9
+                && (space.solution()[1] - 1.0 / 3.0).abs() < 1e-9
+        );
     }
 
     #[test]
@@ -265,18 +312,33 @@ mod tests {
             .map(|c| {
                 let mut space = Workspace::default();
                 let b = |row, _| if row == source(c) { 1.0 } else { 0.0 };
-                conjugate_gradients::<1>(&operator, b, Stop::default(), &mut space, &Control::new()).unwrap();
+                conjugate_gradients::<1>(
+                    &operator,
+                    b,
+                    Stop::default(),
+                    &mut space,
+                    &Control::new(),
+                )
+                .unwrap();
                 space.x
             })
             .collect();
         for threads in [1, 2, 8] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             let mut space = Workspace::default();
             let b = |row, c| if row == source(c) { 1.0 } else { 0.0 };
-            pool.install(|| conjugate_gradients::<8>(&operator, b, Stop::default(), &mut space, &Control::new()))
-                .unwrap();
+            pool.install(|| {
+                conjugate_gradients::<8>(&operator, b, Stop::default(), &mut space, &Control::new())
+            })
+            .unwrap();
             for (c, alone) in alone.iter().enumerate() {
-                assert!((0..g.n()).all(|row| space.x[row * 8 + c].to_bits() == alone[row].to_bits()), "column {c}");
+                assert!(
+                    (0..g.n()).all(|row| space.x[row * 8 + c].to_bits() == alone[row].to_bits()),
+                    "column {c}"
+                );
             }
         }
     }
@@ -287,12 +349,37 @@ mod tests {
         let b = |row, _| if row == 0 { 1.0 } else { 0.0 };
         let solve = |stop, tau| {
             let mut space = Workspace::default();
-            conjugate_gradients::<1>(&Combinatorial::new(&g, tau), b, stop, &mut space, &Control::new())
+            conjugate_gradients::<1>(
+                &Combinatorial::new(&g, tau),
+                b,
+                stop,
+                &mut space,
+                &Control::new(),
+            )
         };
-        let few = solve(Stop { residual: 1e-9, iterations: 5 }, 0.01).unwrap_err();
-        assert!(matches!(few, Error::NotConverged { iterations: 5, residual, .. } if residual > 1e-9));
-        let exact = solve(Stop { residual: 1e-30, iterations: 20_000 }, 0.01).unwrap_err();
-        assert!(matches!(exact, Error::NotConverged { residual, .. } if residual < 1e-12), "{exact}");
+        let few = solve(
+            Stop {
+                residual: 1e-9,
+                iterations: 5,
+            },
+            0.01,
+        )
+        .unwrap_err();
+        assert!(
+            matches!(few, Error::NotConverged { iterations: 5, residual, .. } if residual > 1e-9)
+        );
+        let exact = solve(
+            Stop {
+                residual: 1e-30,
+                iterations: 20_000,
+            },
+            0.01,
+        )
+        .unwrap_err();
+        assert!(
+            matches!(exact, Error::NotConverged { residual, .. } if residual < 1e-12),
+            "{exact}"
+        );
         let nan = solve(Stop::default(), f64::NAN).unwrap_err();
         assert!(matches!(nan, Error::NotConverged { residual, .. } if residual.is_nan()));
     }

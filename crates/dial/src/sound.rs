@@ -23,20 +23,26 @@ impl CompactGraph {
     pub fn verify(&self, control: &Control) -> Result<()> {
         let n = self.n();
         control.start("verifying the graph", n);
-        (0..n.div_ceil(CHUNK)).into_par_iter().try_for_each(|chunk| {
-            let places = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
-            let bad = places.clone().find_map(|place| self.fault_at(place).map(|what| (place, what)));
-            match bad {
-                Some((place, what)) => Err(Error::BadGraph(format!("place {place}: {what}"))),
-                None => control.advance(places.len()),
-            }
-        })?;
+        (0..n.div_ceil(CHUNK))
+            .into_par_iter()
+            .try_for_each(|chunk| {
+                let places = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
+                let bad = places
+                    .clone()
+                    .find_map(|place| self.fault_at(place).map(|what| (place, what)));
+                match bad {
+                    Some((place, what)) => Err(Error::BadGraph(format!("place {place}: {what}"))),
+                    None => control.advance(places.len()),
+                }
+            })?;
         let parts = self.parts();
         let (component, sizes) = components(&parts.starts, &parts.neighbours);
         control.finish();
         match component[..] == parts.component[..] && sizes[..] == parts.component_sizes[..] {
             true => Ok(()),
-            false => Err(Error::BadGraph("its components are not those of its edges".into())),
+            false => Err(Error::BadGraph(
+                "its components are not those of its edges".into(),
+            )),
         }
     }
 
@@ -45,7 +51,8 @@ impl CompactGraph {
         let (neighbours, weights) = self.row(place);
         let back = |&(other, weight): &(u32, f32)| {
             let (row, weights) = self.row(other as usize);
-            row.binary_search(&(place as u32)).is_ok_and(|slot| weights[slot].to_bits() == weight.to_bits())
+            row.binary_search(&(place as u32))
+                .is_ok_and(|slot| weights[slot].to_bits() == weight.to_bits())
         };
         if parts.rank[parts.order[place] as usize] as usize != place {
             return Some("order and rank do not fit");
@@ -53,7 +60,10 @@ impl CompactGraph {
         if !neighbours.is_sorted_by(|a, b| a < b) {
             return Some("neighbours that are not in ascending order");
         }
-        if !weights.iter().all(|&weight| is_edge(weight) && weight.is_finite()) {
+        if !weights
+            .iter()
+            .all(|&weight| is_edge(weight) && weight.is_finite())
+        {
             return Some("a weight that is not a positive number");
         }
         if neighbours.contains(&(place as u32)) {
@@ -76,7 +86,9 @@ mod tests {
     use crate::graph::Graph;
 
     fn path() -> CompactGraph {
-        CompactGraph::new(&Graph::from_edges(5, &[(0, 1, 0.5), (1, 2, 0.25), (2, 3, 0.125)]).unwrap())
+        CompactGraph::new(
+            &Graph::from_edges(5, &[(0, 1, 0.5), (1, 2, 0.25), (2, 3, 0.125)]).unwrap(),
+        )
     }
 
     /// The path with one array changed.
@@ -110,7 +122,10 @@ mod tests {
             &|parts| edit(&mut parts.component_sizes, |v| v.reverse()),
         ];
         for (number, change) in changes.iter().enumerate() {
-            assert!(matches!(broken(change), Err(Error::BadGraph(_))), "change {number}");
+            assert!(
+                matches!(broken(change), Err(Error::BadGraph(_))),
+                "change {number}"
+            );
         }
     }
 }

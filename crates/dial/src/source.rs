@@ -59,7 +59,9 @@ impl<'a> Source<'a> {
             Metric::Cosine => 1.0,
             Metric::Euclidean => {
                 let largest = |row: usize| {
-                    (0..dim).map(|column| (features.get(row, column) - mean[column]).abs()).fold(0.0, f64::max)
+                    (0..dim)
+                        .map(|column| (features.get(row, column) - mean[column]).abs())
+                        .fold(0.0, f64::max)
                 };
                 power_below((0..n).into_par_iter().map(largest).reduce(|| 0.0, f64::max))
             }
@@ -73,7 +75,13 @@ impl<'a> Source<'a> {
             Ok(())
         };
         let unit = 1.0 / (scale * scale);
-        Source { n, dim, read: Box::new(read), isolated: space.isolated.clone(), unit }
+        Source {
+            n,
+            dim,
+            read: Box::new(read),
+            isolated: space.isolated.clone(),
+            unit,
+        }
     }
 
     /// Rows from elsewhere, looked through once: finite, not all the same, which are zero, how large they get.
@@ -99,14 +107,20 @@ impl<'a> Source<'a> {
             })
             .collect::<Result<_>>()?;
         control.finish();
-        let look = blocks.into_iter().reduce(Look::join).expect("there are rows");
+        let look = blocks
+            .into_iter()
+            .reduce(Look::join)
+            .expect("there are rows");
         look.check(n)?;
         let (mut isolated, mut scale) = (vec![false; n], 1.0);
         match metric {
             Metric::Euclidean => scale = power_below(look.largest()),
             Metric::Cosine => {
                 if let (Some(&first), ZeroVectors::Error) = (look.zero.first(), zero_vectors) {
-                    return Err(Error::ZeroVectors { count: look.zero.len(), first });
+                    return Err(Error::ZeroVectors {
+                        count: look.zero.len(),
+                        first,
+                    });
                 }
                 look.zero.iter().for_each(|&row| isolated[row] = true);
             }
@@ -114,12 +128,23 @@ impl<'a> Source<'a> {
         let read = move |range: Range<usize>, out: &mut [f32]| {
             read(range, out)?;
             for row in out.chunks_mut(dim) {
-                let scale = if metric == Metric::Cosine { reciprocal_length(row) } else { scale };
-                row.iter_mut().for_each(|value| *value = (f64::from(*value) * scale) as f32);
+                let scale = if metric == Metric::Cosine {
+                    reciprocal_length(row)
+                } else {
+                    scale
+                };
+                row.iter_mut()
+                    .for_each(|value| *value = (f64::from(*value) * scale) as f32);
             }
             Ok(())
         };
-        Ok(Source { n, dim, read: Box::new(read), isolated, unit: 1.0 / (scale * scale) })
+        Ok(Source {
+            n,
+            dim,
+            read: Box::new(read),
+            isolated,
+            unit: 1.0 / (scale * scale),
+        })
     }
 
     /// Reads single rows into one matrix.
@@ -134,7 +159,11 @@ impl<'a> Source<'a> {
 /// 1/|x|, or 0 for a row of length zero.
 fn reciprocal_length(row: &[f32]) -> f64 {
     let square: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-    if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 }
+    if square > 0.0 {
+        1.0 / square.sqrt()
+    } else {
+        0.0
+    }
 }
 
 fn column_means(features: Features<'_>) -> Vec<f64> {
@@ -156,7 +185,11 @@ struct Look {
 
 impl Look {
     fn at(first: usize, dim: usize, values: &[f32]) -> Look {
-        let mut look = Look { ranges: vec![(f32::INFINITY, f32::NEG_INFINITY); dim], zero: Vec::new(), bad: None };
+        let mut look = Look {
+            ranges: vec![(f32::INFINITY, f32::NEG_INFINITY); dim],
+            zero: Vec::new(),
+            bad: None,
+        };
         for (row, values) in (first..).zip(values.chunks(dim)) {
             for (&value, (low, high)) in values.iter().zip(&mut look.ranges) {
                 (*low, *high) = (low.min(value), high.max(value));
@@ -167,7 +200,13 @@ impl Look {
             let wrong = values.iter().filter(|value| !value.is_finite()).count();
             if let Some(column) = values.iter().position(|value| !value.is_finite()) {
                 let value = f64::from(values[column]);
-                let bad = Error::NonFinite { count: wrong, rows: 1, row, column, value };
+                let bad = Error::NonFinite {
+                    count: wrong,
+                    rows: 1,
+                    row,
+                    column,
+                    value,
+                };
                 look.bad = add_faults(look.bad.take(), Some(bad));
             }
         }
@@ -184,13 +223,18 @@ impl Look {
     }
 
     fn largest(&self) -> f64 {
-        self.ranges.iter().map(|&(low, high)| f64::from(low.abs().max(high.abs()))).fold(0.0, f64::max)
+        self.ranges
+            .iter()
+            .map(|&(low, high)| f64::from(low.abs().max(high.abs())))
+            .fold(0.0, f64::max)
     }
 
     fn check(&self, n: usize) -> Result<()> {
         match &self.bad {
             Some(bad) => Err(bad.clone()),
-            None if self.ranges.iter().all(|(low, high)| low == high) => Err(Error::AllIdentical { n }),
+            None if self.ranges.iter().all(|(low, high)| low == high) => {
+                Err(Error::AllIdentical { n })
+            }
             None => Ok(()),
         }
     }
@@ -199,9 +243,23 @@ impl Look {
 fn add_faults(earlier: Option<Error>, later: Option<Error>) -> Option<Error> {
     match (earlier, later) {
         (
-            Some(Error::NonFinite { count, rows, row, column, value }),
-            Some(Error::NonFinite { count: c, rows: r, .. }),
-        ) => Some(Error::NonFinite { count: count + c, rows: rows + r, row, column, value }),
+            Some(Error::NonFinite {
+                count,
+                rows,
+                row,
+                column,
+                value,
+            }),
+            Some(Error::NonFinite {
+                count: c, rows: r, ..
+            }),
+        ) => Some(Error::NonFinite {
+            count: count + c,
+            rows: rows + r,
+            row,
+            column,
+            value,
+        }),
         (earlier, later) => earlier.or(later),
     }
 }

@@ -34,18 +34,38 @@ pub(crate) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    pub(crate) fn new(features: Features<'a>, metric: Metric, zero_vectors: ZeroVectors) -> Result<Space<'a>> {
+    pub(crate) fn new(
+        features: Features<'a>,
+        metric: Metric,
+        zero_vectors: ZeroVectors,
+    ) -> Result<Space<'a>> {
         let n = features.n();
         if metric == Metric::Euclidean {
-            return Ok(Space { features, scales: None, isolated: vec![false; n] });
+            return Ok(Space {
+                features,
+                scales: None,
+                isolated: vec![false; n],
+            });
         }
-        let norms: Vec<f64> = (0..n).into_par_iter().map(|row| features.norm(row)).collect();
+        let norms: Vec<f64> = (0..n)
+            .into_par_iter()
+            .map(|row| features.norm(row))
+            .collect();
         // A norm whose reciprocal overflows is zero for every purpose here.
         let isolated: Vec<bool> = norms.iter().map(|norm| !(1.0 / norm).is_finite()).collect();
-        if let (Some(first), ZeroVectors::Error) = (isolated.iter().position(|&zero| zero), zero_vectors) {
-            return Err(Error::ZeroVectors { count: isolated.iter().filter(|&&zero| zero).count(), first });
+        if let (Some(first), ZeroVectors::Error) =
+            (isolated.iter().position(|&zero| zero), zero_vectors)
+        {
+            return Err(Error::ZeroVectors {
+                count: isolated.iter().filter(|&&zero| zero).count(),
+                first,
+            });
         }
-        Ok(Space { features, scales: Some(norms.iter().map(|norm| 1.0 / norm).collect()), isolated })
+        Ok(Space {
+            features,
+            scales: Some(norms.iter().map(|norm| 1.0 / norm).collect()),
+            isolated,
+        })
     }
 
     /// Refuses pools of a single direction under cosine (I10).
@@ -53,7 +73,10 @@ impl<'a> Space<'a> {
         let n = self.features.n();
         let mut rows = (0..n).filter(|&row| !self.isolated[row]);
         match rows.next() {
-            Some(first) if self.scales.is_some() && rows.all(|row| self.squared_distance(first, row) == 0.0) => {
+            Some(first)
+                if self.scales.is_some()
+                    && rows.all(|row| self.squared_distance(first, row) == 0.0) =>
+            {
                 Err(Error::AllIdentical { n })
             }
             _ => Ok(()),
@@ -63,13 +86,22 @@ impl<'a> Space<'a> {
     /// The value at a row and column, as the metric sees it.
     pub(crate) fn value(&self, row: usize, column: usize) -> f64 {
         let value = self.features.get(row, column);
-        self.scales.as_ref().map_or(value, |scales| if self.isolated[row] { 0.0 } else { value * scales[row] })
+        self.scales.as_ref().map_or(value, |scales| {
+            if self.isolated[row] {
+                0.0
+            } else {
+                value * scales[row]
+            }
+        })
     }
 
     pub(crate) fn squared_distance(&self, i: usize, j: usize) -> f64 {
         match &self.scales {
             // Multiples of one vector are one direction: what is left between them is rounding.
-            Some(scales) => match self.features.squared_distance_scaled(i, j, scales[i], scales[j]) {
+            Some(scales) => match self
+                .features
+                .squared_distance_scaled(i, j, scales[i], scales[j])
+            {
                 rounding if rounding < 1e-28 => 0.0,
                 squared => squared,
             },
@@ -78,6 +110,8 @@ impl<'a> Space<'a> {
     }
 
     pub(crate) fn screen(&self) -> Screen {
-        Screen::new(self.features.n(), self.features.dim(), |row, column| self.value(row, column))
+        Screen::new(self.features.n(), self.features.dim(), |row, column| {
+            self.value(row, column)
+        })
     }
 }

@@ -41,7 +41,9 @@ impl Eigenpairs {
     /// # Errors
     /// As [`lowest`].
     pub fn normalized(graph: &Graph, count: usize, control: &Control) -> Result<Eigenpairs> {
-        in_good_order(graph, |graph| lowest(&Normalized::new(graph, 0.0), 2.0, count, control))
+        in_good_order(graph, |graph| {
+            lowest(&Normalized::new(graph, 0.0), 2.0, count, control)
+        })
     }
 
     /// The lowest pairs of the combinatorial Laplacian L of a graph, whose spectrum ends at or below 2 max d.
@@ -50,7 +52,9 @@ impl Eigenpairs {
     /// As [`lowest`].
     pub fn combinatorial(graph: &Graph, count: usize, control: &Control) -> Result<Eigenpairs> {
         let bound = combinatorial_bound(graph);
-        in_good_order(graph, |graph| lowest(&Combinatorial::new(graph, 0.0), bound, count, control))
+        in_good_order(graph, |graph| {
+            lowest(&Combinatorial::new(graph, 0.0), bound, count, control)
+        })
     }
 
     /// Number of pairs.
@@ -89,7 +93,10 @@ pub(crate) fn combinatorial_bound(graph: &Graph) -> f64 {
 }
 
 /// Solves on the graph in an order that is good to multiply with, and puts the nodes back.
-fn in_good_order(graph: &Graph, solve: impl FnOnce(&Graph) -> Result<Eigenpairs>) -> Result<Eigenpairs> {
+fn in_good_order(
+    graph: &Graph,
+    solve: impl FnOnce(&Graph) -> Result<Eigenpairs>,
+) -> Result<Eigenpairs> {
     let Ordered { graph, order, .. } = Ordered::new(graph);
     let pairs = solve(&graph)?;
     let mut vectors = vec![0.0; pairs.vectors.len()];
@@ -114,7 +121,12 @@ const ROUNDS: usize = 300;
 /// # Errors
 /// A count that is not from 1 to n, a bound that is not a finite number at least 0; [`Error::NotConverged`] with the
 /// largest residual; cancelled.
-pub fn lowest(operator: &impl LinearOperator, bound: f64, count: usize, control: &Control) -> Result<Eigenpairs> {
+pub fn lowest(
+    operator: &impl LinearOperator,
+    bound: f64,
+    count: usize,
+    control: &Control,
+) -> Result<Eigenpairs> {
     lowest_within(operator, bound, count, TOLERANCE, control)
 }
 
@@ -132,11 +144,19 @@ pub fn lowest_within(
     let n = operator.n();
     if !(1..=n).contains(&count) {
         let want = "a number from 1 to the number of items";
-        return Err(Error::BadSetting { name: "eigenpairs", want, got: count.to_string() });
+        return Err(Error::BadSetting {
+            name: "eigenpairs",
+            want,
+            got: count.to_string(),
+        });
     }
     if !(bound.is_finite() && bound >= 0.0) {
         let got = bound.to_string();
-        return Err(Error::BadSetting { name: "bound", want: "a finite number at least 0", got });
+        return Err(Error::BadSetting {
+            name: "bound",
+            want: "a finite number at least 0",
+            got,
+        });
     }
     let size = subspace(count);
     if n <= DENSE || 2 * size > n {
@@ -146,7 +166,13 @@ pub fn lowest_within(
     rayon::scope(|_| {
         let closer = closer_bound(operator, bound)?;
         // Any interval will do for the operator zero.
-        filtered(operator, if closer > 0.0 { closer } else { 1.0 }, count, wanted, control)
+        filtered(
+            operator,
+            if closer > 0.0 { closer } else { 1.0 },
+            count,
+            wanted,
+            control,
+        )
     })
 }
 
@@ -169,11 +195,22 @@ fn dense(operator: &impl LinearOperator, count: usize) -> Result<Eigenpairs> {
     let residual = |(row, &value): (&[f64], &f64)| {
         let mut image = vec![0.0; n];
         operator.product::<1>(0, row, &mut image);
-        image.iter().zip(row).fold(0.0, |sum, (a, v)| sum + (a - value * v) * (a - value * v)).sqrt()
+        image
+            .iter()
+            .zip(row)
+            .fold(0.0, |sum, (a, v)| sum + (a - value * v) * (a - value * v))
+            .sqrt()
     };
     let residuals = rows.chunks_exact(n).zip(&values).map(residual).collect();
-    let vectors = (0..n * count).map(|i| rows[i % count * n + i / count]).collect();
-    Ok(Eigenpairs { values, vectors, residuals }.with_signs())
+    let vectors = (0..n * count)
+        .map(|i| rows[i % count * n + i / count])
+        .collect();
+    Ok(Eigenpairs {
+        values,
+        vectors,
+        residuals,
+    }
+    .with_signs())
 }
 
 fn filtered(
@@ -186,7 +223,11 @@ fn filtered(
     let (n, size) = (operator.n(), subspace(count));
     let mut x = Panels::random(n, size / WIDTH);
     let mut spare: [Vec<f64>; GROUP] = std::array::from_fn(|_| vec![0.0; n * WIDTH]);
-    let mut filter = Filter { low: 0.0, edge: 0.5 * bound, bound };
+    let mut filter = Filter {
+        low: 0.0,
+        edge: 0.5 * bound,
+        bound,
+    };
     let mut degrees = vec![filter.longest(); size / WIDTH];
     let (mut done, mut worst) = (0, f64::NAN);
     control.start("finding eigenpairs", count);
@@ -198,7 +239,11 @@ fn filtered(
         let values = ritz(operator, &mut x, &mut spare)?;
         let residuals = residuals(operator, &x, &values, &mut spare[0]);
         worst = residuals[..count].iter().copied().fold(0.0, f64::max);
-        let reached = residuals[..count].iter().filter(|&&residual| residual <= wanted).count().max(done);
+        let reached = residuals[..count]
+            .iter()
+            .filter(|&&residual| residual <= wanted)
+            .count()
+            .max(done);
         control.advance(reached - done)?;
         done = reached;
         if worst <= wanted {
@@ -208,14 +253,22 @@ fn filtered(
         filter = filter.next(&values, count);
         degrees = filter.degrees(&values, &residuals[..count], wanted);
     }
-    Err(Error::NotConverged { iterations: ROUNDS, residual: worst, wanted })
+    Err(Error::NotConverged {
+        iterations: ROUNDS,
+        residual: worst,
+        wanted,
+    })
 }
 
 /// Panels whose inner products are taken at once.
 const GROUP: usize = 4;
 
 /// Turns X into the Ritz vectors of its span and returns the Ritz values, ascending.
-fn ritz(operator: &impl LinearOperator, x: &mut Panels, images: &mut [Vec<f64>; GROUP]) -> Result<Vec<f64>> {
+fn ritz(
+    operator: &impl LinearOperator,
+    x: &mut Panels,
+    images: &mut [Vec<f64>; GROUP],
+) -> Result<Vec<f64>> {
     let size = x.size();
     let (mut gram, mut rayleigh) = (vec![0.0; size * size], vec![0.0; size * size]);
     for (place, group) in x.panels.chunks(GROUP).enumerate() {
@@ -223,10 +276,18 @@ fn ritz(operator: &impl LinearOperator, x: &mut Panels, images: &mut [Vec<f64>; 
             multiply(operator, panel, image);
         }
         let end = place * GROUP + group.len();
-        let ys: Vec<&[f64]> = group.iter().chain(&images[..group.len()]).map(|y| &y[..]).collect();
+        let ys: Vec<&[f64]> = group
+            .iter()
+            .chain(&images[..group.len()])
+            .map(|y| &y[..])
+            .collect();
         let inner = x.inner(end, &ys);
         for (p, inner) in inner.chunks_exact(end * WIDTH * WIDTH).enumerate() {
-            let matrix = if p < group.len() { &mut gram } else { &mut rayleigh };
+            let matrix = if p < group.len() {
+                &mut gram
+            } else {
+                &mut rayleigh
+            };
             let column = (place * GROUP + p % group.len()) * WIDTH;
             for (entry, &value) in inner.iter().enumerate() {
                 let (i, j) = (entry / WIDTH, column + entry % WIDTH);
@@ -251,12 +312,20 @@ fn multiply(operator: &impl LinearOperator, x: &[f64], image: &mut [f64]) {
 }
 
 /// |A v - θ v| / |v| for every vector.
-fn residuals(operator: &impl LinearOperator, x: &Panels, values: &[f64], image: &mut [f64]) -> Vec<f64> {
+fn residuals(
+    operator: &impl LinearOperator,
+    x: &Panels,
+    values: &[f64],
+    image: &mut [f64],
+) -> Vec<f64> {
     let panel = |(panel, values): (&Vec<f64>, &[f64])| {
         let [residual, length] = for_chunks::<WIDTH, 2>(image, |first, image| {
             operator.product::<WIDTH>(first, panel, image);
             let mut sums = [[0.0; WIDTH]; 2];
-            for (image, x) in image.chunks_exact(WIDTH).zip(panel[first * WIDTH..].chunks_exact(WIDTH)) {
+            for (image, x) in image
+                .chunks_exact(WIDTH)
+                .zip(panel[first * WIDTH..].chunks_exact(WIDTH))
+            {
                 for c in 0..WIDTH {
                     let rest = image[c] - values[c] * x[c];
                     sums[0][c] += rest * rest;
@@ -267,7 +336,11 @@ fn residuals(operator: &impl LinearOperator, x: &Panels, values: &[f64], image: 
         });
         (0..WIDTH).map(move |c| (residual[c] / length[c]).sqrt())
     };
-    x.panels.iter().zip(values.chunks_exact(WIDTH)).flat_map(panel).collect()
+    x.panels
+        .iter()
+        .zip(values.chunks_exact(WIDTH))
+        .flat_map(panel)
+        .collect()
 }
 
 /// The first vectors of X, node by node.
@@ -281,7 +354,12 @@ fn collect(x: &Panels, mut values: Vec<f64>, mut residuals: Vec<f64>, count: usi
             row.copy_from_slice(&panel[node * WIDTH..][..row.len()]);
         }
     }
-    Eigenpairs { values, vectors, residuals }.with_signs()
+    Eigenpairs {
+        values,
+        vectors,
+        residuals,
+    }
+    .with_signs()
 }
 
 #[cfg(test)]
@@ -292,16 +370,32 @@ mod tests {
     /// Residuals, order and orthonormality, and the eigenvalues of the dense twin.
     fn check(operator: &impl LinearOperator, bound: f64, count: usize) -> Eigenpairs {
         let n = operator.n();
-        assert!(n > DENSE && 2 * subspace(count) <= n, "the dense twin is meant to be another solver");
+        assert!(
+            n > DENSE && 2 * subspace(count) <= n,
+            "the dense twin is meant to be another solver"
+        );
         let pairs = lowest(operator, bound, count, &Control::new()).unwrap();
         let twin = dense(operator, count).unwrap();
         assert_eq!((pairs.count(), pairs.vectors.len()), (count, n * count));
         for i in 0..count {
-            assert!((pairs.values[i] - twin.values[i]).abs() < 1e-12 * bound.max(1.0), "{i}: {:?}", pairs.values[i]);
-            assert!(pairs.residuals[i] <= 1e-9 * bound && twin.residuals[i] < 1e-12 * bound.max(1.0));
+            assert!(
+                (pairs.values[i] - twin.values[i]).abs() < 1e-12 * bound.max(1.0),
+                "{i}: {:?}",
+                pairs.values[i]
+            );
+            assert!(
+                pairs.residuals[i] <= 1e-9 * bound && twin.residuals[i] < 1e-12 * bound.max(1.0)
+            );
             for j in 0..=i {
-                let inner: f64 = pairs.vectors.chunks_exact(count).map(|row| row[i] * row[j]).sum();
-                assert!((inner - if i == j { 1.0 } else { 0.0 }).abs() < 1e-11, "{i} {j} {inner}");
+                let inner: f64 = pairs
+                    .vectors
+                    .chunks_exact(count)
+                    .map(|row| row[i] * row[j])
+                    .sum();
+                assert!(
+                    (inner - if i == j { 1.0 } else { 0.0 }).abs() < 1e-11,
+                    "{i} {j} {inner}"
+                );
             }
         }
         pairs
@@ -313,7 +407,12 @@ mod tests {
         for i in isolated + 1..n {
             for _ in 0..3 {
                 let back = 1 + random.below(20.min((i - isolated) as usize)) as u32;
-                if edges.iter().rev().take(3).all(|&(a, b, _)| (a, b) != (i - back, i)) {
+                if edges
+                    .iter()
+                    .rev()
+                    .take(3)
+                    .all(|&(a, b, _)| (a, b) != (i - back, i))
+                {
                     edges.push((i - back, i, 0.1 + random.uniform()));
                 }
             }
@@ -329,8 +428,16 @@ mod tests {
         for (value, want) in pairs.values.iter().zip([0.0, 1.0, 3.0]) {
             assert!((value - want).abs() < 1e-14);
         }
-        let (a, b, c) = (1.0 / 3.0f64.sqrt(), 1.0 / 2.0f64.sqrt(), 1.0 / 6.0f64.sqrt());
-        for (got, want) in pairs.vectors.iter().zip([a, b, -c, a, 0.0, 2.0 * c, a, -b, -c]) {
+        let (a, b, c) = (
+            1.0 / 3.0f64.sqrt(),
+            1.0 / 2.0f64.sqrt(),
+            1.0 / 6.0f64.sqrt(),
+        );
+        for (got, want) in pairs
+            .vectors
+            .iter()
+            .zip([a, b, -c, a, 0.0, 2.0 * c, a, -b, -c])
+        {
             assert!((got.abs() - f64::abs(want)).abs() < 1e-14);
         }
         assert!(pairs.at(NodeId(1))[2] > 0.0 && pairs.at(NodeId(0))[0] > 0.0);
@@ -345,7 +452,11 @@ mod tests {
             let graph = random_graph(260, seed, isolated);
             for count in [1, 8, 50] {
                 check(&Normalized::new(&graph, 0.0), 2.0, count);
-                check(&Combinatorial::new(&graph, 0.0), combinatorial_bound(&graph), count);
+                check(
+                    &Combinatorial::new(&graph, 0.0),
+                    combinatorial_bound(&graph),
+                    count,
+                );
             }
         }
     }
@@ -353,24 +464,51 @@ mod tests {
     #[test]
     fn crowded_and_repeated_eigenvalues() {
         // A star: 0 once, 1 for all but two, n. Its lowest ones are one crowd, larger than any block.
-        let star = Graph::from_edges(300, &(1..300).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
-        check(&Combinatorial::new(&star, 0.0), combinatorial_bound(&star), 10);
+        let star = Graph::from_edges(
+            300,
+            &(1..300).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>(),
+        )
+        .unwrap();
+        check(
+            &Combinatorial::new(&star, 0.0),
+            combinatorial_bound(&star),
+            10,
+        );
         check(&Normalized::new(&star, 0.0), 2.0, 10);
         // A ring: every value but the first twice; a long path: values crowd quadratically at 0.
-        let ring = Graph::from_edges(400, &(0..400).map(|i| (i, (i + 1) % 400, 1.0)).collect::<Vec<_>>()).unwrap();
+        let ring = Graph::from_edges(
+            400,
+            &(0..400)
+                .map(|i| (i, (i + 1) % 400, 1.0))
+                .collect::<Vec<_>>(),
+        )
+        .unwrap();
         check(&Combinatorial::new(&ring, 0.0), 4.0, 15);
         // Nothing but isolated nodes; many equal components.
-        let pairs = check(&Combinatorial::new(&Graph::from_edges(500, &[]).unwrap(), 0.0), 0.0, 20);
+        let pairs = check(
+            &Combinatorial::new(&Graph::from_edges(500, &[]).unwrap(), 0.0),
+            0.0,
+            20,
+        );
         assert_eq!(pairs.values, [0.0; 20]);
-        let edges: Vec<_> = (0..150).flat_map(|i| [(3 * i, 3 * i + 1, 1.0), (3 * i + 1, 3 * i + 2, 0.5)]).collect();
-        check(&Normalized::new(&Graph::from_edges(450, &edges).unwrap(), 0.0), 2.0, 12);
+        let edges: Vec<_> = (0..150)
+            .flat_map(|i| [(3 * i, 3 * i + 1, 1.0), (3 * i + 1, 3 * i + 2, 0.5)])
+            .collect();
+        check(
+            &Normalized::new(&Graph::from_edges(450, &edges).unwrap(), 0.0),
+            2.0,
+            12,
+        );
     }
 
     #[test]
     fn the_same_bits_for_any_number_of_threads() {
         let graph = random_graph(5000, 9, 3);
         let solve = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             pool.install(|| Eigenpairs::normalized(&graph, 20, &Control::new()).unwrap())
         };
         let one = solve(1);
@@ -383,11 +521,20 @@ mod tests {
         let graph = random_graph(300, 1, 0);
         for count in [0, 301] {
             let error = Eigenpairs::normalized(&graph, count, &Control::new()).unwrap_err();
-            assert!(matches!(error, Error::BadSetting { name: "eigenpairs", .. }));
+            assert!(matches!(
+                error,
+                Error::BadSetting {
+                    name: "eigenpairs",
+                    ..
+                }
+            ));
         }
         let operator = Normalized::new(&graph, 0.0);
         let error = lowest_within(&operator, 2.0, 5, 1e-20, &Control::new()).unwrap_err();
-        assert!(matches!(error, Error::NotConverged { residual, .. } if residual < 1e-12), "{error}");
+        assert!(
+            matches!(error, Error::NotConverged { residual, .. } if residual < 1e-12),
+            "{error}"
+        );
         let control = Control::new();
         control.cancel();
         assert_eq!(lowest(&operator, 2.0, 5, &control), Err(Error::Cancelled));

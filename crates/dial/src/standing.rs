@@ -40,7 +40,9 @@ impl State {
             Change::MergeClass { from, into } => self.merge_class(*from, *into),
             Change::Label { item, classes } => {
                 self.check_label(item, classes)?;
-                self.marks(item).labels.insert(event.annotator.clone(), (place, classes.clone()));
+                self.marks(item)
+                    .labels
+                    .insert(event.annotator.clone(), (place, classes.clone()));
                 Ok(())
             }
             Change::Skip { item } => {
@@ -56,7 +58,10 @@ impl State {
                 self.weights.insert(annotator.clone(), *weight);
                 Ok(())
             }
-            Change::Settings { prior_strength, expected_clusters } => {
+            Change::Settings {
+                prior_strength,
+                expected_clusters,
+            } => {
                 check_positive("prior", *prior_strength)?;
                 check_positive("expected-clusters", *expected_clusters as f64)?;
                 self.settings = Some((*prior_strength, *expected_clusters));
@@ -76,7 +81,10 @@ impl State {
     }
 
     fn live_classes(&self) -> usize {
-        self.classes.iter().filter(|class| class.fate == Fate::Live).count()
+        self.classes
+            .iter()
+            .filter(|class| class.fate == Fate::Live)
+            .count()
     }
 
     /// The live class that stands for a class after merges.
@@ -89,14 +97,22 @@ impl State {
 
     fn live(&self, class: ClassId) -> Result<()> {
         match self.classes.get(class.index()) {
-            Some(Class { fate: Fate::Live, .. }) => Ok(()),
+            Some(Class {
+                fate: Fate::Live, ..
+            }) => Ok(()),
             _ => Err(Error::UnknownClass(class.0.to_string())),
         }
     }
 
     fn check_name(&self, name: &str) -> Result<()> {
-        if self.classes.iter().any(|class| class.fate == Fate::Live && class.name == name) {
-            return Err(Error::Conflict(format!("there is a class {name:?} already. Choose another name.")));
+        if self
+            .classes
+            .iter()
+            .any(|class| class.fate == Fate::Live && class.name == name)
+        {
+            return Err(Error::Conflict(format!(
+                "there is a class {name:?} already. Choose another name."
+            )));
         }
         Ok(())
     }
@@ -104,11 +120,23 @@ impl State {
     fn add_class(&mut self, class: ClassId, name: &str) -> Result<()> {
         self.check_name(name)?;
         if class.index() < self.classes.len() {
-            return Err(Error::Conflict(format!("class id {} was given before. Use the next one.", class.0)));
+            return Err(Error::Conflict(format!(
+                "class id {} was given before. Use the next one.",
+                class.0
+            )));
         }
         // Ids between were given to classes whose addition is undone.
-        self.classes.resize(class.index(), Class { name: String::new(), fate: Fate::Undone });
-        self.classes.push(Class { name: name.to_string(), fate: Fate::Live });
+        self.classes.resize(
+            class.index(),
+            Class {
+                name: String::new(),
+                fate: Fate::Undone,
+            },
+        );
+        self.classes.push(Class {
+            name: name.to_string(),
+            fate: Fate::Live,
+        });
         Ok(())
     }
 
@@ -125,7 +153,10 @@ impl State {
         self.live(from)?;
         self.live(into)?;
         if from == into {
-            return Err(Error::Conflict(format!("class {} cannot be merged into itself. Name two classes.", from.0)));
+            return Err(Error::Conflict(format!(
+                "class {} cannot be merged into itself. Name two classes.",
+                from.0
+            )));
         }
         let left = self.live_classes() - 1;
         if left < 2 {
@@ -136,7 +167,12 @@ impl State {
     }
 
     pub(crate) fn check_label(&self, item: &str, classes: &[(ClassId, f64)]) -> Result<()> {
-        let refuse = |why: &str| Err(Error::BadLabel { item: item.to_string(), why: why.to_string() });
+        let refuse = |why: &str| {
+            Err(Error::BadLabel {
+                item: item.to_string(),
+                why: why.to_string(),
+            })
+        };
         if classes.is_empty() {
             return refuse("names no class");
         }
@@ -161,5 +197,9 @@ fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if MODERATE.contains(&value) {
         return Ok(());
     }
-    Err(Error::BadSetting { name, want: "a number from 1e-100 to 1e100", got: value.to_string() })
+    Err(Error::BadSetting {
+        name,
+        want: "a number from 1e-100 to 1e100",
+        got: value.to_string(),
+    })
 }

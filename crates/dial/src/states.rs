@@ -26,7 +26,10 @@ impl<S> States<S> {
     /// Takes out the state that has got furthest along `order`, and how many labels of it are applied.
     pub(crate) fn take(&self, order: &[NodeId]) -> Option<(usize, S)> {
         let mut kept = self.kept();
-        let fitting = kept.iter().enumerate().filter(|(_, (applied, _))| order.starts_with(applied));
+        let fitting = kept
+            .iter()
+            .enumerate()
+            .filter(|(_, (applied, _))| order.starts_with(applied));
         let (place, _) = fitting.max_by_key(|(_, (applied, _))| applied.len())?;
         let (applied, state) = kept.remove(place);
         Some((applied.len(), state))
@@ -42,7 +45,9 @@ impl<S> States<S> {
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<(Vec<NodeId>, S)>> {
-        self.0.lock().expect("nothing panics while it holds the states")
+        self.0
+            .lock()
+            .expect("nothing panics while it holds the states")
     }
 }
 

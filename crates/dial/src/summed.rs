@@ -58,10 +58,27 @@ struct Cache {
 
 impl<'a> Summed<'a> {
     /// No classes yet.
-    pub(crate) fn new(kernel: Arc<dyn Propagation + 'a>, columns_kept: usize, prior_strength: f64) -> Summed<'a> {
+    pub(crate) fn new(
+        kernel: Arc<dyn Propagation + 'a>,
+        columns_kept: usize,
+        prior_strength: f64,
+    ) -> Summed<'a> {
         let field = DirichletField::new(kernel.n(), 0, prior_strength);
-        let sums = Sums { field, classes: Vec::new(), terms: Vec::new(), checkpoints: Vec::new() };
-        Summed { kernel, cache: Cache { columns: HashMap::new(), made: VecDeque::new(), kept: columns_kept }, sums }
+        let sums = Sums {
+            field,
+            classes: Vec::new(),
+            terms: Vec::new(),
+            checkpoints: Vec::new(),
+        };
+        Summed {
+            kernel,
+            cache: Cache {
+                columns: HashMap::new(),
+                made: VecDeque::new(),
+                kept: columns_kept,
+            },
+            sums,
+        }
     }
 
     pub(crate) fn field(&self) -> &DirichletField {
@@ -86,16 +103,27 @@ impl<'a> Summed<'a> {
         control: &Control,
     ) -> Result<()> {
         let same_classes = classes.starts_with(&self.sums.classes);
-        let standing = |plane: usize| if same_classes { self.sums.standing(plane, &terms[plane]) } else { 0 };
+        let standing = |plane: usize| {
+            if same_classes {
+                self.sums.standing(plane, &terms[plane])
+            } else {
+                0
+            }
+        };
         let standing: Vec<usize> = (0..classes.len()).map(standing).collect();
-        let pending: Vec<Term> = terms.iter().zip(&standing).flat_map(|(t, &from)| t[from..].to_vec()).collect();
+        let pending: Vec<Term> = terms
+            .iter()
+            .zip(&standing)
+            .flat_map(|(t, &from)| t[from..].to_vec())
+            .collect();
         if pending.len() <= BLOCK {
             // Once the columns are there nothing can fail, and the field is changed in place.
             self.cache.fetch(&*self.kernel, &pending, control)?;
-            self.sums.update(classes, terms, &standing, |sums, plane, block| {
-                sums.add(plane, block, &self.cache);
-                Ok(())
-            })?;
+            self.sums
+                .update(classes, terms, &standing, |sums, plane, block| {
+                    sums.add(plane, block, &self.cache);
+                    Ok(())
+                })?;
         } else {
             let mut sums = self.sums.clone();
             sums.update(classes, terms, &standing, |sums, plane, block| {
@@ -122,12 +150,23 @@ impl<'a> Summed<'a> {
 impl Sums {
     /// How many of the new terms of a class are summed already, as it stands or up to a checkpoint.
     fn standing(&self, plane: usize, terms: &[Term]) -> usize {
-        let Some(old) = self.terms.get(plane) else { return 0 };
-        let common = old.iter().zip(terms).take_while(|(old, new)| old == new).count();
+        let Some(old) = self.terms.get(plane) else {
+            return 0;
+        };
+        let common = old
+            .iter()
+            .zip(terms)
+            .take_while(|(old, new)| old == new)
+            .count();
         if common == old.len() {
             return common;
         }
-        self.checkpoints[plane].iter().map(|point| point.count).filter(|&count| count <= common).max().unwrap_or(0)
+        self.checkpoints[plane]
+            .iter()
+            .map(|point| point.count)
+            .filter(|&count| count <= common)
+            .max()
+            .unwrap_or(0)
     }
 
     /// Takes every class from where it stands to its new terms; `add` is called with blocks of terms, in order.
@@ -175,7 +214,10 @@ impl Sums {
         let points = &mut self.checkpoints[plane];
         let mut point = match points.len() {
             CHECKPOINTS => points.pop_front().expect("there are some"),
-            _ => Checkpoint { count: 0, plane: Vec::new() },
+            _ => Checkpoint {
+                count: 0,
+                plane: Vec::new(),
+            },
         };
         point.count = count;
         point.plane.clear();

@@ -53,7 +53,13 @@ impl Vectors {
             vector.clear();
             vector.resize(length, 0.0);
         }
-        for vector in [&mut self.e, &mut self.r, &mut self.p, &mut self.t, &mut self.s] {
+        for vector in [
+            &mut self.e,
+            &mut self.r,
+            &mut self.p,
+            &mut self.t,
+            &mut self.s,
+        ] {
             vector.clear();
             vector.resize(length, 0.0);
         }
@@ -94,8 +100,9 @@ pub(crate) fn solve<const W: usize>(
     let mut norms: [f64; W] = residuals(&mut vectors.residual, &b, |_, r| r.fill(0.0));
     let mut useful = [true; W];
     for _ in 0..ROUNDS {
-        let active =
-            std::array::from_fn(|c| useful[c] && norms[c] > stop.residual && solved[c].iterations < stop.iterations);
+        let active = std::array::from_fn(|c| {
+            useful[c] && norms[c] > stop.residual && solved[c].iterations < stop.iterations
+        });
         if active == [false; W] {
             break;
         }
@@ -126,12 +133,22 @@ fn precisely<const W: usize>(
     control: &Control,
 ) -> Result<Solved> {
     if so_far.iterations >= stop.iterations {
-        let Solved { iterations, residual } = so_far;
-        return Err(Error::NotConverged { iterations, residual, wanted: stop.residual });
+        let Solved {
+            iterations,
+            residual,
+        } = so_far;
+        return Err(Error::NotConverged {
+            iterations,
+            residual,
+            wanted: stop.residual,
+        });
     }
     let mut space = Workspace::default();
-    let [solved] = conjugate_gradients::<1>(operator, |node, _| b(node, c), stop, &mut space, control)?;
-    x.chunks_exact_mut(W).zip(space.solution()).for_each(|(x, value)| x[c] = *value);
+    let [solved] =
+        conjugate_gradients::<1>(operator, |node, _| b(node, c), stop, &mut space, control)?;
+    x.chunks_exact_mut(W)
+        .zip(space.solution())
+        .for_each(|(x, value)| x[c] = *value);
     Ok(solved)
 }
 
@@ -162,7 +179,8 @@ fn round<const W: usize>(
             if active[c] {
                 solved[c].iterations += 1;
                 let hopeless = !step[c].is_finite() || solved[c].iterations >= stop.iterations;
-                active[c] = !hopeless && unscaled[c].sqrt() > aims[c] && solved[c].iterations < limits[c];
+                active[c] =
+                    !hopeless && unscaled[c].sqrt() > aims[c] && solved[c].iterations < limits[c];
             }
         }
         turn = std::array::from_fn(|c| if active[c] { next[c] / rr[c] } else { 0.0 });
@@ -173,8 +191,15 @@ fn round<const W: usize>(
 }
 
 /// r = (I - E)⁻¹ R residual/norm, e = p = 0; returns r·r.
-fn begin<const W: usize>(matrix: &Coloured, norms: [f64; W], vectors: &mut Vectors, sums: &mut [[f64; W]]) -> [f64; W] {
-    let Vectors { residual, e, r, p, .. } = vectors;
+fn begin<const W: usize>(
+    matrix: &Coloured,
+    norms: [f64; W],
+    vectors: &mut Vectors,
+    sums: &mut [[f64; W]],
+) -> [f64; W] {
+    let Vectors {
+        residual, e, r, p, ..
+    } = vectors;
     e.fill(0.0);
     p.fill(0.0);
     let inverse = norms.map(|norm| if norm > 0.0 { 1.0 / norm } else { 0.0 });
@@ -206,7 +231,10 @@ fn multiply<const W: usize>(
     });
     let (p, t) = (&*p, &*t);
     matrix.forward::<W>(s, sums, |place, near, s, pq| {
-        let (p, t) = (&p[place * W..(place + 1) * W], &t[place * W..(place + 1) * W]);
+        let (p, t) = (
+            &p[place * W..(place + 1) * W],
+            &t[place * W..(place + 1) * W],
+        );
         for c in 0..W {
             s[c] = (p[c] - t[c]) + near[c];
             pq[c] += f64::from(p[c]) * f64::from(t[c] + s[c]);
@@ -216,14 +244,20 @@ fn multiply<const W: usize>(
 }
 
 /// e += a t, r -= a (t + s); returns r·r and (R⁻¹ r)·(R⁻¹ r).
-fn advance<const W: usize>(matrix: &Coloured, step: [f64; W], vectors: &mut Vectors) -> ([f64; W], [f64; W]) {
+fn advance<const W: usize>(
+    matrix: &Coloured,
+    step: [f64; W],
+    vectors: &mut Vectors,
+) -> ([f64; W], [f64; W]) {
     let Vectors { e, r, t, s, .. } = vectors;
     let step = step.map(|step| step as f32);
     let (t, s) = (&*t, &*s);
     let work = |first: usize, e: &mut [f32], r: &mut [f32]| {
         let (mut rr, mut unscaled) = ([0.0; W], [0.0; W]);
         let unknowns = e.chunks_exact_mut(W).zip(r.chunks_exact_mut(W));
-        let directions = t[first * W..].chunks_exact(W).zip(s[first * W..].chunks_exact(W));
+        let directions = t[first * W..]
+            .chunks_exact(W)
+            .zip(s[first * W..].chunks_exact(W));
         for (((e, r), (t, s)), &scale) in unknowns.zip(directions).zip(&matrix.scale[first..]) {
             for c in 0..W {
                 // A finished column keeps its bits: its direction may overflow, but it takes no step along it.
@@ -238,9 +272,18 @@ fn advance<const W: usize>(matrix: &Coloured, step: [f64; W], vectors: &mut Vect
         }
         [rr, unscaled]
     };
-    let chunks = e.par_chunks_mut(LONG * W).zip(r.par_chunks_mut(LONG * W)).enumerate();
-    let parts: Vec<_> = chunks.map(|(chunk, (e, r))| work(chunk * LONG, e, r)).collect();
-    let of = |which: usize| parts.iter().fold([0.0; W], |sum, part| std::array::from_fn(|c| sum[c] + part[which][c]));
+    let chunks = e
+        .par_chunks_mut(LONG * W)
+        .zip(r.par_chunks_mut(LONG * W))
+        .enumerate();
+    let parts: Vec<_> = chunks
+        .map(|(chunk, (e, r))| work(chunk * LONG, e, r))
+        .collect();
+    let of = |which: usize| {
+        parts.iter().fold([0.0; W], |sum, part| {
+            std::array::from_fn(|c| sum[c] + part[which][c])
+        })
+    };
     (of(0), of(1))
 }
 
@@ -264,7 +307,9 @@ fn correct<const W: usize>(matrix: &Coloured, norms: [f64; W], vectors: &mut Vec
 
 /// The chunk sums, added in order.
 fn total<const W: usize>(sums: &[[f64; W]]) -> [f64; W] {
-    sums.iter().fold([0.0; W], |total, sum| std::array::from_fn(|c| total[c] + sum[c]))
+    sums.iter().fold([0.0; W], |total, sum| {
+        std::array::from_fn(|c| total[c] + sum[c])
+    })
 }
 
 #[cfg(test)]
@@ -276,7 +321,9 @@ mod tests {
 
     fn ring(n: u32) -> Graph {
         let mut random = Random::new(1, Purpose::User, 0);
-        let mut edges: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, 0.1 + random.uniform())).collect();
+        let mut edges: Vec<_> = (0..n)
+            .map(|i| (i, (i + 1) % n, 0.1 + random.uniform()))
+            .collect();
         edges.extend((0..n / 3).map(|i| (i, i + n / 2, random.uniform() + 1e-3)));
         Graph::from_edges(n as usize, &edges).unwrap()
     }
@@ -296,9 +343,21 @@ mod tests {
             let operator = Combinatorial::new(&graph, tau);
             let (mut fast, mut slow) = (Vectors::default(), Workspace::default());
             let (stop, control) = (Stop::default(), Control::new());
-            let [solved] = solve::<1>(&operator, &coloured(&graph, tau), unit(5), stop, &mut fast, &control).unwrap();
-            let [twin] = conjugate_gradients::<1>(&operator, unit(5), stop, &mut slow, &control).unwrap();
-            assert!(solved.residual <= 1e-9 && solved.iterations < twin.iterations, "{solved:?} against {twin:?}");
+            let [solved] = solve::<1>(
+                &operator,
+                &coloured(&graph, tau),
+                unit(5),
+                stop,
+                &mut fast,
+                &control,
+            )
+            .unwrap();
+            let [twin] =
+                conjugate_gradients::<1>(&operator, unit(5), stop, &mut slow, &control).unwrap();
+            assert!(
+                solved.residual <= 1e-9 && solved.iterations < twin.iterations,
+                "{solved:?} against {twin:?}"
+            );
             // Two solutions with residuals of 1e-9 differ by at most 2e-9/tau.
             for (fast, slow) in fast.solution().iter().zip(slow.solution()) {
                 assert!((fast - slow).abs() <= 2e-9 / tau, "{fast} is not {slow}");
@@ -314,15 +373,27 @@ mod tests {
         let alone: Vec<Vec<f64>> = (0..8)
             .map(|c| {
                 let mut vectors = Vectors::default();
-                solve::<1>(&operator, &matrix, unit(c * 1234), stop, &mut vectors, &control).unwrap();
+                solve::<1>(
+                    &operator,
+                    &matrix,
+                    unit(c * 1234),
+                    stop,
+                    &mut vectors,
+                    &control,
+                )
+                .unwrap();
                 vectors.x
             })
             .collect();
         for threads in [1, 2, 8] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             let mut vectors = Vectors::default();
             let b = |node: usize, c: usize| unit(c * 1234)(node, c);
-            pool.install(|| solve::<8>(&operator, &matrix, b, stop, &mut vectors, &control)).unwrap();
+            pool.install(|| solve::<8>(&operator, &matrix, b, stop, &mut vectors, &control))
+                .unwrap();
             for (c, alone) in alone.iter().enumerate() {
                 let same = |node: usize| vectors.x[node * 8 + c].to_bits() == alone[node].to_bits();
                 assert!((0..graph.n()).all(same), "column {c}");
@@ -334,7 +405,9 @@ mod tests {
     fn what_is_beyond_f32_is_solved_in_f64() {
         // A path whose weights span six powers of ten, without a shift: only f64 has the digits. The right-hand side is
         // orthogonal to the constants.
-        let edges: Vec<(u32, u32, f64)> = (1..200).map(|i| (i - 1, i, if i % 20 == 0 { 1e-4 } else { 1e2 })).collect();
+        let edges: Vec<(u32, u32, f64)> = (1..200)
+            .map(|i| (i - 1, i, if i % 20 == 0 { 1e-4 } else { 1e2 }))
+            .collect();
         let graph = Graph::from_edges(200, &edges).unwrap();
         let operator = Combinatorial::new(&graph, 0.0);
         let b = |node: usize, _: usize| {
@@ -346,13 +419,27 @@ mod tests {
                 0.0
             }
         };
-        let stop = Stop { residual: 1e-6, iterations: 20_000 };
+        let stop = Stop {
+            residual: 1e-6,
+            iterations: 20_000,
+        };
         let mut vectors = Vectors::default();
-        let [solved] = solve::<1>(&operator, &coloured(&graph, 0.0), b, stop, &mut vectors, &Control::new()).unwrap();
+        let [solved] = solve::<1>(
+            &operator,
+            &coloured(&graph, 0.0),
+            b,
+            stop,
+            &mut vectors,
+            &Control::new(),
+        )
+        .unwrap();
         assert!(solved.residual <= 1e-6);
         // The same current flows through every edge: the drop over an edge is 1/w.
         for (edge, x) in edges.iter().zip(vectors.solution().windows(2)) {
-            assert!(((x[0] - x[1]) * edge.2 - 1.0).abs() < 1e-3, "{edge:?}: {x:?}");
+            assert!(
+                ((x[0] - x[1]) * edge.2 - 1.0).abs() < 1e-3,
+                "{edge:?}: {x:?}"
+            );
         }
     }
 
@@ -360,8 +447,21 @@ mod tests {
     fn too_few_iterations_are_an_error_with_their_numbers() {
         let graph = ring(3000);
         let (operator, matrix) = (Combinatorial::new(&graph, 0.01), coloured(&graph, 0.01));
-        let stop = Stop { residual: 1e-9, iterations: 5 };
-        let few = solve::<1>(&operator, &matrix, unit(0), stop, &mut Vectors::default(), &Control::new()).unwrap_err();
-        assert!(matches!(few, Error::NotConverged { iterations: 5, residual, .. } if residual > 1e-9));
+        let stop = Stop {
+            residual: 1e-9,
+            iterations: 5,
+        };
+        let few = solve::<1>(
+            &operator,
+            &matrix,
+            unit(0),
+            stop,
+            &mut Vectors::default(),
+            &Control::new(),
+        )
+        .unwrap_err();
+        assert!(
+            matches!(few, Error::NotConverged { iterations: 5, residual, .. } if residual > 1e-9)
+        );
     }
 }

@@ -21,7 +21,11 @@ pub fn eigen(mut a: Vec<f64>, n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     implicit_ql(&mut diagonal, &mut beside, &mut rows)?;
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&i, &j| diagonal[i].total_cmp(&diagonal[j]));
-    let vectors = order.iter().flat_map(|&i| &rows[i * n..(i + 1) * n]).copied().collect();
+    let vectors = order
+        .iter()
+        .flat_map(|&i| &rows[i * n..(i + 1) * n])
+        .copied()
+        .collect();
     Ok((order.iter().map(|&i| diagonal[i]).collect(), vectors))
 }
 
@@ -80,13 +84,19 @@ fn implicit_ql(diagonal: &mut [f64], beside: &mut [f64], rows: &mut [f64]) -> Re
     for first in 0..n {
         let mut sweeps = 0;
         loop {
-            let small = |i: usize| beside[i].abs() <= f64::EPSILON * (diagonal[i].abs() + diagonal[i + 1].abs());
+            let small = |i: usize| {
+                beside[i].abs() <= f64::EPSILON * (diagonal[i].abs() + diagonal[i + 1].abs())
+            };
             let last = (first..n - 1).find(|&i| small(i)).unwrap_or(n - 1);
             if last == first {
                 break;
             }
             if sweeps == SWEEPS {
-                return Err(Error::NotConverged { iterations: sweeps, residual: beside[first].abs(), wanted: 0.0 });
+                return Err(Error::NotConverged {
+                    iterations: sweeps,
+                    residual: beside[first].abs(),
+                    wanted: 0.0,
+                });
             }
             sweeps += 1;
             sweep(diagonal, beside, rows, first, last);
@@ -137,7 +147,13 @@ fn sweep(diagonal: &mut [f64], beside: &mut [f64], rows: &mut [f64], first: usiz
 /// # Errors
 /// As [`eigen`].
 pub(crate) fn pencil(mut h: Vec<f64>, mut g: Vec<f64>, n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
-    let inverse = |square: f64| if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 };
+    let inverse = |square: f64| {
+        if square > 0.0 {
+            1.0 / square.sqrt()
+        } else {
+            0.0
+        }
+    };
     let scale: Vec<f64> = (0..n).map(|i| inverse(g[i * n + i])).collect();
     for i in 0..n {
         for j in 0..n {
@@ -214,7 +230,11 @@ fn add(x: &mut [f64], factor: f64, y: &[f64]) {
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (fours, others) = (x.chunks_exact(4), y.chunks_exact(4));
-    let rest = fours.remainder().iter().zip(others.remainder()).fold(0.0, |sum, (x, y)| sum + x * y);
+    let rest = fours
+        .remainder()
+        .iter()
+        .zip(others.remainder())
+        .fold(0.0, |sum, (x, y)| sum + x * y);
     for (x, y) in fours.zip(others) {
         for lane in 0..4 {
             sums[lane] += x[lane] * y[lane];
@@ -275,8 +295,12 @@ mod tests {
             for i in 0..n {
                 assert!(i == 0 || values[i - 1] <= values[i]);
                 for j in 0..n {
-                    assert!((image[i * n + j] - values[i] * rows[i * n + j]).abs() < 1e-13 * n as f64);
-                    assert!((gram[i * n + j] - if i == j { 1.0 } else { 0.0 }).abs() < 1e-14 * n as f64);
+                    assert!(
+                        (image[i * n + j] - values[i] * rows[i * n + j]).abs() < 1e-13 * n as f64
+                    );
+                    assert!(
+                        (gram[i * n + j] - if i == j { 1.0 } else { 0.0 }).abs() < 1e-14 * n as f64
+                    );
                 }
             }
         }
@@ -303,6 +327,9 @@ mod tests {
 
     #[test]
     fn a_matrix_that_is_not_a_number_is_an_error() {
-        assert!(matches!(eigen(vec![f64::NAN; 9], 3), Err(Error::NotConverged { .. })));
+        assert!(matches!(
+            eigen(vec![f64::NAN; 9], 3),
+            Err(Error::NotConverged { .. })
+        ));
     }
 }

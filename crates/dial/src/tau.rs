@@ -36,8 +36,10 @@ impl FromStr for Tau {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Tau, String> {
-        let number =
-            |text: &str| text.parse::<f64>().map_err(|_| "use a number, or a number followed by xdegree".into());
+        let number = |text: &str| {
+            text.parse::<f64>()
+                .map_err(|_| "use a number, or a number followed by xdegree".into())
+        };
         match word.strip_suffix("xdegree") {
             Some(factor) => number(factor).map(Tau::TimesDegree),
             None => number(word).map(Tau::Number),

@@ -63,7 +63,9 @@ impl TypiClust {
             near.truncate(count + 1);
         }
         near.sort_unstable_by(f32::total_cmp);
-        let total = near.iter().fold(0.0, |sum, squared| sum + f64::from(*squared).sqrt());
+        let total = near
+            .iter()
+            .fold(0.0, |sum, squared| sum + f64::from(*squared).sqrt());
         total / count.max(1) as f64
     }
 }
@@ -74,19 +76,37 @@ impl Acquisition for TypiClust {
         let count = (now.labelled.len() + 1).min(CLUSTERS).min(n);
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
         let clusters = self.clusterings.clusters(now.seed, count);
-        clusters.iter().zip(0..).for_each(|(&cluster, point)| members[cluster as usize].push(point));
+        clusters
+            .iter()
+            .zip(0..)
+            .for_each(|(&cluster, point)| members[cluster as usize].push(point));
         let mut labels = vec![0; count];
-        now.labelled.iter().for_each(|label| labels[clusters[label.index()] as usize] += 1);
+        now.labelled
+            .iter()
+            .for_each(|label| labels[clusters[label.index()] as usize] += 1);
         let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by_key(|&c| (members[c].len() < SMALL, labels[c], Reverse(members[c].len()), c));
+        order.sort_by_key(|&c| {
+            (
+                members[c].len() < SMALL,
+                labels[c],
+                Reverse(members[c].len()),
+                c,
+            )
+        });
 
         out.fill(-((n * count) as f64));
         for (place, &cluster) in order.iter().enumerate().take(RANKED) {
             let members = &members[cluster];
-            let open: Vec<u32> = members.iter().filter(|&&point| !is_labelled(now, point)).copied().collect();
+            let open: Vec<u32> = members
+                .iter()
+                .filter(|&&point| !is_labelled(now, point))
+                .copied()
+                .collect();
             let mut ranked: Vec<(f64, u32)> = open
                 .into_par_iter()
-                .map_init(Vec::new, |near, point| (self.crowding(point, members, near), point))
+                .map_init(Vec::new, |near, point| {
+                    (self.crowding(point, members, near), point)
+                })
                 .collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             for (rank, (_, point)) in ranked.into_iter().enumerate() {
@@ -98,5 +118,7 @@ impl Acquisition for TypiClust {
 }
 
 fn is_labelled(now: &Situation<'_>, point: u32) -> bool {
-    now.labelled.binary_search_by_key(&point, |label| label.0).is_ok()
+    now.labelled
+        .binary_search_by_key(&point, |label| label.0)
+        .is_ok()
 }

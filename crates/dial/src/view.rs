@@ -115,7 +115,10 @@ impl View<'_> {
     /// # Panics
     /// If the pool has no such node.
     pub fn evidence(&self, node: NodeId) -> f64 {
-        self.reader.evidence(&self.field, node).iter().fold(0.0, |sum, evidence| sum + evidence)
+        self.reader
+            .evidence(&self.field, node)
+            .iter()
+            .fold(0.0, |sum, evidence| sum + evidence)
     }
 
     /// The belief about every node at once, in parallel.
@@ -126,15 +129,34 @@ impl View<'_> {
             let evidence = self.evidence(node);
             let class = self.reader.class(&self.field, node);
             let probability = self.reader.probabilities(&self.field, node)[class];
-            (self.classes[class], byte(probability), byte(evidence / (1.0 + evidence)), variance(&alpha))
+            (
+                self.classes[class],
+                byte(probability),
+                byte(evidence / (1.0 + evidence)),
+                variance(&alpha),
+            )
         };
-        let found: Vec<_> = (0..self.n() as u32).into_par_iter().with_min_len(CHUNK).map(one).collect();
-        let largest = found.iter().fold(f64::MIN_POSITIVE, |largest, (_, _, _, variance)| variance.max(largest));
+        let found: Vec<_> = (0..self.n() as u32)
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(one)
+            .collect();
+        let largest = found
+            .iter()
+            .fold(f64::MIN_POSITIVE, |largest, (_, _, _, variance)| {
+                variance.max(largest)
+            });
         Overview {
             classes: found.iter().map(|(class, ..)| *class).collect(),
-            probability: found.iter().map(|(_, probability, ..)| *probability).collect(),
+            probability: found
+                .iter()
+                .map(|(_, probability, ..)| *probability)
+                .collect(),
             strength: found.iter().map(|(_, _, strength, _)| *strength).collect(),
-            variance: found.iter().map(|(.., variance)| (255.0 * variance / largest).round() as u8).collect(),
+            variance: found
+                .iter()
+                .map(|(.., variance)| (255.0 * variance / largest).round() as u8)
+                .collect(),
         }
     }
 
@@ -153,15 +175,28 @@ impl View<'_> {
             probabilities: self.probabilities(node),
             variance: variance(&self.alpha(node)),
             evidence: self.evidence(node),
-            reached: self.labelled.iter().any(|&source| self.kernel.reaches(source, node)),
+            reached: self
+                .labelled
+                .iter()
+                .any(|&source| self.kernel.reaches(source, node)),
             error: None,
         }
     }
 
     /// The share of the pool that is labelled or whose class has at least this probability.
     pub fn settled(&self, level: f64) -> f64 {
-        let sure = |node: &&NodeId| self.reader.probabilities(&self.field, **node).into_iter().any(|p| p >= level);
-        let open = self.open.par_iter().with_min_len(CHUNK).filter(sure).count();
+        let sure = |node: &&NodeId| {
+            self.reader
+                .probabilities(&self.field, **node)
+                .into_iter()
+                .any(|p| p >= level)
+        };
+        let open = self
+            .open
+            .par_iter()
+            .with_min_len(CHUNK)
+            .filter(sure)
+            .count();
         (self.labelled.len() + open) as f64 / (self.labelled.len() + self.open.len()).max(1) as f64
     }
 
@@ -173,15 +208,28 @@ impl View<'_> {
     /// Every label against all the others, the least probable first. A label that is the only one of its class is left out:
     /// nothing foretells it.
     pub fn odds(&self) -> Vec<Odds> {
-        let left_out = self.reader.left_out(&self.field, &self.terms, self.kernel.source_value());
+        let left_out = self
+            .reader
+            .left_out(&self.field, &self.terms, self.kernel.source_value());
         let odds = |(node, told, probabilities): (NodeId, usize, Vec<f64>)| {
-            let best = (0..probabilities.len()).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
+            let best = (0..probabilities.len())
+                .max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
             let best = best.unwrap_or(told);
             let (probability, surest) = (probabilities[told], probabilities[best]);
-            Odds { node, told: self.classes[told], foretold: self.classes[best], probability, surest }
+            Odds {
+                node,
+                told: self.classes[told],
+                foretold: self.classes[best],
+                probability,
+                surest,
+            }
         };
         let mut all: Vec<Odds> = left_out.into_iter().map(odds).collect();
-        all.sort_by(|a, b| a.probability.total_cmp(&b.probability).then(a.node.cmp(&b.node)));
+        all.sort_by(|a, b| {
+            a.probability
+                .total_cmp(&b.probability)
+                .then(a.node.cmp(&b.node))
+        });
         all
     }
 }

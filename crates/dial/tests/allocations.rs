@@ -10,19 +10,31 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 #[test]
 fn a_step_allocates_its_column_and_little_else() {
     let n = 50_000u32;
-    let ring: Vec<(u32, u32, f64)> = (0..n).flat_map(|i| [(i, (i + 1) % n, 1.0), (i, (i + 7) % n, 0.5)]).collect();
+    let ring: Vec<(u32, u32, f64)> = (0..n)
+        .flat_map(|i| [(i, (i + 1) % n, 1.0), (i, (i + 7) % n, 0.5)])
+        .collect();
     let graph = Arc::new(Graph::from_edges(n as usize, &ring).unwrap());
     let _profiler = dhat::Profiler::builder().testing().build();
     for policy in [Policy::Max, Policy::Proportional] {
         let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-        let setting = Setting { kernel, graph: Some(Arc::clone(&graph)), items: Items::rows(n as usize) };
-        let options = Options { policy, prior: dial::Prior::Constant(1.0), ..Options::default() };
+        let setting = Setting {
+            kernel,
+            graph: Some(Arc::clone(&graph)),
+            items: Items::rows(n as usize),
+        };
+        let options = Options {
+            policy,
+            prior: dial::Prior::Constant(1.0),
+            ..Options::default()
+        };
         let control = Control::new();
         let names = ["a", "b"].map(String::from);
         let mut session = Session::new(setting, options, &names, &control).unwrap();
         let mut step = |count: u16| {
             let question = session.ask(1).unwrap().questions.remove(0);
-            session.tell(&question.item, ClassId(count % 2), &control).unwrap();
+            session
+                .tell(&question.item, ClassId(count % 2), &control)
+                .unwrap();
         };
         // The first steps make the workspaces.
         (0..3).for_each(&mut step);
@@ -30,8 +42,14 @@ fn a_step_allocates_its_column_and_little_else() {
         (0..10).for_each(&mut step);
         let per_step = (dhat::HeapStats::get().total_bytes - before) / 10;
         let column = 8 * u64::from(n);
-        assert!(per_step >= column, "the measurement sees the column: {per_step}");
+        assert!(
+            per_step >= column,
+            "the measurement sees the column: {per_step}"
+        );
         // The chunk sums of some 40 iterations come to a quarter of a column; a second array of size n would show.
-        assert!(per_step < column + column / 2, "{policy}: {per_step} bytes a step, a column has {column}");
+        assert!(
+            per_step < column + column / 2,
+            "{policy}: {per_step} bytes a step, a column has {column}"
+        );
     }
 }

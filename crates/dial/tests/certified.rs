@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dial::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Features, Foreseen, Graph, Items, Kernel, Metric, NodeId, Options,
-    Poisson, Policy, Prior, Propagation, Reading, Session, Setting,
+    Certified, ClassId, CompactGraph, Control, Features, Foreseen, Graph, Items, Kernel, Metric,
+    NodeId, Options, Poisson, Policy, Prior, Propagation, Reading, Session, Setting,
 };
 
 /// A random graph of clusters: a ring in each, shortcuts inside, a few bridges.
@@ -24,20 +24,41 @@ fn graph(n: u32, clusters: u32, bridges: usize, random: &mut Random) -> Graph {
         let node = |i: u32| cluster * size + i % size;
         for i in 0..size {
             join(node(i), node(i + 1), 0.05 + random.uniform());
-            join(node(i), node(random.below(size as usize) as u32), 0.05 + random.uniform());
-            join(node(i), node(random.below(size as usize) as u32), 0.01 * random.uniform() + 1e-4);
+            join(
+                node(i),
+                node(random.below(size as usize) as u32),
+                0.05 + random.uniform(),
+            );
+            join(
+                node(i),
+                node(random.below(size as usize) as u32),
+                0.01 * random.uniform() + 1e-4,
+            );
         }
     }
     for _ in 0..bridges {
-        join(random.below(n as usize) as u32, random.below(n as usize) as u32, 0.2 * random.uniform() + 1e-3);
+        join(
+            random.below(n as usize) as u32,
+            random.below(n as usize) as u32,
+            0.2 * random.uniform() + 1e-3,
+        );
     }
     let edges: Vec<(u32, u32, f64)> = edges.into_iter().map(|((a, b), w)| (a, b, w)).collect();
     Graph::from_edges(n as usize, &edges).unwrap()
 }
 
 fn session<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Session<'a> {
-    let setting = Setting { items: Items::rows(kernel.n()), kernel, graph: None };
-    let options = Options { prior: Prior::Constant(prior), policy, seed: 3, ..Options::default() };
+    let setting = Setting {
+        items: Items::rows(kernel.n()),
+        kernel,
+        graph: None,
+    };
+    let options = Options {
+        prior: Prior::Constant(prior),
+        policy,
+        seed: 3,
+        ..Options::default()
+    };
     let names: Vec<String> = (0..3).map(|class| class.to_string()).collect();
     Session::new(setting, options, &names, &Control::new()).unwrap()
 }
@@ -45,7 +66,11 @@ fn session<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) ->
 fn certified(graph: &Graph, tau: f64) -> Arc<Certified> {
     // These pools are small; the tolerance is given so that they are solved locally all the same.
     let kernel = Certified::new(Arc::new(CompactGraph::new(graph)), tau).unwrap();
-    Arc::new(if tau > 0.01 { kernel.with_tolerance(1e-3).unwrap() } else { kernel })
+    Arc::new(if tau > 0.01 {
+        kernel.with_tolerance(1e-3).unwrap()
+    } else {
+        kernel
+    })
 }
 
 fn class(node: NodeId) -> ClassId {
@@ -55,27 +80,38 @@ fn class(node: NodeId) -> ClassId {
 /// Every value of every class within its bound of the exact one, for these labels.
 fn check_bounds(graph: &Graph, tau: f64, prior: f64, labels: &[NodeId], tolerance: f64) -> f64 {
     let control = Control::new();
-    let kernel = Certified::new(Arc::new(CompactGraph::new(graph)), tau).unwrap().with_tolerance(tolerance).unwrap();
+    let kernel = Certified::new(Arc::new(CompactGraph::new(graph)), tau)
+        .unwrap()
+        .with_tolerance(tolerance)
+        .unwrap();
     assert_eq!(kernel.solver().regime(tolerance), Regime::Local);
     let exact = Poisson::new(Arc::new(graph.clone()), tau).unwrap();
-    let (mut fast, mut slow) =
-        (session(Arc::new(kernel), prior, Policy::Max), session(Arc::new(exact), prior, Policy::Max));
+    let (mut fast, mut slow) = (
+        session(Arc::new(kernel), prior, Policy::Max),
+        session(Arc::new(exact), prior, Policy::Max),
+    );
     let mut tightest: f64 = 0.0;
     for &label in labels {
-        fast.tell(&label.0.to_string(), class(label), &control).unwrap();
-        slow.tell(&label.0.to_string(), class(label), &control).unwrap();
+        fast.tell(&label.0.to_string(), class(label), &control)
+            .unwrap();
+        slow.tell(&label.0.to_string(), class(label), &control)
+            .unwrap();
         let belief = fast.belief(&control).unwrap();
         for node in (0..graph.n() as u32).map(NodeId) {
             let error = fast.prediction(node).error.expect("a certified bound");
             for plane in 0..3 {
                 let want = slow.field().plane(plane)[node.index()];
-                for got in [fast.field().plane(plane)[node.index()], belief.plane(plane)[node.index()]] {
+                for got in [
+                    fast.field().plane(plane)[node.index()],
+                    belief.plane(plane)[node.index()],
+                ] {
                     assert!(
                         (got - want).abs() <= error,
                         "node {node:?}, class {plane}: {got} is not {want} within {error}"
                     );
                 }
-                tightest = tightest.max((fast.field().plane(plane)[node.index()] - want).abs() / error);
+                tightest =
+                    tightest.max((fast.field().plane(plane)[node.index()] - want).abs() / error);
             }
         }
     }
@@ -85,7 +121,10 @@ fn check_bounds(graph: &Graph, tau: f64, prior: f64, labels: &[NodeId], toleranc
 /// `DIAL_GRAPHS` random graphs; `./test --long` takes thousands.
 #[test]
 fn bounds_are_never_violated() {
-    let rounds = std::env::var("DIAL_GRAPHS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
+    let rounds = std::env::var("DIAL_GRAPHS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(60);
     let mut tightest: f64 = 0.0;
     for round in 0..rounds {
         let mut random = Random::new(round, Purpose::User, 1);
@@ -93,9 +132,13 @@ fn bounds_are_never_violated() {
         let n = clusters * (8 + random.below(60) as u32);
         let bridges = random.below(6);
         let graph = graph(n, clusters, bridges, &mut random);
-        let (tau, tolerance) =
-            ([0.05, 0.1, 0.3, 1.0, 10.0][random.below(5)], [1e-1, 1e-2, 1e-3, 1e-5][random.below(4)]);
-        let labels: Vec<NodeId> = (0..4).map(|_| NodeId(random.below(n as usize) as u32)).collect();
+        let (tau, tolerance) = (
+            [0.05, 0.1, 0.3, 1.0, 10.0][random.below(5)],
+            [1e-1, 1e-2, 1e-3, 1e-5][random.below(4)],
+        );
+        let labels: Vec<NodeId> = (0..4)
+            .map(|_| NodeId(random.below(n as usize) as u32))
+            .collect();
         let kernel = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
         if kernel.solver().regime(tolerance) == Regime::Local {
             tightest = tightest.max(check_bounds(&graph, tau, 1.0, &labels, tolerance));
@@ -108,7 +151,9 @@ fn bounds_are_never_violated() {
 /// The paper's small pools: bounds hold at every node after every label, and the nodes asked are as telling as the best.
 #[test]
 fn bounds_and_regret_on_the_real_pools() {
-    let Some(data) = common::real_data() else { return };
+    let Some(data) = common::real_data() else {
+        return;
+    };
     for (set, metric, prior) in [
         ("paviasub", Metric::Cosine, 1.0),
         ("mnistsmall", Metric::Euclidean, 1.0),
@@ -121,7 +166,11 @@ fn bounds_and_regret_on_the_real_pools() {
         let graph = common::graph(features, 20, metric, Kernel::SelfTuning);
         let control = Control::new();
         let mut fast = session(certified(&graph, 0.1), prior, Policy::Max);
-        let mut slow = session(Arc::new(Poisson::new(Arc::new(graph.clone()), 0.1).unwrap()), prior, Policy::Max);
+        let mut slow = session(
+            Arc::new(Poisson::new(Arc::new(graph.clone()), 0.1).unwrap()),
+            prior,
+            Policy::Max,
+        );
         let mut regrets = Vec::new();
         for step in 0..25 {
             let node = fast.ask(1).unwrap().questions[0].node;
@@ -130,14 +179,21 @@ fn bounds_and_regret_on_the_real_pools() {
                 regrets.push((best - slow.field().variance(node)) / best);
             }
             for session in [&mut fast, &mut slow] {
-                session.tell(&node.0.to_string(), class(node), &control).unwrap();
+                session
+                    .tell(&node.0.to_string(), class(node), &control)
+                    .unwrap();
             }
             for node in (0..graph.n() as u32).map(NodeId) {
                 let error = fast.prediction(node).error.unwrap();
                 for plane in 0..3 {
-                    let (got, want) =
-                        (fast.field().plane(plane)[node.index()], slow.field().plane(plane)[node.index()]);
-                    assert!((got - want).abs() <= error, "{set}: {node:?}: {got} is not {want} within {error}");
+                    let (got, want) = (
+                        fast.field().plane(plane)[node.index()],
+                        slow.field().plane(plane)[node.index()],
+                    );
+                    assert!(
+                        (got - want).abs() <= error,
+                        "{set}: {node:?}: {got} is not {want} within {error}"
+                    );
                 }
             }
         }
@@ -147,7 +203,10 @@ fn bounds_and_regret_on_the_real_pools() {
 }
 
 fn bits(session: &Session<'_>) -> Vec<u64> {
-    (0..session.field().n() as u32).flat_map(|node| session.field().alpha(NodeId(node))).map(f64::to_bits).collect()
+    (0..session.field().n() as u32)
+        .flat_map(|node| session.field().alpha(NodeId(node)))
+        .map(f64::to_bits)
+        .collect()
 }
 
 #[test]
@@ -162,12 +221,22 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
         let mut states = vec![(start, session.ask(1).unwrap())];
         for _ in 0..25 {
             let node = session.ask(1).unwrap().questions[0].node;
-            session.tell(&node.0.to_string(), class(node), &control).unwrap();
+            session
+                .tell(&node.0.to_string(), class(node), &control)
+                .unwrap();
             states.push((bits(&session), session.ask(1).unwrap()));
         }
         let resume = |session: &Session<'_>| {
-            let setting = Setting { items: Items::rows(900), kernel: kernel.clone(), graph: None };
-            let options = Options { policy, seed: 3, ..Options::default() };
+            let setting = Setting {
+                items: Items::rows(900),
+                kernel: kernel.clone(),
+                graph: None,
+            };
+            let options = Options {
+                policy,
+                seed: 3,
+                ..Options::default()
+            };
             let events = session.labels().events().to_vec();
             Session::resume(setting, options, events, &control).unwrap()
         };
@@ -175,15 +244,34 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
         assert_eq!(resume(&session).ask(1).unwrap(), states[25].1);
         for step in (0..25).rev() {
             session.undo("", &control).unwrap();
-            assert_eq!(bits(&session), states[step].0, "after taking back label {step}");
+            assert_eq!(
+                bits(&session),
+                states[step].0,
+                "after taking back label {step}"
+            );
             assert_eq!(session.ask(1).unwrap(), states[step].1);
         }
         // Relabelling an old item, and a class of its own for another.
         for step in 0..20u32 {
-            session.tell(&(step * 31).to_string(), ClassId((step % 3) as u16), &control).unwrap();
+            session
+                .tell(
+                    &(step * 31).to_string(),
+                    ClassId((step % 3) as u16),
+                    &control,
+                )
+                .unwrap();
         }
         session.tell("31", ClassId(0), &control).unwrap();
-        session.append("", dial::Change::AddClass { class: ClassId(3), name: "new".into() }, &control).unwrap();
+        session
+            .append(
+                "",
+                dial::Change::AddClass {
+                    class: ClassId(3),
+                    name: "new".into(),
+                },
+                &control,
+            )
+            .unwrap();
         session.tell("62", ClassId(3), &control).unwrap();
         assert_eq!(bits(&session), bits(&resume(&session)));
         assert_eq!(session.ask(1).unwrap(), resume(&session).ask(1).unwrap());
@@ -194,9 +282,10 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
 fn what_is_foreseen_is_what_comes() {
     let graph = graph(600, 4, 8, &mut Random::new(6, Purpose::User, 0));
     let control = Control::new();
-    for kernel in
-        [certified(&graph, 0.2) as Arc<dyn Propagation>, Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap())]
-    {
+    for kernel in [
+        certified(&graph, 0.2) as Arc<dyn Propagation>,
+        Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap()),
+    ] {
         let mut session = session(kernel, 1.0, Policy::Max);
         for _ in 0..5 {
             let asked = session.ask(1).unwrap().questions.remove(0);
@@ -208,15 +297,26 @@ fn what_is_foreseen_is_what_comes() {
             let was = classes(&session);
             session.tell(&asked.item, answer, &control).unwrap();
             let next = session.ask(1).unwrap().questions.pop();
-            let other = |node: &usize| *node != asked.node.index() && was[*node] != classes(&session)[*node];
+            let other = |node: &usize| {
+                *node != asked.node.index() && was[*node] != classes(&session)[*node]
+            };
             let changed = (0..600).filter(other).count();
-            assert_eq!(foreseen[answer.index()], Foreseen { class: answer, next, changed });
+            assert_eq!(
+                foreseen[answer.index()],
+                Foreseen {
+                    class: answer,
+                    next,
+                    changed
+                }
+            );
         }
     }
 }
 
 fn classes(session: &Session<'_>) -> Vec<ClassId> {
-    (0..session.field().n() as u32).map(|node| session.prediction(NodeId(node)).class).collect()
+    (0..session.field().n() as u32)
+        .map(|node| session.prediction(NodeId(node)).class)
+        .collect()
 }
 
 /// With classes evened out, an answer that is not the first of its class changes the class of nodes far away as well.
@@ -227,8 +327,15 @@ fn what_an_answer_changes_is_what_telling_it_changes() {
     let mut most = 0;
     for reading in [Reading::Plain, Reading::Even] {
         let kernel = Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap());
-        let setting = Setting { items: Items::rows(600), kernel, graph: None };
-        let options = Options { reading, ..Options::default() };
+        let setting = Setting {
+            items: Items::rows(600),
+            kernel,
+            graph: None,
+        };
+        let options = Options {
+            reading,
+            ..Options::default()
+        };
         let names: Vec<String> = (0..3).map(|class| class.to_string()).collect();
         let mut session = Session::new(setting, options, &names, &control).unwrap();
         for node in [3, 160, 300, 460, 75, 590] {
@@ -239,12 +346,22 @@ fn what_an_answer_changes_is_what_telling_it_changes() {
             for answer in foreseen {
                 let group = session.tell(&item, answer.class, &control).unwrap();
                 let now = classes(&session);
-                let changed = (0..600).filter(|other| *other != node && was[*other] != now[*other]).count();
-                assert_eq!(answer.changed, changed, "{reading:?}, {item} as {:?}", answer.class);
+                let changed = (0..600)
+                    .filter(|other| *other != node && was[*other] != now[*other])
+                    .count();
+                assert_eq!(
+                    answer.changed, changed,
+                    "{reading:?}, {item} as {:?}",
+                    answer.class
+                );
                 most = most.max(changed);
-                session.append("", dial::Change::Undo { group }, &control).unwrap();
+                session
+                    .append("", dial::Change::Undo { group }, &control)
+                    .unwrap();
             }
-            session.tell(&item, class(NodeId(node as u32)), &control).unwrap();
+            session
+                .tell(&item, class(NodeId(node as u32)), &control)
+                .unwrap();
         }
     }
     assert!(most > 50, "some answers change much: {most}");
@@ -255,7 +372,9 @@ fn a_batch_and_a_single_question_begin_alike() {
     let graph = graph(600, 4, 8, &mut Random::new(7, Purpose::User, 0));
     let mut session = session(certified(&graph, 0.2), 1.0, Policy::Max);
     for node in [3, 170, 420] {
-        session.tell(&node.to_string(), class(NodeId(node)), &Control::new()).unwrap();
+        session
+            .tell(&node.to_string(), class(NodeId(node)), &Control::new())
+            .unwrap();
         let (one, five) = (session.ask(1).unwrap(), session.ask(5).unwrap());
         assert_eq!(one.questions[0], five.questions[0]);
         assert_eq!(five.questions.len(), 5);
@@ -280,16 +399,29 @@ fn tiny_tau_falls_back_to_global_solves_and_zero_is_refused() {
     assert!(Certified::new(Arc::new(CompactGraph::new(&graph)), 0.0).is_err());
     let kernel = certified(&graph, 1e-4);
     assert_eq!(kernel.solver().regime(1e-3), Regime::Global);
-    let (mut fast, exact) = (session(kernel, 1.0, Policy::Max), Poisson::new(Arc::new(graph.clone()), 1e-4).unwrap());
+    let (mut fast, exact) = (
+        session(kernel, 1.0, Policy::Max),
+        Poisson::new(Arc::new(graph.clone()), 1e-4).unwrap(),
+    );
     let mut slow = session(Arc::new(exact), 1.0, Policy::Max);
     for node in [5, 205, 405] {
-        fast.tell(&node.to_string(), class(NodeId(node)), &Control::new()).unwrap();
-        slow.tell(&node.to_string(), class(NodeId(node)), &Control::new()).unwrap();
+        fast.tell(&node.to_string(), class(NodeId(node)), &Control::new())
+            .unwrap();
+        slow.tell(&node.to_string(), class(NodeId(node)), &Control::new())
+            .unwrap();
     }
     for node in (0..600).map(NodeId) {
-        for (got, want) in fast.field().alpha(node).iter().zip(slow.field().alpha(node)) {
+        for (got, want) in fast
+            .field()
+            .alpha(node)
+            .iter()
+            .zip(slow.field().alpha(node))
+        {
             let error = fast.prediction(node).error.unwrap();
-            assert!((got - want).abs() <= error && error < 0.1, "{got} is not {want} within {error}");
+            assert!(
+                (got - want).abs() <= error && error < 0.1,
+                "{got} is not {want} within {error}"
+            );
         }
     }
 }

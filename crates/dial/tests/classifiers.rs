@@ -7,7 +7,10 @@ use std::sync::Arc;
 use common::Arrays;
 use dial::models::{Model, ModelName, ScoreOf};
 use dial::spectral::Eigenpairs;
-use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, ModelChange, NodeId, Score, Situation};
+use dial::{
+    Acquisition, Control, DirichletField, Features, Graph, Metric, ModelChange, NodeId, Score,
+    Situation,
+};
 
 type Labels = Vec<Vec<(NodeId, f64)>>;
 
@@ -48,18 +51,29 @@ fn model<'a>(name: ModelName, graph: &Arc<Graph>) -> Model<'a> {
 
 #[test]
 fn golden_scores_of_graph_classifiers() {
-    let (graphs, given, want) =
-        (Arrays::golden("methods_graphs"), Arrays::golden("methods_labels"), Arrays::golden("classifiers"));
+    let (graphs, given, want) = (
+        Arrays::golden("methods_graphs"),
+        Arrays::golden("methods_labels"),
+        Arrays::golden("classifiers"),
+    );
     let mut compared = 0;
     for name in ["knn", "broken", "random"] {
         let graph = graph(&graphs, name);
-        for case in ["hard", "soft", "annotators", "missing", "partial"].map(|case| format!("{name}_{case}")) {
+        for case in ["hard", "soft", "annotators", "missing", "partial"]
+            .map(|case| format!("{name}_{case}"))
+        {
             if !given.has(&format!("{case}_nodes")) {
                 continue;
             }
             let labels = labels(&given, &case);
-            for kind in [ModelName::Laplace, ModelName::Poisson, ModelName::Reweighted] {
-                let scores = model(kind, &graph).scores(&labels, &Control::new()).unwrap();
+            for kind in [
+                ModelName::Laplace,
+                ModelName::Poisson,
+                ModelName::Reweighted,
+            ] {
+                let scores = model(kind, &graph)
+                    .scores(&labels, &Control::new())
+                    .unwrap();
                 let golden = want.floats(&format!("{case}_{kind}"));
                 assert_planes(&scores.planes, &golden, 1e-6, &format!("{case} {kind}"));
                 compared += 1;
@@ -71,8 +85,11 @@ fn golden_scores_of_graph_classifiers() {
 
 #[test]
 fn golden_nearest_neighbours() {
-    let (graphs, given, want) =
-        (Arrays::golden("methods_graphs"), Arrays::golden("methods_labels"), Arrays::golden("classifiers"));
+    let (graphs, given, want) = (
+        Arrays::golden("methods_graphs"),
+        Arrays::golden("methods_labels"),
+        Arrays::golden("classifiers"),
+    );
     let x = graphs.floats("knn_X");
     let features = Features::f64(&x, 50, x.len() / 50).unwrap();
     for (case, metric, golden) in [
@@ -82,21 +99,30 @@ fn golden_nearest_neighbours() {
         ("knn_hard", Metric::Cosine, "knn_hard_nearest_cosine"),
     ] {
         let nearest = Model::nearest(features, metric).unwrap();
-        let scores = nearest.scores(&labels(&given, case), &Control::new()).unwrap();
+        let scores = nearest
+            .scores(&labels(&given, case), &Control::new())
+            .unwrap();
         assert_planes(&scores.planes, &want.floats(golden), 1e-12, golden);
     }
 }
 
 #[test]
 fn golden_uncertainties_of_class_scores() {
-    let (graphs, given, want) =
-        (Arrays::golden("methods_graphs"), Arrays::golden("methods_labels"), Arrays::golden("classifiers"));
+    let (graphs, given, want) = (
+        Arrays::golden("methods_graphs"),
+        Arrays::golden("methods_labels"),
+        Arrays::golden("classifiers"),
+    );
     let graph = graph(&graphs, "knn");
     let labels = labels(&given, "knn_hard");
     let mut labelled: Vec<NodeId> = labels.iter().flatten().map(|(node, _)| *node).collect();
     labelled.sort_unstable();
     let field = DirichletField::new(graph.n(), 3, 1.0);
-    let now = Situation { labelled: &labelled, labels: &labels, ..Situation::at_start(&field, 0) };
+    let now = Situation {
+        labelled: &labelled,
+        labels: &labels,
+        ..Situation::at_start(&field, 0)
+    };
     for (score, word, sign) in [
         (Score::Margin, "margin", -1.0),
         (Score::MarginRange, "range", -1.0),
@@ -104,11 +130,24 @@ fn golden_uncertainties_of_class_scores() {
         (Score::Entropy, "entropy", 1.0),
         (Score::LeastConfidence, "least_confidence", 1.0),
     ] {
-        for kind in [ModelName::Laplace, ModelName::Poisson, ModelName::Reweighted] {
+        for kind in [
+            ModelName::Laplace,
+            ModelName::Poisson,
+            ModelName::Reweighted,
+        ] {
             let mut out = vec![0.0; graph.n()];
-            ScoreOf::new(score, Arc::new(model(kind, &graph))).unwrap().scores(&now, &mut out).unwrap();
-            for (got, want) in out.iter().zip(want.floats(&format!("knn_hard_{kind}_{word}"))) {
-                assert!((got - sign * want).abs() < 1e-6, "{score}@{kind}: {got} not {want}");
+            ScoreOf::new(score, Arc::new(model(kind, &graph)))
+                .unwrap()
+                .scores(&now, &mut out)
+                .unwrap();
+            for (got, want) in out
+                .iter()
+                .zip(want.floats(&format!("knn_hard_{kind}_{word}")))
+            {
+                assert!(
+                    (got - sign * want).abs() < 1e-6,
+                    "{score}@{kind}: {got} not {want}"
+                );
             }
         }
     }
@@ -120,19 +159,49 @@ fn a_path_by_hand() {
     // 0 - 1 - 2 - 3 with weights 1, labels 0 at node 0 and 1 at node 3: harmonic functions are linear.
     let path = Arc::new(Graph::from_edges(4, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]).unwrap());
     let labels: Labels = vec![vec![(NodeId(0), 1.0)], vec![(NodeId(3), 1.0)]];
-    let laplace = Model::laplace(Arc::clone(&path)).scores(&labels, &Control::new()).unwrap();
-    assert_planes(&laplace.planes, &[1.0, 0.0, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0, 0.0, 1.0], 1e-8, "laplace");
+    let laplace = Model::laplace(Arc::clone(&path))
+        .scores(&labels, &Control::new())
+        .unwrap();
+    assert_planes(
+        &laplace.planes,
+        &[
+            1.0,
+            0.0,
+            2.0 / 3.0,
+            1.0 / 3.0,
+            1.0 / 3.0,
+            2.0 / 3.0,
+            0.0,
+            1.0,
+        ],
+        1e-8,
+        "laplace",
+    );
     // L u = (1/2, 0, 0, -1/2): differences 1/2 along the path, and degrees 1, 2, 2, 1 leave u = (3, 1, -1, -3)/4.
-    let poisson = Model::poisson(path).scores(&labels, &Control::new()).unwrap();
-    assert_planes(&poisson.planes, &[0.75, -0.75, 0.25, -0.25, -0.25, 0.25, -0.75, 0.75], 1e-8, "poisson");
-    assert_eq!((0..4).map(|i| poisson.class(NodeId(i))).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    let poisson = Model::poisson(path)
+        .scores(&labels, &Control::new())
+        .unwrap();
+    assert_planes(
+        &poisson.planes,
+        &[0.75, -0.75, 0.25, -0.25, -0.25, 0.25, -0.75, 0.75],
+        1e-8,
+        "poisson",
+    );
+    assert_eq!(
+        (0..4).map(|i| poisson.class(NodeId(i))).collect::<Vec<_>>(),
+        [0, 0, 1, 1]
+    );
 }
 
 #[test]
 fn nobody_knows_anything_without_labels() {
     let graph = Arc::new(Graph::from_edges(3, &[(0, 1, 1.0)]).unwrap());
     let none: Labels = vec![Vec::new(), Vec::new()];
-    for (kind, value) in [(ModelName::Laplace, 0.5), (ModelName::Poisson, 0.0), (ModelName::Reweighted, 0.5)] {
+    for (kind, value) in [
+        (ModelName::Laplace, 0.5),
+        (ModelName::Poisson, 0.0),
+        (ModelName::Reweighted, 0.5),
+    ] {
         let scores = model(kind, &graph).scores(&none, &Control::new()).unwrap();
         assert_eq!(scores.planes, vec![vec![value; 3]; 2], "{kind}");
     }
@@ -140,12 +209,26 @@ fn nobody_knows_anything_without_labels() {
 
 #[test]
 fn scores_have_the_same_bits_on_any_number_of_threads() {
-    let (graphs, given) = (Arrays::golden("methods_graphs"), Arrays::golden("methods_labels"));
+    let (graphs, given) = (
+        Arrays::golden("methods_graphs"),
+        Arrays::golden("methods_labels"),
+    );
     let (graph, labels) = (graph(&graphs, "knn"), labels(&given, "knn_soft"));
-    for kind in [ModelName::Laplace, ModelName::Poisson, ModelName::Reweighted] {
+    for kind in [
+        ModelName::Laplace,
+        ModelName::Poisson,
+        ModelName::Reweighted,
+    ] {
         let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| model(kind, &graph).scores(&labels, &Control::new()).unwrap())
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                model(kind, &graph)
+                    .scores(&labels, &Control::new())
+                    .unwrap()
+            })
         };
         assert_eq!(run(1), run(4), "{kind}");
     }
@@ -157,13 +240,21 @@ fn golden_model_change_with_our_own_eigenpairs_and_margins() {
     for name in ["knn", "broken", "random"] {
         let graph = graph(&graphs, name);
         let pairs = Eigenpairs::normalized(&graph, 10, &Control::new()).unwrap();
-        let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(&graph)))).unwrap();
+        let margin =
+            ScoreOf::new(Score::Margin, Arc::new(Model::laplace(Arc::clone(&graph)))).unwrap();
         let model_change = ModelChange::new(Arc::new(pairs), Arc::new(margin));
-        let (nodes, classes) = (want.nodes(&format!("{name}_nodes")), want.integers(&format!("{name}_classes")));
+        let (nodes, classes) = (
+            want.nodes(&format!("{name}_nodes")),
+            want.integers(&format!("{name}_classes")),
+        );
         let field = DirichletField::new(graph.n(), 3, 1.0);
         for (count, golden) in want.rows(&format!("{name}_mcvopt")).iter().enumerate() {
             let mut labels: Labels = vec![Vec::new(); 3];
-            nodes.iter().zip(&classes).take(count).for_each(|(&node, &class)| labels[class].push((node, 1.0)));
+            nodes
+                .iter()
+                .zip(&classes)
+                .take(count)
+                .for_each(|(&node, &class)| labels[class].push((node, 1.0)));
             let mut labelled = nodes[..count].to_vec();
             labelled.sort_unstable();
             let now = Situation {
@@ -176,7 +267,12 @@ fn golden_model_change_with_our_own_eigenpairs_and_margins() {
             model_change.scores(&now, &mut out).unwrap();
             // One label alone leaves a margin of 1 and a score of 0 everywhere it reaches.
             let largest = golden.iter().copied().fold(1.0, f64::max);
-            common::assert_close(&format!("{name} after {count}"), &out, golden, 1e-6 * largest);
+            common::assert_close(
+                &format!("{name} after {count}"),
+                &out,
+                golden,
+                1e-6 * largest,
+            );
         }
     }
 }

@@ -22,7 +22,12 @@ fn clouds(sizes: &[usize]) -> Vec<f64> {
 
 fn pool(sizes: &[usize], kernel: Kernel) -> (Arc<Graph>, f64) {
     let x = clouds(sizes);
-    let graph = common::graph(Features::f64(&x, x.len() / 2, 2).unwrap(), 6, Metric::Euclidean, kernel);
+    let graph = common::graph(
+        Features::f64(&x, x.len() / 2, 2).unwrap(),
+        6,
+        Metric::Euclidean,
+        kernel,
+    );
     let tau = TAU_PER_DEGREE * graph.degrees().iter().sum::<f64>() / graph.n() as f64;
     (Arc::new(graph), tau)
 }
@@ -32,8 +37,17 @@ fn inverse(graph: &Graph, tau: f64) -> Vec<Vec<f64>> {
     let (n, w) = (graph.n(), dense(graph));
     let mut rows: Vec<Vec<f64>> = (0..n)
         .map(|i| {
-            let own = |j: usize| if i == j { graph.degrees()[i] + tau } else { -w[i][j] };
-            (0..n).map(own).chain((0..n).map(|j| f64::from(u8::from(i == j)))).collect()
+            let own = |j: usize| {
+                if i == j {
+                    graph.degrees()[i] + tau
+                } else {
+                    -w[i][j]
+                }
+            };
+            (0..n)
+                .map(own)
+                .chain((0..n).map(|j| f64::from(u8::from(i == j))))
+                .collect()
         })
         .collect();
     for i in 0..n {
@@ -42,10 +56,18 @@ fn inverse(graph: &Graph, tau: f64) -> Vec<Vec<f64>> {
         let row = rows[i].clone();
         for (_, target) in rows.iter_mut().enumerate().filter(|(other, _)| *other != i) {
             let factor = target[i];
-            target.iter_mut().zip(&row).for_each(|(value, own)| *value -= factor * own);
+            target
+                .iter_mut()
+                .zip(&row)
+                .for_each(|(value, own)| *value -= factor * own);
         }
     }
-    let scaled = |i: usize| rows[i][n..].iter().map(|g| g * (graph.degrees()[i] + tau)).collect();
+    let scaled = |i: usize| {
+        rows[i][n..]
+            .iter()
+            .map(|g| g * (graph.degrees()[i] + tau))
+            .collect()
+    };
     (0..n).map(scaled).collect()
 }
 
@@ -55,7 +77,10 @@ fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
         let (graph, tau) = pool(sizes, Kernel::Symmetric);
         let values: Vec<f64> = (0..graph.n()).map(|i| (i % 7) as f64 / 7.0).collect();
         let dense = inverse(&graph, tau);
-        let want: Vec<f64> = dense.iter().map(|row| row.iter().zip(&values).map(|(g, v)| g * v).sum()).collect();
+        let want: Vec<f64> = dense
+            .iter()
+            .map(|row| row.iter().zip(&values).map(|(g, v)| g * v).sum())
+            .collect();
         let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
         let certified = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
         for kernel in [&poisson as &dyn Propagation, &certified] {
@@ -63,11 +88,22 @@ fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
             // |u - u*| <= residual/τ, times d + τ; the residual is at most 1e-4 |values|.
             let largest = graph.degrees().iter().copied().fold(0.0, f64::max);
             let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
-            assert_close("coverage", &got, &want, 1e-4 * norm * (largest + tau) / tau + 1e-6);
+            assert_close(
+                "coverage",
+                &got,
+                &want,
+                1e-4 * norm * (largest + tau) / tau + 1e-6,
+            );
         }
     }
     let (graph, _) = pool(&[25], Kernel::Symmetric);
-    assert!(Poisson::new(graph, 0.0).unwrap().spread(&[1.0; 25], &Control::new()).unwrap().is_none());
+    assert!(
+        Poisson::new(graph, 0.0)
+            .unwrap()
+            .spread(&[1.0; 25], &Control::new())
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[test]
@@ -77,11 +113,15 @@ fn scores_are_doubt_times_the_root_of_coverage() {
     let poisson: Arc<dyn Propagation> = Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap());
     let doubt = Doubt::new(Arc::clone(&poisson), &Control::new()).unwrap();
     let mut field = DirichletField::new(n, 2, 1e-4);
-    let columns = poisson.columns(&[NodeId(3), NodeId(40)], &Control::new()).unwrap();
+    let columns = poisson
+        .columns(&[NodeId(3), NodeId(40)], &Control::new())
+        .unwrap();
     field.add(0, 1.0, &columns[0]);
     field.add(1, 1.0, &columns[1]);
     let mut got = vec![0.0; n];
-    doubt.scores(&Situation::at_start(&field, 0), &mut got).unwrap();
+    doubt
+        .scores(&Situation::at_start(&field, 0), &mut got)
+        .unwrap();
     // The same, slowly: classes evened out by the roots of their masses, doubt, dense coverage and its exact normaliser.
     let mass = |c: usize| field.plane(c).iter().sum::<f64>();
     let scale = (mass(0) + mass(1)) / (mass(0).sqrt() + mass(1).sqrt());
@@ -97,7 +137,11 @@ fn scores_are_doubt_times_the_root_of_coverage() {
         let coverage: f64 = green[x].iter().zip(&d).map(|(g, d)| g * d).sum::<f64>() / green[x][x];
         let want = d[x] * coverage.sqrt();
         // A peak is never found too high, so no score is too low; a solve is as good as its residual.
-        assert!(got[x] >= 0.99 * want - 1e-9 && got[x] <= 1.05 * want + 1e-9, "{x}: {} is not {want}", got[x]);
+        assert!(
+            got[x] >= 0.99 * want - 1e-9 && got[x] <= 1.05 * want + 1e-9,
+            "{x}: {} is not {want}",
+            got[x]
+        );
     }
 }
 
@@ -106,27 +150,62 @@ fn session(sizes: &[usize], options: Options<'static>) -> (Session<'static>, usi
     let n = graph.n();
     let kernel: Arc<dyn Propagation> = Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap());
     let acquisition = Arc::new(Doubt::new(Arc::clone(&kernel), &Control::new()).unwrap());
-    let setting = Setting { kernel, graph: Some(graph), items: Items::rows(n) };
+    let setting = Setting {
+        kernel,
+        graph: Some(graph),
+        items: Items::rows(n),
+    };
     let names = ["a", "b", "c"].map(String::from);
-    let options = Options { acquisition, reading: Reading::Even, ..options };
-    (Session::new(setting, options, &names, &Control::new()).unwrap(), n)
+    let options = Options {
+        acquisition,
+        reading: Reading::Even,
+        ..options
+    };
+    (
+        Session::new(setting, options, &names, &Control::new()).unwrap(),
+        n,
+    )
 }
 
 #[test]
 fn a_batch_goes_to_a_cluster_each_and_begins_with_the_single_question() {
     let sizes = [40, 30, 20];
     let (mut session, _) = session(&sizes, Options::default());
-    assert_eq!(session.field().prior_strength(), 1e-4, "auto brings its prior along");
-    let cloud = |node: NodeId| [0, 40, 70].iter().filter(|start| node.index() >= **start).count() - 1;
+    assert_eq!(
+        session.field().prior_strength(),
+        1e-4,
+        "auto brings its prior along"
+    );
+    let cloud = |node: NodeId| {
+        [0, 40, 70]
+            .iter()
+            .filter(|start| node.index() >= **start)
+            .count()
+            - 1
+    };
     let batch = session.ask(3).unwrap();
     assert_eq!(batch.questions[0], session.ask(1).unwrap().questions[0]);
-    let mut met: Vec<usize> = batch.questions.iter().map(|question| cloud(question.node)).collect();
+    let mut met: Vec<usize> = batch
+        .questions
+        .iter()
+        .map(|question| cloud(question.node))
+        .collect();
     met.sort_unstable();
     assert_eq!(met, [0, 1, 2], "three questions for three clusters");
     for question in batch.questions {
-        session.tell(&question.item, ClassId(cloud(question.node) as u16), &Control::new()).unwrap();
+        session
+            .tell(
+                &question.item,
+                ClassId(cloud(question.node) as u16),
+                &Control::new(),
+            )
+            .unwrap();
     }
-    assert!((0..90).map(NodeId).all(|node| session.prediction(node).class.index() == cloud(node)));
+    assert!(
+        (0..90)
+            .map(NodeId)
+            .all(|node| session.prediction(node).class.index() == cloud(node))
+    );
     // All of a small pool can be asked, and no more.
     assert_eq!(session.ask(500).unwrap().questions.len(), 87);
 }
@@ -138,9 +217,17 @@ fn a_question_can_be_cancelled_and_asked_again() {
     for count in [1, 4] {
         let cancelled = Control::new();
         cancelled.cancel();
-        assert!(matches!(session.ask_under(count, &cancelled), Err(Error::Cancelled)));
-        assert_eq!(session.ask_under(count, &Control::new()).unwrap(), session.ask(count).unwrap());
-        session.tell(&(n - count).to_string(), ClassId(2), &Control::new()).unwrap();
+        assert!(matches!(
+            session.ask_under(count, &cancelled),
+            Err(Error::Cancelled)
+        ));
+        assert_eq!(
+            session.ask_under(count, &Control::new()).unwrap(),
+            session.ask(count).unwrap()
+        );
+        session
+            .tell(&(n - count).to_string(), ClassId(2), &Control::new())
+            .unwrap();
     }
 }
 
@@ -154,8 +241,14 @@ fn peaks_of_many_nodes_are_those_of_their_columns() {
     for kernel in [&poisson as &dyn Propagation, &certified] {
         let peaks = kernel.peaks(&Control::new()).unwrap().unwrap();
         for (node, column) in nodes.iter().zip(&columns) {
-            let (got, want) = (peaks[node.index()], (graph.degrees()[node.index()] + tau) * column[node.index()]);
-            assert!(got > 0.9 * want && got < want * (1.0 + 1e-5), "{node:?}: {got} is not {want}");
+            let (got, want) = (
+                peaks[node.index()],
+                (graph.degrees()[node.index()] + tau) * column[node.index()],
+            );
+            assert!(
+                got > 0.9 * want && got < want * (1.0 + 1e-5),
+                "{node:?}: {got} is not {want}"
+            );
         }
     }
 }
@@ -175,10 +268,17 @@ fn measuring_peaks_can_be_cancelled() {
 #[test]
 fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
     let sizes = [60, 50, 40];
-    let classes: Vec<usize> = sizes.iter().enumerate().flat_map(|(class, size)| vec![class; *size]).collect();
+    let classes: Vec<usize> = sizes
+        .iter()
+        .enumerate()
+        .flat_map(|(class, size)| vec![class; *size])
+        .collect();
     let truth = Truth {
         names: ["a", "b", "c"].map(String::from).to_vec(),
-        classes: classes.iter().map(|&class| Some(ClassId(class as u16))).collect(),
+        classes: classes
+            .iter()
+            .map(|&class| Some(ClassId(class as u16)))
+            .collect(),
         clusters: classes.iter().map(|&class| Some(class as u32)).collect(),
     };
     let run = |threads: usize, certified: bool| {
@@ -187,13 +287,30 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
             true => Arc::new(Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap()),
             false => Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap()),
         };
-        let setting = Setting { kernel: Arc::clone(&kernel), graph: None, items: Items::rows(graph.n()) };
-        let plan = Plan { initial: Initial::None, queries: 12, ..Plan::default() };
-        let workers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let setting = Setting {
+            kernel: Arc::clone(&kernel),
+            graph: None,
+            items: Items::rows(graph.n()),
+        };
+        let plan = Plan {
+            initial: Initial::None,
+            queries: 12,
+            ..Plan::default()
+        };
+        let workers = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         workers.install(|| {
             let acquisition = Arc::new(Doubt::new(kernel, &Control::new()).unwrap());
-            let options = Options { acquisition, reading: Reading::Even, ..Options::default() };
-            trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new()).unwrap().0
+            let options = Options {
+                acquisition,
+                reading: Reading::Even,
+                ..Options::default()
+            };
+            trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new())
+                .unwrap()
+                .0
         })
     };
     let (one, certified) = (run(1, false), run(2, true));
@@ -204,14 +321,19 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
         one[..3].iter().map(|r| r.node).collect::<Vec<_>>()
     );
     assert!((certified[12].accuracy - one[12].accuracy).abs() < 0.02);
-    assert!(one[3].accuracy > 0.95, "three questions, three clusters: {}", one[3].accuracy);
+    assert!(
+        one[3].accuracy > 0.95,
+        "three questions, three clusters: {}",
+        one[3].accuracy
+    );
 }
 
 #[test]
 fn other_kernels_are_refused() {
     let x: Vec<f64> = (0..30).map(f64::from).collect();
     let features = Features::f64(&x, 30, 1).unwrap();
-    let radial: Arc<dyn Propagation> = Arc::new(Radial::new(features, Shape::Rbf { sigma: 2.0 }).unwrap());
+    let radial: Arc<dyn Propagation> =
+        Arc::new(Radial::new(features, Shape::Rbf { sigma: 2.0 }).unwrap());
     let refused = Doubt::new(radial, &Control::new()).err().unwrap();
     assert!(refused.to_string().contains("Poisson"), "{refused}");
 }
@@ -220,10 +342,25 @@ fn other_kernels_are_refused() {
 fn a_class_nobody_knew_of_is_found_and_undo_is_exact() {
     let (mut session, _) = session(&[40, 30, 20], Options::default());
     let control = Control::new();
-    let cloud = |node: NodeId| [0, 40, 70].iter().filter(|start| node.index() >= **start).count() - 1;
+    let cloud = |node: NodeId| {
+        [0, 40, 70]
+            .iter()
+            .filter(|start| node.index() >= **start)
+            .count()
+            - 1
+    };
     // Two classes are known; the third cloud gets one of its own when it is met.
     let other = ClassId(3);
-    session.append("", Change::AddClass { class: other, name: "other".into() }, &control).unwrap();
+    session
+        .append(
+            "",
+            Change::AddClass {
+                class: other,
+                name: "other".into(),
+            },
+            &control,
+        )
+        .unwrap();
     for _ in 0..6 {
         let question = session.ask(1).unwrap().questions.remove(0);
         let class = [ClassId(0), ClassId(1), other][cloud(question.node)];
@@ -235,6 +372,12 @@ fn a_class_nobody_knew_of_is_found_and_undo_is_exact() {
     let item = before.0.questions[0].item.clone();
     session.tell(&item, ClassId(0), &control).unwrap();
     session.undo("", &control).unwrap();
-    assert_eq!((session.ask(1).unwrap(), session.prediction(NodeId(5))), before);
-    assert!(session.accuracy(&control).unwrap().is_none(), "class c has no label yet: nothing is promised");
+    assert_eq!(
+        (session.ask(1).unwrap(), session.prediction(NodeId(5))),
+        before
+    );
+    assert!(
+        session.accuracy(&control).unwrap().is_none(),
+        "class c has no label yet: nothing is promised"
+    );
 }

@@ -8,14 +8,22 @@ use common::{Arrays, assert_close, dense, graph, graph_of};
 use dial::*;
 
 /// The cases, with the graph of each.
-const CASES: [(&str, &str); 4] = [("told", "pool"), ("early", "pool"), ("none", "pool"), ("few", "tight")];
+const CASES: [(&str, &str); 4] = [
+    ("told", "pool"),
+    ("early", "pool"),
+    ("none", "pool"),
+    ("few", "tight"),
+];
 
 /// The golden evidence of a case, as it is: not by way of our own columns.
 fn field(golden: &Arrays, case: &str) -> DirichletField {
     let rows = golden.rows(&format!("{case}_field"));
     let mut field = DirichletField::new(rows.len(), rows[0].len(), golden.float("prior"));
     for class in 0..field.n_classes() {
-        field.set(class, &rows.iter().map(|row| row[class]).collect::<Vec<f64>>());
+        field.set(
+            class,
+            &rows.iter().map(|row| row[class]).collect::<Vec<f64>>(),
+        );
     }
     field
 }
@@ -24,7 +32,11 @@ fn reader(golden: &Arrays, case: &str, field: &DirichletField) -> Reader {
     let mut labels = vec![Vec::new(); field.n_classes()];
     let nodes = golden.nodes(&format!("{case}_nodes"));
     let weights = golden.floats(&format!("{case}_weights"));
-    for ((node, class), weight) in nodes.into_iter().zip(golden.integers(&format!("{case}_classes"))).zip(weights) {
+    for ((node, class), weight) in nodes
+        .into_iter()
+        .zip(golden.integers(&format!("{case}_classes")))
+        .zip(weights)
+    {
         labels[class].push((node, weight));
     }
     Reader::even(field, &labels, 1.0)
@@ -39,11 +51,33 @@ fn symmetric_weights_with_duplicates_and_an_outlier() {
     let golden = Arrays::golden("auto");
     let x = golden.floats("X");
     let features = Features::f64(&x, x.len() / 2, 2).unwrap();
-    let ours = graph(features, golden.integers("k")[0], Metric::Euclidean, Kernel::Symmetric);
-    assert_close("weights", &dense(&ours).concat(), &golden.floats("pool_W"), 1e-12);
-    assert_close("degrees", ours.degrees(), &golden.floats("pool_degree"), 1e-12);
-    let zero = golden.floats("pool_degree").iter().position(|&degree| degree == 0.0).unwrap();
-    assert!(ours.row(NodeId(zero as u32)).0.is_empty(), "weights that underflow are no edges");
+    let ours = graph(
+        features,
+        golden.integers("k")[0],
+        Metric::Euclidean,
+        Kernel::Symmetric,
+    );
+    assert_close(
+        "weights",
+        &dense(&ours).concat(),
+        &golden.floats("pool_W"),
+        1e-12,
+    );
+    assert_close(
+        "degrees",
+        ours.degrees(),
+        &golden.floats("pool_degree"),
+        1e-12,
+    );
+    let zero = golden
+        .floats("pool_degree")
+        .iter()
+        .position(|&degree| degree == 0.0)
+        .unwrap();
+    assert!(
+        ours.row(NodeId(zero as u32)).0.is_empty(),
+        "weights that underflow are no edges"
+    );
 }
 
 #[test]
@@ -52,28 +86,52 @@ fn classes_are_evened_out() {
     for (case, _) in CASES {
         let field = field(&golden, case);
         let get = |what: &str| golden.floats(&format!("{case}_{what}"));
-        assert_close(case, &dial::balance::weights(&field, 0.5), &get("omega"), 1e-12);
-        assert_close(case, &dial::balance::weights(&field, 1.0), &get("omega_power_1"), 1e-12);
+        assert_close(
+            case,
+            &dial::balance::weights(&field, 0.5),
+            &get("omega"),
+            1e-12,
+        );
+        assert_close(
+            case,
+            &dial::balance::weights(&field, 1.0),
+            &get("omega_power_1"),
+            1e-12,
+        );
         assert_close(case, &dial::balance::weights(&field, 0.0), &[1.0; 3], 1e-12);
         let reader = reader(&golden, case, &field);
-        let evidence: Vec<f64> = all(&field).flat_map(|node| reader.evidence(&field, node)).collect();
+        let evidence: Vec<f64> = all(&field)
+            .flat_map(|node| reader.evidence(&field, node))
+            .collect();
         assert_close(case, &evidence, &get("evidence"), 1e-12);
     }
 }
 
 /// The kernel on a golden graph in both precisions.
 fn kernels(golden: &Arrays, name: &str) -> [Arc<dyn Propagation>; 2] {
-    let (graph, tau) = (graph_of(&golden.rows(&format!("{name}_W"))), golden.float(&format!("{name}_tau")));
+    let (graph, tau) = (
+        graph_of(&golden.rows(&format!("{name}_W"))),
+        golden.float(&format!("{name}_tau")),
+    );
     let compact = Arc::new(CompactGraph::new(&graph));
-    [Arc::new(Poisson::new(graph, tau).unwrap()), Arc::new(Certified::new(compact, tau).unwrap())]
+    [
+        Arc::new(Poisson::new(graph, tau).unwrap()),
+        Arc::new(Certified::new(compact, tau).unwrap()),
+    ]
 }
 
 /// By how much a spread may be off at every node: |u - u*| <= |residual|/τ with a residual of at most 1e-4 |values|, times
 /// d + τ; and a little for weights in f32.
 fn spread_slack(golden: &Arrays, name: &str, values: &[f64]) -> Vec<f64> {
-    let (tau, degrees) = (golden.float(&format!("{name}_tau")), golden.floats(&format!("{name}_degree")));
+    let (tau, degrees) = (
+        golden.float(&format!("{name}_tau")),
+        golden.floats(&format!("{name}_degree")),
+    );
     let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
-    degrees.iter().map(|degree| 1e-4 * norm * (degree + tau) / tau + 1e-6).collect()
+    degrees
+        .iter()
+        .map(|degree| 1e-4 * norm * (degree + tau) / tau + 1e-6)
+        .collect()
 }
 
 #[test]
@@ -103,13 +161,22 @@ fn doubt_spreads_and_scores() {
             let spread = kernel.spread(&doubt, &Control::new()).unwrap().unwrap();
             let mut scores = vec![f64::NAN; doubt.len()];
             let acquisition = Doubt::new(kernel, &Control::new()).unwrap();
-            acquisition.scores(&Situation::at_start(&field(&golden, case), 0), &mut scores).unwrap();
+            acquisition
+                .scores(&Situation::at_start(&field(&golden, case), 0), &mut scores)
+                .unwrap();
             for (x, slack) in spread_slack(&golden, name, &doubt).into_iter().enumerate() {
                 let (got, want) = (spread[x], want[x]);
-                assert!((got - want).abs() <= slack, "{case} {x}: {got} is not {want} ± {slack}");
+                assert!(
+                    (got - want).abs() <= slack,
+                    "{case} {x}: {got} is not {want} ± {slack}"
+                );
                 let low = doubt[x] * ((want - slack).max(0.0) / peak[x]).sqrt() * (1.0 - 1e-5);
                 let high = doubt[x] * ((want + slack) / peak[x]).sqrt() * (1.0 + 1e-5);
-                assert!((low..=high).contains(&scores[x]), "{case} {x}: {} is not {low} to {high}", scores[x]);
+                assert!(
+                    (low..=high).contains(&scores[x]),
+                    "{case} {x}: {} is not {low} to {high}",
+                    scores[x]
+                );
             }
         }
     }
@@ -123,9 +190,13 @@ fn the_reader_learns_power_floor_and_noise() {
         let get = |what: &str| golden.floats(&format!("{case}_{what}"));
         let reader = reader(&golden, case, &field);
         assert_close(case, &[reader.noise()], &get("noise"), 1e-9);
-        let p: Vec<f64> = all(&field).flat_map(|node| reader.probabilities(&field, node)).collect();
+        let p: Vec<f64> = all(&field)
+            .flat_map(|node| reader.probabilities(&field, node))
+            .collect();
         assert_close(case, &p, &get("probabilities"), 1e-9);
-        let class: Vec<f64> = all(&field).map(|node| reader.class(&field, node) as f64).collect();
+        let class: Vec<f64> = all(&field)
+            .map(|node| reader.class(&field, node) as f64)
+            .collect();
         assert_close(case, &class, &get("class"), 0.0);
     }
 }
@@ -137,7 +208,9 @@ fn the_accuracy_to_expect_and_its_interval() {
         let field = field(&golden, case);
         let get = |what: &str| golden.floats(&format!("{case}_{what}"));
         let labelled = golden.nodes(&format!("{case}_nodes"));
-        let rest: Vec<NodeId> = all(&field).filter(|node| !labelled.contains(node)).collect();
+        let rest: Vec<NodeId> = all(&field)
+            .filter(|node| !labelled.contains(node))
+            .collect();
         let Some(got) = reader(&golden, case, &field).accuracy(&field, &rest) else {
             assert_ne!(case, "told", "40 labels of all classes are enough");
             continue;
@@ -146,6 +219,10 @@ fn the_accuracy_to_expect_and_its_interval() {
         assert_close(case, &[got.mean, got.low, got.high], &get("accuracy"), 1e-9);
         // Of the whole posterior, no more than what is dropped is missing; accuracies differ by less than 1.
         let (all, dropped) = (get("accuracy_all")[0], get("dropped")[0]);
-        assert!(dropped < 72e-4 && (got.mean - all).abs() <= dropped + 1e-9, "{case}: {} is not {all}", got.mean);
+        assert!(
+            dropped < 72e-4 && (got.mean - all).abs() <= dropped + 1e-9,
+            "{case}: {} is not {all}",
+            got.mean
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The house rules that a machine can check: headers, lengths, the order of modules, errors that say what to do.
+//! The house rules that a machine can check: headers, the order of modules, errors that say what to do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,10 @@ fn workspace() -> PathBuf {
 }
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+    for entry in fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
         if entry.is_dir() && !entry.ends_with("target") {
             rust_files(&entry, found);
         } else if entry.extension().is_some_and(|extension| extension == "rs") {
@@ -22,14 +25,16 @@ fn all_files() -> Vec<(PathBuf, String)> {
     rust_files(&workspace().join("crates"), &mut found);
     rust_files(&workspace().join("fuzz"), &mut found);
     assert!(found.len() > 20, "the workspace was found");
-    found.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+    found
+        .into_iter()
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect()
 }
 
 #[test]
-fn every_file_opens_with_what_it_is_and_is_readable_in_one_sitting() {
+fn every_file_opens_with_what_it_is() {
     for (path, text) in all_files() {
         assert!(text.starts_with("//!"), "{}: no header", path.display());
-        assert!(text.lines().count() <= 400, "{}: {} lines", path.display(), text.lines().count());
     }
 }
 
@@ -47,7 +52,10 @@ fn a_core_module_uses_only_modules_above_it() {
         let text = fs::read_to_string(source.join(format!("{module}.rs"))).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap();
         for later in &order[place..] {
-            assert!(!code.contains(&format!("use crate::{later}::")), "{module} uses {later}, which is not above it");
+            assert!(
+                !code.contains(&format!("use crate::{later}::")),
+                "{module} uses {later}, which is not above it"
+            );
         }
     }
 }
@@ -55,7 +63,10 @@ fn a_core_module_uses_only_modules_above_it() {
 #[test]
 fn unsafe_code_is_allowed_in_four_modules_only() {
     let allow = ["allow(", "unsafe_code)"].concat();
-    let allowed = all_files().into_iter().filter(|(_, text)| text.contains(&allow)).map(|(path, _)| path);
+    let allowed = all_files()
+        .into_iter()
+        .filter(|(_, text)| text.contains(&allow))
+        .map(|(path, _)| path);
     let known = [
         "dial/src/screen.rs",
         "dial/src/screen_bytes.rs",
@@ -64,7 +75,11 @@ fn unsafe_code_is_allowed_in_four_modules_only() {
     ];
     let mut count = 0;
     for path in allowed {
-        assert!(known.iter().any(|known| path.ends_with(known)), "{}", path.display());
+        assert!(
+            known.iter().any(|known| path.ends_with(known)),
+            "{}",
+            path.display()
+        );
         count += 1;
     }
     assert_eq!(count, known.len());

@@ -26,17 +26,26 @@ fn clouds() -> (Vec<f64>, Vec<[f32; 2]>) {
 
 fn graph(rows: &[f64]) -> CompactGraph {
     let features = Features::f64(rows, 3 * CLOUD, 10).unwrap();
-    CompactGraph::new(&common::graph(features, 10, Metric::Euclidean, Kernel::SelfTuning))
+    CompactGraph::new(&common::graph(
+        features,
+        10,
+        Metric::Euclidean,
+        Kernel::SelfTuning,
+    ))
 }
 
 /// The share of the ten nearest in the plane that are of the same cloud.
 fn share(plane: &[[f32; 2]]) -> f64 {
     let mut same = 0;
     for (item, at) in plane.iter().enumerate() {
-        let far = |other: &usize| (plane[*other][0] - at[0]).powi(2) + (plane[*other][1] - at[1]).powi(2);
+        let far =
+            |other: &usize| (plane[*other][0] - at[0]).powi(2) + (plane[*other][1] - at[1]).powi(2);
         let mut others: Vec<usize> = (0..plane.len()).filter(|other| *other != item).collect();
         others.sort_by(|a, b| far(a).total_cmp(&far(b)));
-        same += others[..10].iter().filter(|&&other| other / CLOUD == item / CLOUD).count();
+        same += others[..10]
+            .iter()
+            .filter(|&&other| other / CLOUD == item / CLOUD)
+            .count();
     }
     same as f64 / (10 * plane.len()) as f64
 }
@@ -45,11 +54,14 @@ fn share(plane: &[[f32; 2]]) -> f64 {
 fn kept(graph: &CompactGraph, plane: &[[f32; 2]]) -> f64 {
     let (mut near, mut all) = (0, 0);
     for (item, at) in plane.iter().enumerate() {
-        let far = |other: &usize| (plane[*other][0] - at[0]).powi(2) + (plane[*other][1] - at[1]).powi(2);
+        let far =
+            |other: &usize| (plane[*other][0] - at[0]).powi(2) + (plane[*other][1] - at[1]).powi(2);
         let mut others: Vec<usize> = (0..plane.len()).filter(|other| *other != item).collect();
         others.sort_by(|a, b| far(a).total_cmp(&far(b)));
         let (neighbours, _) = graph.row(graph.place(dial::NodeId(item as u32)));
-        let joined = |other: &&usize| neighbours.contains(&(graph.place(dial::NodeId(**other as u32)) as u32));
+        let joined = |other: &&usize| {
+            neighbours.contains(&(graph.place(dial::NodeId(**other as u32)) as u32))
+        };
         near += others[..30].iter().filter(joined).count();
         all += neighbours.len();
     }
@@ -62,7 +74,10 @@ fn clouds_come_apart_and_neighbours_stay_near() {
     let graph = graph(&rows);
     let found = layout(&graph, &plane, 1, &Control::new(), &mut |_| {}).unwrap();
     let (before, after) = (share(&plane), share(&found));
-    assert!(before < 0.45, "the components cannot tell the clouds apart: {before}");
+    assert!(
+        before < 0.45,
+        "the components cannot tell the clouds apart: {before}"
+    );
     assert!(after > 0.9, "{after}");
     let (before, after) = (kept(&graph, &plane), kept(&graph, &found));
     assert!(after > before + 0.1, "{before} to {after}");
@@ -73,13 +88,22 @@ fn bits_do_not_depend_on_threads_and_another_seed_differs() {
     let (rows, plane) = clouds();
     let graph = graph(&rows);
     let run = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         let mut shown = Vec::new();
         let found = pool.install(|| {
             let mut watch = |positions: &[[f32; 2]]| shown.extend(positions.to_vec());
             layout(&graph, &plane, seed, &Control::new(), &mut watch).unwrap()
         });
-        let bits = |positions: Vec<[f32; 2]>| positions.into_iter().flatten().map(f32::to_bits).collect::<Vec<u32>>();
+        let bits = |positions: Vec<[f32; 2]>| {
+            positions
+                .into_iter()
+                .flatten()
+                .map(f32::to_bits)
+                .collect::<Vec<u32>>()
+        };
         (bits(found), bits(shown))
     };
     assert_eq!(run(1, 5), run(4, 5));

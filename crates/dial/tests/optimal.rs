@@ -11,8 +11,8 @@ use dial::optimal::{Moments, NOISE, SHIFT};
 use dial::seed::{Purpose, Random};
 use dial::spectral::Eigenpairs;
 use dial::{
-    Acquisition, Control, Criterion, DirichletField, FullOptimal, Graph, ModelChange, NodeId, Score, Situation,
-    SpectralOptimal,
+    Acquisition, Control, Criterion, DirichletField, FullOptimal, Graph, ModelChange, NodeId,
+    Score, Situation, SpectralOptimal,
 };
 use eigen::{Matrix, eigenpairs, normalised};
 
@@ -20,8 +20,9 @@ use eigen::{Matrix, eigenpairs, normalised};
 fn graph(n: usize, parts: usize, seed: u64) -> Graph {
     let mut random = Random::new(seed, Purpose::User, 0);
     let joined = if parts > 1 { n - 1 } else { n };
-    let mut edges: Vec<(u32, u32, f64)> =
-        (parts..joined).map(|i| ((i - parts) as u32, i as u32, 0.05 + random.uniform())).collect();
+    let mut edges: Vec<(u32, u32, f64)> = (parts..joined)
+        .map(|i| ((i - parts) as u32, i as u32, 0.05 + random.uniform()))
+        .collect();
     for _ in 0..2 * n {
         let (i, j) = (random.below(joined), random.below(joined));
         if i < j && i % parts == j % parts && j != i + parts {
@@ -36,9 +37,13 @@ fn graph(n: usize, parts: usize, seed: u64) -> Graph {
 /// The inverse, by Gauss and Jordan with pivots.
 fn inverse(mut a: Matrix) -> Matrix {
     let n = a.len();
-    let mut out: Matrix = (0..n).map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect()).collect();
+    let mut out: Matrix = (0..n)
+        .map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect())
+        .collect();
     for c in 0..n {
-        let pivot = (c..n).max_by(|&i, &j| a[i][c].abs().total_cmp(&a[j][c].abs())).unwrap();
+        let pivot = (c..n)
+            .max_by(|&i, &j| a[i][c].abs().total_cmp(&a[j][c].abs()))
+            .unwrap();
         a.swap(c, pivot);
         out.swap(c, pivot);
         let scale = 1.0 / a[c][c];
@@ -46,8 +51,13 @@ fn inverse(mut a: Matrix) -> Matrix {
         let (row, outs) = (a[c].clone(), out[c].clone());
         for i in (0..n).filter(|&i| i != c) {
             let factor = a[i][c];
-            a[i].iter_mut().zip(&row).for_each(|(v, r)| *v -= factor * r);
-            out[i].iter_mut().zip(&outs).for_each(|(v, r)| *v -= factor * r);
+            a[i].iter_mut()
+                .zip(&row)
+                .for_each(|(v, r)| *v -= factor * r);
+            out[i]
+                .iter_mut()
+                .zip(&outs)
+                .for_each(|(v, r)| *v -= factor * r);
         }
     }
     out
@@ -62,8 +72,14 @@ fn covariance(graph: &Graph) -> Matrix {
 
 fn covariance_of(pairs: &Eigenpairs, n: usize) -> Matrix {
     let at = |i: usize| pairs.at(NodeId(i as u32));
-    let entry = |i, j| (0..pairs.count()).map(|p| at(i)[p] * at(j)[p] / (pairs.values[p] + SHIFT)).sum();
-    (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+    let entry = |i, j| {
+        (0..pairs.count())
+            .map(|p| at(i)[p] * at(j)[p] / (pairs.values[p] + SHIFT))
+            .sum()
+    };
+    (0..n)
+        .map(|i| (0..n).map(|j| entry(i, j)).collect())
+        .collect()
 }
 
 /// C - C e_q e_qᵀ C/(γ² + C_qq).
@@ -71,14 +87,23 @@ fn label(c: &mut Matrix, q: NodeId) {
     let column = c[q.index()].clone();
     let scale = NOISE + column[q.index()];
     for (row, left) in c.iter_mut().zip(&column) {
-        row.iter_mut().zip(&column).for_each(|(entry, right)| *entry -= left * right / scale);
+        row.iter_mut()
+            .zip(&column)
+            .for_each(|(entry, right)| *entry -= left * right / scale);
     }
 }
 
 fn direct(c: &Matrix, criterion: Criterion) -> Vec<f64> {
     let score = |(k, row): (usize, &Vec<f64>)| {
-        let (squares, sum) = (row.iter().map(|v| v * v).sum::<f64>(), row.iter().sum::<f64>());
-        let top = if criterion == Criterion::Vopt { squares } else { sum * sum };
+        let (squares, sum) = (
+            row.iter().map(|v| v * v).sum::<f64>(),
+            row.iter().sum::<f64>(),
+        );
+        let top = if criterion == Criterion::Vopt {
+            squares
+        } else {
+            sum * sum
+        };
         top / (NOISE + row[k])
     };
     c.iter().enumerate().map(score).collect()
@@ -87,7 +112,15 @@ fn direct(c: &Matrix, criterion: Criterion) -> Vec<f64> {
 fn scores(acquisition: &impl Acquisition, n: usize, order: &[NodeId]) -> Vec<f64> {
     let field = DirichletField::new(n, 2, 1.0);
     let mut out = vec![f64::NAN; n];
-    acquisition.scores(&Situation { order, ..Situation::at_start(&field, 1) }, &mut out).unwrap();
+    acquisition
+        .scores(
+            &Situation {
+                order,
+                ..Situation::at_start(&field, 1)
+            },
+            &mut out,
+        )
+        .unwrap();
     out
 }
 
@@ -103,7 +136,12 @@ fn follow(acquisition: &impl Acquisition, criterion: Criterion, mut c: Matrix, w
     let places = Random::new(9, Purpose::User, n as u64).distinct(30, n);
     let order: Vec<NodeId> = places.into_iter().map(|node| NodeId(node as u32)).collect();
     for t in 0..=order.len() {
-        relative(what, &scores(acquisition, n, &order[..t]), &direct(&c, criterion), 1e-7);
+        relative(
+            what,
+            &scores(acquisition, n, &order[..t]),
+            &direct(&c, criterion),
+            1e-7,
+        );
         order.get(t).into_iter().for_each(|&q| label(&mut c, q));
     }
 }
@@ -114,11 +152,23 @@ const CASES: [(usize, usize); 4] = [(40, 1), (61, 1), (45, 2), (60, 3)];
 fn the_spectral_criteria_follow_the_dense_covariance() {
     for (seed, (n, parts)) in (1..).zip(CASES) {
         let graph = graph(n, parts, seed);
-        assert_eq!(graph.component_sizes().len(), if parts > 1 { parts + 1 } else { 1 });
-        for (r, criterion) in [(5, Criterion::Vopt), (5, Criterion::SigmaOpt), (33, Criterion::Vopt)] {
+        assert_eq!(
+            graph.component_sizes().len(),
+            if parts > 1 { parts + 1 } else { 1 }
+        );
+        for (r, criterion) in [
+            (5, Criterion::Vopt),
+            (5, Criterion::SigmaOpt),
+            (33, Criterion::Vopt),
+        ] {
             let pairs = eigenpairs(normalised(&graph), r);
             let dense = covariance_of(&pairs, n);
-            follow(&SpectralOptimal::new(pairs, criterion), criterion, dense, "spectral");
+            follow(
+                &SpectralOptimal::new(pairs, criterion),
+                criterion,
+                dense,
+                "spectral",
+            );
         }
     }
 }
@@ -130,8 +180,18 @@ fn the_full_criteria_follow_the_dense_inverse_and_so_do_all_eigenpairs() {
         let start = Arc::new(FullOptimal::start(&graph, &Control::new()).unwrap());
         let (pairs, dense) = (eigenpairs(normalised(&graph), n), covariance(&graph));
         for criterion in [Criterion::Vopt, Criterion::SigmaOpt] {
-            follow(&FullOptimal::new(&graph, Arc::clone(&start), criterion), criterion, dense.clone(), "full");
-            follow(&SpectralOptimal::new(Arc::clone(&pairs), criterion), criterion, dense.clone(), "all pairs");
+            follow(
+                &FullOptimal::new(&graph, Arc::clone(&start), criterion),
+                criterion,
+                dense.clone(),
+                "full",
+            );
+            follow(
+                &SpectralOptimal::new(Arc::clone(&pairs), criterion),
+                criterion,
+                dense.clone(),
+                "all pairs",
+            );
         }
     }
 }
@@ -141,13 +201,38 @@ fn the_start_values_are_those_of_the_dense_inverse_for_any_number_of_threads() {
     let graph = graph(133, 3, 5);
     let dense = covariance(&graph);
     let compute = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| FullOptimal::start(&graph, &Control::new()).unwrap())
     };
-    let Moments { diagonal, squares, sums } = compute(1);
-    assert_close("diagonal", &diagonal, &(0..133).map(|k| dense[k][k]).collect::<Vec<_>>(), 1e-7);
-    relative("squares", &squares, &dense.iter().map(|row| row.iter().map(|v| v * v).sum()).collect::<Vec<_>>(), 1e-10);
-    relative("sums", &sums, &dense.iter().map(|row| row.iter().sum()).collect::<Vec<_>>(), 1e-10);
+    let Moments {
+        diagonal,
+        squares,
+        sums,
+    } = compute(1);
+    assert_close(
+        "diagonal",
+        &diagonal,
+        &(0..133).map(|k| dense[k][k]).collect::<Vec<_>>(),
+        1e-7,
+    );
+    relative(
+        "squares",
+        &squares,
+        &dense
+            .iter()
+            .map(|row| row.iter().map(|v| v * v).sum())
+            .collect::<Vec<_>>(),
+        1e-10,
+    );
+    relative(
+        "sums",
+        &sums,
+        &dense.iter().map(|row| row.iter().sum()).collect::<Vec<_>>(),
+        1e-10,
+    );
     let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
     let again = compute(4);
     assert_eq!(bits(&again.diagonal), bits(&diagonal));
@@ -159,7 +244,10 @@ fn the_start_values_are_those_of_the_dense_inverse_for_any_number_of_threads() {
 fn starting_to_solve_can_be_cancelled() {
     let control = Control::new();
     control.cancel();
-    assert_eq!(FullOptimal::start(&graph(40, 1, 1), &control), Err(dial::Error::Cancelled));
+    assert_eq!(
+        FullOptimal::start(&graph(40, 1, 1), &control),
+        Err(dial::Error::Cancelled)
+    );
 }
 
 /// Whatever was asked before, and by whom: the bits are those of a fresh replay, also past the renewals.
@@ -174,14 +262,34 @@ fn bits_depend_on_the_order_of_the_labels_only() {
     let order: Vec<NodeId> = (0..n as u32).map(|i| NodeId(i * 7 % n as u32)).collect();
     let mut detour = order[..70].to_vec();
     detour[40..].reverse();
-    for asked in [&order[..0], &order[..3], &order[..63], &order[..64], &detour, &order[..65], &order[..130]] {
-        assert_eq!(scores(&one_spectral, n, asked), scores(&spectral(), n, asked));
+    for asked in [
+        &order[..0],
+        &order[..3],
+        &order[..63],
+        &order[..64],
+        &detour,
+        &order[..65],
+        &order[..130],
+    ] {
+        assert_eq!(
+            scores(&one_spectral, n, asked),
+            scores(&spectral(), n, asked)
+        );
         assert_eq!(scores(&one_full, n, asked), scores(&full(), n, asked));
     }
     let (back, mut c) = (&order[..66], covariance_of(&pairs, n));
-    assert_eq!(scores(&one_spectral, n, back), scores(&spectral(), n, back), "labels taken back");
+    assert_eq!(
+        scores(&one_spectral, n, back),
+        scores(&spectral(), n, back),
+        "labels taken back"
+    );
     back.iter().for_each(|&q| label(&mut c, q));
-    relative("past a renewal", &scores(&one_spectral, n, back), &direct(&c, Criterion::Vopt), 1e-9);
+    relative(
+        "past a renewal",
+        &scores(&one_spectral, n, back),
+        &direct(&c, Criterion::Vopt),
+        1e-9,
+    );
 }
 
 /// Minus the margins of Laplace learning, from the golden file.
@@ -189,7 +297,9 @@ struct Margins(Vec<f64>);
 
 impl Acquisition for Margins {
     fn scores(&self, _: &Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
-        out.iter_mut().zip(&self.0).for_each(|(out, margin)| *out = -margin);
+        out.iter_mut()
+            .zip(&self.0)
+            .for_each(|(out, margin)| *out = -margin);
         Ok(())
     }
 }
@@ -212,10 +322,17 @@ fn golden_scores_after_every_label() {
                 relative(name, &scores(&spectral, n, &order[..t]), &of_smooth, 1e-8);
             }
         }
-        let margin = Arc::new(Margins(margins.floats(&format!("{name}_hard_laplace_margin"))));
+        let margin = Arc::new(Margins(
+            margins.floats(&format!("{name}_hard_laplace_margin")),
+        ));
         let change = ModelChange::new(pairs, margin);
         let want = golden.rows(&format!("{name}_mcvopt"));
         relative("MCVOpt at first", &scores(&change, n, &[]), &want[0], 1e-8);
-        relative("MCVOpt at last", &scores(&change, n, &order), &want[order.len()], 1e-8);
+        relative(
+            "MCVOpt at last",
+            &scores(&change, n, &order),
+            &want[order.len()],
+            1e-8,
+        );
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use common::{Arrays, assert_close, graph, real_data};
 use dial::{
-    Acquisition, ClassId, Control, Features, Items, Kernel, Metric, NodeId, Options, Poisson, Score, Session, Setting,
-    Situation,
+    Acquisition, ClassId, Control, Features, Items, Kernel, Metric, NodeId, Options, Poisson,
+    Score, Session, Setting, Situation,
 };
 
 #[test]
@@ -20,8 +20,17 @@ fn weights_agree_with_the_authors_graph() {
     let theirs = Arrays::read(data.join("golden/graph_blobs_20.npz"));
     let x = blobs.floats("X_f64");
     // Their 20 neighbours count the point itself; its weight, the diagonal, is kept there.
-    let ours = graph(Features::f64(&x, x.len() / 2, 2).unwrap(), 19, Metric::Euclidean, Kernel::SelfTuning);
-    let (starts, columns, weights) = (theirs.integers("indptr"), theirs.integers("indices"), theirs.floats("data"));
+    let ours = graph(
+        Features::f64(&x, x.len() / 2, 2).unwrap(),
+        19,
+        Metric::Euclidean,
+        Kernel::SelfTuning,
+    );
+    let (starts, columns, weights) = (
+        theirs.integers("indptr"),
+        theirs.integers("indices"),
+        theirs.floats("data"),
+    );
     let mut compared = 0;
     for row in 0..ours.n() {
         let mut expected: Vec<(u32, f64)> = (starts[row]..starts[row + 1])
@@ -30,8 +39,22 @@ fn weights_agree_with_the_authors_graph() {
             .collect();
         expected.sort_by_key(|&(column, _)| column);
         let (neighbours, values) = ours.row(NodeId(row as u32));
-        assert_eq!(neighbours, expected.iter().map(|&(column, _)| column).collect::<Vec<_>>());
-        assert_close("row", values, &expected.iter().map(|&(_, weight)| weight).collect::<Vec<_>>(), 1e-12);
+        assert_eq!(
+            neighbours,
+            expected
+                .iter()
+                .map(|&(column, _)| column)
+                .collect::<Vec<_>>()
+        );
+        assert_close(
+            "row",
+            values,
+            &expected
+                .iter()
+                .map(|&(_, weight)| weight)
+                .collect::<Vec<_>>(),
+            1e-12,
+        );
         compared += values.len();
     }
     assert!(compared > 40_000);
@@ -41,7 +64,9 @@ fn weights_agree_with_the_authors_graph() {
 fn replays_an_independent_run_step_by_step() {
     let Some(data) = real_data() else { return };
     let Some(replays) = std::env::var_os("DIAL_REPLAY").map(std::path::PathBuf::from) else {
-        return eprintln!("SKIPPED: no reference runs (set DIAL_REPLAY to the output of fixtures/replay.py)");
+        return eprintln!(
+            "SKIPPED: no reference runs (set DIAL_REPLAY to the output of fixtures/replay.py)"
+        );
     };
     for (set, metric, classes) in [
         ("paviasub", Metric::Cosine, 6),
@@ -53,18 +78,32 @@ fn replays_an_independent_run_step_by_step() {
         let features = Features::f32(&x, shape[0], shape[1]).unwrap();
         let graph = Arc::new(graph(features, 20, metric, Kernel::SelfTuning));
         let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-        let setting = Setting { kernel, graph: Some(graph), items: Items::rows(shape[0]) };
+        let setting = Setting {
+            kernel,
+            graph: Some(graph),
+            items: Items::rows(shape[0]),
+        };
         let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
         let session = Session::new(setting, Options::default(), &names, &Control::new()).unwrap();
-        compare(set, session, &Arrays::read(replays.join(format!("{set}.npz"))));
+        compare(
+            set,
+            session,
+            &Arrays::read(replays.join(format!("{set}.npz"))),
+        );
     }
 }
 
 fn compare(set: &str, mut session: Session<'_>, reference: &Arrays) {
     let control = Control::new();
-    let class_of: Vec<ClassId> = reference.integers("classes").iter().map(|&class| ClassId(class as u16)).collect();
+    let class_of: Vec<ClassId> = reference
+        .integers("classes")
+        .iter()
+        .map(|&class| ClassId(class as u16))
+        .collect();
     for node in reference.nodes("initial") {
-        session.tell(&node.0.to_string(), class_of[node.index()], &control).unwrap();
+        session
+            .tell(&node.0.to_string(), class_of[node.index()], &control)
+            .unwrap();
     }
     let (scores, gaps) = (reference.rows("scores"), reference.rows("alpha_top_gap"));
     let (predicted, chosen) = (reference.rows("predicted"), reference.nodes("chosen"));
@@ -72,17 +111,28 @@ fn compare(set: &str, mut session: Session<'_>, reference: &Arrays) {
     let n = session.field().n();
     let mut ours = vec![0.0; n];
     for step in 0..100 {
-        let now =
-            Situation { labelled: session.labelled(), round: step as u64, ..Situation::at_start(session.field(), 0) };
+        let now = Situation {
+            labelled: session.labelled(),
+            round: step as u64,
+            ..Situation::at_start(session.field(), 0)
+        };
         Score::Variance.scores(&now, &mut ours).unwrap();
         assert_close(&format!("{set}, step {step}"), &ours, &scores[step], 1e-7);
         let best = session.ask(1).unwrap().questions[0].score;
-        assert!(best - ours[chosen[step].index()] <= 1e-8, "{set}, step {step}: the reference's choice is ours too");
+        assert!(
+            best - ours[chosen[step].index()] <= 1e-8,
+            "{set}, step {step}: the reference's choice is ours too"
+        );
         for node in (0..n).filter(|&node| gaps[step][node] > 1e-7) {
             let class = session.field().class(NodeId(node as u32));
-            assert_eq!(class as f64, predicted[step][node], "{set}, step {step}, node {node}");
+            assert_eq!(
+                class as f64, predicted[step][node],
+                "{set}, step {step}, node {node}"
+            );
         }
         let node = chosen[step];
-        session.tell(&node.0.to_string(), class_of[node.index()], &control).unwrap();
+        session
+            .tell(&node.0.to_string(), class_of[node.index()], &control)
+            .unwrap();
     }
 }

@@ -5,22 +5,41 @@ use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
 use dial::{
-    Change, ClassId, Control, Error, Event, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson, Policy,
-    Score, Session, Setting, ZeroVectors,
+    Change, ClassId, Control, Error, Event, Graph, Items, Kernel, Metric, Neighbours, NodeId,
+    Options, Poisson, Policy, Score, Session, Setting, ZeroVectors,
 };
 
 fn setting(seed: u64, n: usize) -> Setting<'static> {
     let mut random = Random::new(seed, Purpose::User, 9);
-    let x: Vec<f64> = (0..n * 2).map(|i| random.normal() + (i / 2 % 3) as f64 * 4.0).collect();
+    let x: Vec<f64> = (0..n * 2)
+        .map(|i| random.normal() + (i / 2 % 3) as f64 * 4.0)
+        .collect();
     let features = dial::Features::f64(&x, n, 2).unwrap();
-    let found = Neighbours::exact(features, 6, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+    let found = Neighbours::exact(
+        features,
+        6,
+        Metric::Euclidean,
+        ZeroVectors::Error,
+        &Control::new(),
+    )
+    .unwrap();
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.05).unwrap());
-    Setting { kernel, graph: Some(graph), items: Items::rows(n) }
+    Setting {
+        kernel,
+        graph: Some(graph),
+        items: Items::rows(n),
+    }
 }
 
 fn options(seed: u64, policy: Policy, columns_kept: usize) -> Options<'static> {
-    Options { acquisition: Arc::new(Score::Variance), policy, seed, columns_kept, ..Options::default() }
+    Options {
+        acquisition: Arc::new(Score::Variance),
+        policy,
+        seed,
+        columns_kept,
+        ..Options::default()
+    }
 }
 
 fn names(count: usize) -> Vec<String> {
@@ -29,7 +48,10 @@ fn names(count: usize) -> Vec<String> {
 
 fn bits(session: &Session<'_>) -> Vec<u64> {
     let nodes = (0..session.field().n() as u32).map(NodeId);
-    nodes.flat_map(|node| session.field().alpha(node)).map(f64::to_bits).collect()
+    nodes
+        .flat_map(|node| session.field().alpha(node))
+        .map(f64::to_bits)
+        .collect()
 }
 
 /// A random change; some of them are refused, which must change nothing.
@@ -39,17 +61,36 @@ fn random_change(session: &Session<'_>, random: &mut Random) -> (String, Change)
     let class = ClassId(random.below(session.labels().schema().len()) as u16);
     let group = random.below(session.labels().new_group() as usize + 1) as u64;
     let change = match random.below(16) {
-        0..7 => Change::Label { item, classes: vec![(class, 1.0)] },
+        0..7 => Change::Label {
+            item,
+            classes: vec![(class, 1.0)],
+        },
         7 => {
             let other = ClassId(random.below(session.labels().schema().len()) as u16);
-            Change::Label { item, classes: vec![(class, 0.7), (other, 0.3)] }
+            Change::Label {
+                item,
+                classes: vec![(class, 0.7), (other, 0.3)],
+            }
         }
         8..10 => Change::Undo { group },
         10..12 => Change::Redo { group },
-        12 => Change::AddClass { class: session.labels().new_class(), name: format!("new {group}") },
-        13 => Change::MergeClass { from: class, into: ClassId(0) },
-        14 => [Change::Skip { item: item.clone() }, Change::Exclude { item }][random.below(2)].clone(),
-        _ => Change::Weight { annotator: annotator.clone(), weight: 0.5 + random.uniform() },
+        12 => Change::AddClass {
+            class: session.labels().new_class(),
+            name: format!("new {group}"),
+        },
+        13 => Change::MergeClass {
+            from: class,
+            into: ClassId(0),
+        },
+        14 => [
+            Change::Skip { item: item.clone() },
+            Change::Exclude { item },
+        ][random.below(2)]
+        .clone(),
+        _ => Change::Weight {
+            annotator: annotator.clone(),
+            weight: 0.5 + random.uniform(),
+        },
     };
     (annotator, change)
 }
@@ -58,23 +99,35 @@ fn random_change(session: &Session<'_>, random: &mut Random) -> (String, Change)
 fn every_state_is_the_replay_of_its_log() {
     let control = Control::new();
     // `./test --long` asks for more.
-    let sequences = std::env::var("DIAL_SEQUENCES").map_or(100, |count| count.parse().expect("a number"));
+    let sequences =
+        std::env::var("DIAL_SEQUENCES").map_or(100, |count| count.parse().expect("a number"));
     for seed in 0..sequences {
         let setting = setting(seed, 90);
         let policy = [Policy::Max, Policy::Proportional][seed as usize % 2];
         let mut random = Random::new(seed, Purpose::User, 1);
-        let mut session =
-            Session::new(setting.clone(), options(seed, policy, seed as usize % 5), &names(3), &control).unwrap();
+        let mut session = Session::new(
+            setting.clone(),
+            options(seed, policy, seed as usize % 5),
+            &names(3),
+            &control,
+        )
+        .unwrap();
         let mut refused = 0;
         for step in 0..60 {
             let before = (session.labels().clone(), bits(&session));
             let (annotator, change) = random_change(&session, &mut random);
             if session.append(&annotator, change, &control).is_err() {
-                assert_eq!((session.labels().clone(), bits(&session)), before, "a refused event changes nothing");
+                assert_eq!(
+                    (session.labels().clone(), bits(&session)),
+                    before,
+                    "a refused event changes nothing"
+                );
                 refused += 1;
             }
             let log = session.labels().events().to_vec();
-            let replayed = Session::resume(setting.clone(), options(seed, policy, 1000), log, &control).unwrap();
+            let replayed =
+                Session::resume(setting.clone(), options(seed, policy, 1000), log, &control)
+                    .unwrap();
             assert_eq!(bits(&session), bits(&replayed), "seed {seed}, step {step}");
             assert_eq!(session.labels(), replayed.labels());
             assert_eq!(session.ask(3), replayed.ask(3));
@@ -86,78 +139,196 @@ fn every_state_is_the_replay_of_its_log() {
 #[test]
 fn undo_is_as_if_it_had_never_been_and_redo_returns_to_its_place() {
     let (setting, control) = (setting(1, 60), Control::new());
-    let mut session = Session::new(setting, options(1, Policy::Max, 0), &names(2), &control).unwrap();
+    let mut session =
+        Session::new(setting, options(1, Policy::Max, 0), &names(2), &control).unwrap();
     session.tell("3", ClassId(0), &control).unwrap();
     let before = bits(&session);
     let group = session.tell("9", ClassId(0), &control).unwrap();
     session.tell("12", ClassId(0), &control).unwrap();
     let all = bits(&session);
-    session.append("", Change::Undo { group }, &control).unwrap();
+    session
+        .append("", Change::Undo { group }, &control)
+        .unwrap();
     session.undo("", &control).unwrap();
     assert_eq!(bits(&session), before);
-    session.append("", Change::Redo { group: group + 1 }, &control).unwrap();
-    session.append("", Change::Redo { group }, &control).unwrap();
+    session
+        .append("", Change::Redo { group: group + 1 }, &control)
+        .unwrap();
+    session
+        .append("", Change::Redo { group }, &control)
+        .unwrap();
     assert_eq!(bits(&session), all, "9 is summed before 12 again");
     for _ in 0..3 {
         session.undo("", &control).unwrap();
     }
-    assert!(matches!(session.undo("", &control), Err(Error::Conflict(_))));
+    assert!(matches!(
+        session.undo("", &control),
+        Err(Error::Conflict(_))
+    ));
 }
 
 #[test]
 fn annotators_share_one_observation_and_the_latest_label_of_each_counts() {
     let control = Control::new();
-    let mut session = Session::new(setting(2, 60), options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let mut session = Session::new(
+        setting(2, 60),
+        options(1, Policy::Max, 9),
+        &names(2),
+        &control,
+    )
+    .unwrap();
     let mut label = |annotator: &str, class| {
-        let change = Change::Label { item: "5".into(), classes: vec![(ClassId(class), 1.0)] };
+        let change = Change::Label {
+            item: "5".into(),
+            classes: vec![(ClassId(class), 1.0)],
+        };
         session.append(annotator, change, &control).unwrap();
         session.field().alpha(NodeId(5))
     };
     assert_eq!(label("ann", 0), [2.0, 1.0]);
     assert_eq!(label("bob", 1), [1.5, 1.5]);
     assert_eq!(label("bob", 0), [2.0, 1.0]);
-    session.append("", Change::Weight { annotator: "bob".into(), weight: 3.0 }, &control).unwrap();
+    session
+        .append(
+            "",
+            Change::Weight {
+                annotator: "bob".into(),
+                weight: 3.0,
+            },
+            &control,
+        )
+        .unwrap();
     let soft = vec![(ClassId(0), 0.25), (ClassId(1), 0.5)];
-    session.append("bob", Change::Label { item: "5".into(), classes: soft }, &control).unwrap();
+    session
+        .append(
+            "bob",
+            Change::Label {
+                item: "5".into(),
+                classes: soft,
+            },
+            &control,
+        )
+        .unwrap();
     // Ann 1/4 for class 0; Bob 3/4 of (1/4, 1/2).
-    assert_eq!(session.field().alpha(NodeId(5)), [1.0 + 0.25 + 0.1875, 1.0 + 0.375]);
-    session.append("", Change::Exclude { item: "5".into() }, &control).unwrap();
-    assert_eq!(session.field().alpha(NodeId(5)), [1.0, 1.0], "labels of excluded items do not count");
+    assert_eq!(
+        session.field().alpha(NodeId(5)),
+        [1.0 + 0.25 + 0.1875, 1.0 + 0.375]
+    );
+    session
+        .append("", Change::Exclude { item: "5".into() }, &control)
+        .unwrap();
+    assert_eq!(
+        session.field().alpha(NodeId(5)),
+        [1.0, 1.0],
+        "labels of excluded items do not count"
+    );
 }
 
 #[test]
 fn classes_may_be_added_renamed_and_merged_at_any_time() {
     let control = Control::new();
-    let mut session = Session::new(setting(3, 60), options(1, Policy::Max, 9), &names(3), &control).unwrap();
+    let mut session = Session::new(
+        setting(3, 60),
+        options(1, Policy::Max, 9),
+        &names(3),
+        &control,
+    )
+    .unwrap();
     session.tell("5", ClassId(2), &control).unwrap();
-    session.append("", Change::AddClass { class: ClassId(3), name: "late".into() }, &control).unwrap();
+    session
+        .append(
+            "",
+            Change::AddClass {
+                class: ClassId(3),
+                name: "late".into(),
+            },
+            &control,
+        )
+        .unwrap();
     session.tell("7", ClassId(3), &control).unwrap();
     assert_eq!(session.prediction(NodeId(7)).class, ClassId(3));
-    session.append("", Change::RenameClass { class: ClassId(3), name: "later".into() }, &control).unwrap();
+    session
+        .append(
+            "",
+            Change::RenameClass {
+                class: ClassId(3),
+                name: "later".into(),
+            },
+            &control,
+        )
+        .unwrap();
     assert_eq!(session.labels().class_named("later").unwrap(), ClassId(3));
-    session.append("", Change::MergeClass { from: ClassId(2), into: ClassId(0) }, &control).unwrap();
+    session
+        .append(
+            "",
+            Change::MergeClass {
+                from: ClassId(2),
+                into: ClassId(0),
+            },
+            &control,
+        )
+        .unwrap();
     assert_eq!(session.classes(), [0, 1, 3].map(ClassId));
     assert_eq!(session.prediction(NodeId(5)).class, ClassId(0));
-    assert!(session.tell("8", ClassId(2), &control).is_err(), "a merged class takes no labels");
-    let merged = session.append("", Change::MergeClass { from: ClassId(1), into: ClassId(0) }, &control).unwrap();
-    let last = session.append("", Change::MergeClass { from: ClassId(3), into: ClassId(0) }, &control);
+    assert!(
+        session.tell("8", ClassId(2), &control).is_err(),
+        "a merged class takes no labels"
+    );
+    let merged = session
+        .append(
+            "",
+            Change::MergeClass {
+                from: ClassId(1),
+                into: ClassId(0),
+            },
+            &control,
+        )
+        .unwrap();
+    let last = session.append(
+        "",
+        Change::MergeClass {
+            from: ClassId(3),
+            into: ClassId(0),
+        },
+        &control,
+    );
     assert_eq!(last, Err(Error::TooFewClasses(1)));
-    session.append("", Change::Undo { group: merged }, &control).unwrap();
+    session
+        .append("", Change::Undo { group: merged }, &control)
+        .unwrap();
     assert_eq!(session.classes(), [0, 1, 3].map(ClassId));
-    assert!(session.append("", Change::Undo { group: 0 }, &control).is_err(), "the first classes and settings stay");
+    assert!(
+        session
+            .append("", Change::Undo { group: 0 }, &control)
+            .is_err(),
+        "the first classes and settings stay"
+    );
 }
 
 #[test]
 fn class_ids_are_never_given_twice() {
     let control = Control::new();
-    let mut session = Session::new(setting(3, 60), options(1, Policy::Max, 9), &names(2), &control).unwrap();
-    let add = |class, name: &str| Change::AddClass { class: ClassId(class), name: name.into() };
+    let mut session = Session::new(
+        setting(3, 60),
+        options(1, Policy::Max, 9),
+        &names(2),
+        &control,
+    )
+    .unwrap();
+    let add = |class, name: &str| Change::AddClass {
+        class: ClassId(class),
+        name: name.into(),
+    };
     let odd = session.append("", add(2, "odd"), &control).unwrap();
-    session.append("", Change::Undo { group: odd }, &control).unwrap();
+    session
+        .append("", Change::Undo { group: odd }, &control)
+        .unwrap();
     assert!(session.append("", add(2, "other"), &control).is_err());
     session.append("", add(3, "other"), &control).unwrap();
     assert_eq!(session.classes(), [0, 1, 3].map(ClassId));
-    session.append("", Change::Redo { group: odd }, &control).unwrap();
+    session
+        .append("", Change::Redo { group: odd }, &control)
+        .unwrap();
     assert_eq!(session.classes(), [0, 1, 2, 3].map(ClassId));
     assert_eq!(session.labels().schema()[2].name, "odd");
 }
@@ -165,14 +336,37 @@ fn class_ids_are_never_given_twice() {
 #[test]
 fn taking_back_one_of_many_labels_starts_from_a_checkpoint_and_keeps_the_bits() {
     let (setting, control) = (setting(7, 400), Control::new());
-    let mut session = Session::new(setting.clone(), options(1, Policy::Max, 40), &names(2), &control).unwrap();
+    let mut session = Session::new(
+        setting.clone(),
+        options(1, Policy::Max, 40),
+        &names(2),
+        &control,
+    )
+    .unwrap();
     let groups: Vec<u64> = (0..200)
-        .map(|i: u16| session.tell(&i.to_string(), ClassId(u16::from(i.is_multiple_of(5))), &control).unwrap())
+        .map(|i: u16| {
+            session
+                .tell(
+                    &i.to_string(),
+                    ClassId(u16::from(i.is_multiple_of(5))),
+                    &control,
+                )
+                .unwrap()
+        })
         .collect();
     for undone in [199, 150, 3, 97, 96, 31, 32] {
-        session.append("", Change::Undo { group: groups[undone] }, &control).unwrap();
+        session
+            .append(
+                "",
+                Change::Undo {
+                    group: groups[undone],
+                },
+                &control,
+            )
+            .unwrap();
         let log = session.labels().events().to_vec();
-        let replayed = Session::resume(setting.clone(), options(1, Policy::Max, 0), log, &control).unwrap();
+        let replayed =
+            Session::resume(setting.clone(), options(1, Policy::Max, 0), log, &control).unwrap();
         assert_eq!(bits(&session), bits(&replayed), "after undoing {undone}");
     }
 }
@@ -180,15 +374,38 @@ fn taking_back_one_of_many_labels_starts_from_a_checkpoint_and_keeps_the_bits() 
 #[test]
 fn logs_and_settings_that_do_not_fit_are_refused() {
     let (setting, control) = (setting(8, 60), Control::new());
-    let session = Session::new(setting.clone(), options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let session = Session::new(
+        setting.clone(),
+        options(1, Policy::Max, 9),
+        &names(2),
+        &control,
+    )
+    .unwrap();
     let settings = session.labels().events().last().unwrap().clone();
-    let resume = |setting, options, log: Vec<Event>| Session::resume(setting, options, log, &Control::new()).err();
-    assert_eq!(resume(setting.clone(), options(1, Policy::Max, 9), vec![settings]), Some(Error::TooFewClasses(0)));
+    let resume = |setting, options, log: Vec<Event>| {
+        Session::resume(setting, options, log, &Control::new()).err()
+    };
+    assert_eq!(
+        resume(setting.clone(), options(1, Policy::Max, 9), vec![settings]),
+        Some(Error::TooFewClasses(0))
+    );
     let log = session.labels().events().to_vec();
-    let longer = Setting { items: Items::rows(61), ..setting.clone() };
-    assert!(matches!(resume(longer, options(1, Policy::Max, 9), log.clone()), Some(Error::Conflict(_))));
-    let askable = Options { askable: Some(Arc::new(vec![true; 59])), ..options(1, Policy::Max, 9) };
-    assert!(matches!(resume(setting, askable, log), Some(Error::Conflict(_))));
+    let longer = Setting {
+        items: Items::rows(61),
+        ..setting.clone()
+    };
+    assert!(matches!(
+        resume(longer, options(1, Policy::Max, 9), log.clone()),
+        Some(Error::Conflict(_))
+    ));
+    let askable = Options {
+        askable: Some(Arc::new(vec![true; 59])),
+        ..options(1, Policy::Max, 9)
+    };
+    assert!(matches!(
+        resume(setting, askable, log),
+        Some(Error::Conflict(_))
+    ));
 }
 
 struct NotANumber;
@@ -204,7 +421,10 @@ impl dial::Acquisition for NotANumber {
 #[test]
 fn a_score_that_is_not_a_number_is_an_error_unless_it_does_not_matter() {
     let control = Control::new();
-    let options = Options { acquisition: Arc::new(NotANumber), ..options(1, Policy::Max, 9) };
+    let options = Options {
+        acquisition: Arc::new(NotANumber),
+        ..options(1, Policy::Max, 9)
+    };
     let mut session = Session::new(setting(9, 60), options, &names(2), &control).unwrap();
     assert_eq!(session.ask(1), Err(Error::NanScore("7".into())));
     session.tell("7", ClassId(0), &control).unwrap();
@@ -214,10 +434,29 @@ fn a_score_that_is_not_a_number_is_an_error_unless_it_does_not_matter() {
 #[test]
 fn bad_labels_are_refused_with_their_reason() {
     let control = Control::new();
-    let mut session = Session::new(setting(4, 60), options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let mut session = Session::new(
+        setting(4, 60),
+        options(1, Policy::Max, 9),
+        &names(2),
+        &control,
+    )
+    .unwrap();
     let mut refuse = |item: &str, classes: Vec<(u16, f64)>| {
-        let classes = classes.into_iter().map(|(class, weight)| (ClassId(class), weight)).collect();
-        session.append("", Change::Label { item: item.into(), classes }, &control).unwrap_err().code()
+        let classes = classes
+            .into_iter()
+            .map(|(class, weight)| (ClassId(class), weight))
+            .collect();
+        session
+            .append(
+                "",
+                Change::Label {
+                    item: item.into(),
+                    classes,
+                },
+                &control,
+            )
+            .unwrap_err()
+            .code()
     };
     for (item, classes) in [
         ("5", vec![]),
@@ -231,55 +470,134 @@ fn bad_labels_are_refused_with_their_reason() {
     ] {
         assert_eq!(refuse(item, classes.clone()), "I12", "{item}: {classes:?}");
     }
-    let far = Event { group: u64::MAX, annotator: String::new(), change: Change::Skip { item: "5".into() } };
-    assert!(matches!(session.append_event(far, &control), Err(Error::Conflict(_))));
-    let none = Options { expected_clusters: Some(0), ..options(1, Policy::Proportional, 9) };
+    let far = Event {
+        group: u64::MAX,
+        annotator: String::new(),
+        change: Change::Skip { item: "5".into() },
+    };
+    assert!(matches!(
+        session.append_event(far, &control),
+        Err(Error::Conflict(_))
+    ));
+    let none = Options {
+        expected_clusters: Some(0),
+        ..options(1, Policy::Proportional, 9)
+    };
     let refused = Session::new(setting(4, 60), none, &names(2), &control).err();
-    assert!(matches!(refused, Some(Error::BadSetting { name: "expected-clusters", .. })));
-    let one = Session::new(setting(4, 60), options(1, Policy::Max, 9), &names(1), &control);
+    assert!(matches!(
+        refused,
+        Some(Error::BadSetting {
+            name: "expected-clusters",
+            ..
+        })
+    ));
+    let one = Session::new(
+        setting(4, 60),
+        options(1, Policy::Max, 9),
+        &names(1),
+        &control,
+    );
     assert_eq!(one.err(), Some(Error::TooFewClasses(1)));
 }
 
 #[test]
 fn skipped_excluded_and_labelled_items_are_not_asked() {
     let control = Control::new();
-    let mut session = Session::new(setting(5, 30), options(1, Policy::Uniform, 9), &names(2), &control).unwrap();
+    let mut session = Session::new(
+        setting(5, 30),
+        options(1, Policy::Uniform, 9),
+        &names(2),
+        &control,
+    )
+    .unwrap();
     for i in 0..10 {
-        session.append("", Change::Skip { item: i.to_string() }, &control).unwrap();
-        session.append("", Change::Exclude { item: (i + 10).to_string() }, &control).unwrap();
-        session.tell(&(i + 20).to_string(), ClassId(i % 2), &control).unwrap();
+        session
+            .append(
+                "",
+                Change::Skip {
+                    item: i.to_string(),
+                },
+                &control,
+            )
+            .unwrap();
+        session
+            .append(
+                "",
+                Change::Exclude {
+                    item: (i + 10).to_string(),
+                },
+                &control,
+            )
+            .unwrap();
+        session
+            .tell(&(i + 20).to_string(), ClassId(i % 2), &control)
+            .unwrap();
     }
     assert_eq!(session.ask(1), Err(Error::NothingToAsk));
-    session.append("", Change::Undo { group: 1 }, &control).unwrap();
-    assert_eq!(session.ask(5).unwrap().questions.iter().map(|q| q.item.as_str()).collect::<Vec<_>>(), ["0"]);
+    session
+        .append("", Change::Undo { group: 1 }, &control)
+        .unwrap();
+    assert_eq!(
+        session
+            .ask(5)
+            .unwrap()
+            .questions
+            .iter()
+            .map(|q| q.item.as_str())
+            .collect::<Vec<_>>(),
+        ["0"]
+    );
 }
 
 #[test]
 fn a_log_survives_json() {
     let control = Control::new();
-    let mut session = Session::new(setting(6, 60), options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let mut session = Session::new(
+        setting(6, 60),
+        options(1, Policy::Max, 9),
+        &names(2),
+        &control,
+    )
+    .unwrap();
     session.tell("3", ClassId(1), &control).unwrap();
     session.undo("", &control).unwrap();
     let text = serde_json::to_string(session.labels().events()).unwrap();
     let events: Vec<Event> = serde_json::from_str(&text).unwrap();
     assert_eq!(events, session.labels().events());
-    assert!(text.contains(r#"{"kind":"label","item":"3","classes":[[1,1.0]]}"#), "{text}");
+    assert!(
+        text.contains(r#"{"kind":"label","item":"3","classes":[[1,1.0]]}"#),
+        "{text}"
+    );
 }
 
 #[test]
 fn prediction_says_whether_a_label_reaches_an_item() {
     // Two far groups that share no edge.
-    let x: Vec<f64> = (0..40).map(|i| f64::from(i) + if i < 20 { 0.0 } else { 1e6 }).collect();
+    let x: Vec<f64> = (0..40)
+        .map(|i| f64::from(i) + if i < 20 { 0.0 } else { 1e6 })
+        .collect();
     let features = dial::Features::f64(&x, 40, 1).unwrap();
     let control = Control::new();
-    let found = Neighbours::exact(features, 3, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
+    let found =
+        Neighbours::exact(features, 3, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-    let setting = Setting { kernel, graph: Some(graph), items: Items::rows(40) };
-    let mut session = Session::new(setting, options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let setting = Setting {
+        kernel,
+        graph: Some(graph),
+        items: Items::rows(40),
+    };
+    let mut session =
+        Session::new(setting, options(1, Policy::Max, 9), &names(2), &control).unwrap();
     session.tell("0", ClassId(1), &control).unwrap();
-    let (near, far) = (session.prediction(NodeId(19)), session.prediction(NodeId(39)));
+    let (near, far) = (
+        session.prediction(NodeId(19)),
+        session.prediction(NodeId(39)),
+    );
     assert!(near.reached && !far.reached);
     assert_eq!((far.probabilities, far.evidence), (vec![0.5, 0.5], 0.0));
-    assert!(session.ask(1).unwrap().questions[0].node.index() >= 20, "the component without a label is asked first");
+    assert!(
+        session.ask(1).unwrap().questions[0].node.index() >= 20,
+        "the component without a label is asked first"
+    );
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use dial::methods::{Method, Workbench};
 use dial::seed::{Purpose, Random};
 use dial::{
-    Acquisition, Clusterings, Control, DirichletField, Distances, Features, KCentre, Kernel, MaxHerding, Metric,
-    NodeId, Points, ProbCover, Propagation, Situation, TypiClust, UncertaintyHerding,
+    Acquisition, Clusterings, Control, DirichletField, Distances, Features, KCentre, Kernel,
+    MaxHerding, Metric, NodeId, Points, ProbCover, Propagation, Situation, TypiClust,
+    UncertaintyHerding,
 };
 
 /// Everything the methods are made from.
@@ -20,9 +21,14 @@ struct Pool {
 
 impl Pool {
     fn new(x: &[f64], dim: usize, metric: Metric) -> Pool {
-        let points = Arc::new(Points::new(Features::f64(x, x.len() / dim, dim).unwrap(), metric).unwrap());
+        let points =
+            Arc::new(Points::new(Features::f64(x, x.len() / dim, dim).unwrap(), metric).unwrap());
         let distances = Arc::new(Distances::new(&points, &Control::new()).unwrap());
-        Pool { clusterings: Arc::new(Clusterings::new(Arc::clone(&distances))), distances, points }
+        Pool {
+            clusterings: Arc::new(Clusterings::new(Arc::clone(&distances))),
+            distances,
+            points,
+        }
     }
 
     fn n(&self) -> usize {
@@ -35,12 +41,18 @@ impl Pool {
     }
 
     fn all(&self) -> [(&'static str, Box<dyn Acquisition>); 5] {
-        let (distances, clusterings) = (|| Arc::clone(&self.distances), || Arc::clone(&self.clusterings));
+        let (distances, clusterings) = (
+            || Arc::clone(&self.distances),
+            || Arc::clone(&self.clusterings),
+        );
         [
             ("k-centre", Box::new(KCentre::new(Arc::clone(&self.points)))),
             ("probcover", Box::new(ProbCover::new(clusterings()))),
             ("max-herding", Box::new(MaxHerding::new(distances()))),
-            ("uncertainty-herding", Box::new(UncertaintyHerding::new(distances()))),
+            (
+                "uncertainty-herding",
+                Box::new(UncertaintyHerding::new(distances())),
+            ),
             ("typiclust", Box::new(TypiClust::new(clusterings()))),
         ]
     }
@@ -63,10 +75,20 @@ fn clouds(sizes: &[usize], dim: usize, apart: f64) -> Vec<f64> {
     x
 }
 
-fn scores(acquisition: &dyn Acquisition, field: &DirichletField, order: &[NodeId], seed: u64) -> Vec<f64> {
+fn scores(
+    acquisition: &dyn Acquisition,
+    field: &DirichletField,
+    order: &[NodeId],
+    seed: u64,
+) -> Vec<f64> {
     let mut labelled = order.to_vec();
     labelled.sort_unstable();
-    let now = Situation { labelled: &labelled, order, round: order.len() as u64, ..Situation::at_start(field, seed) };
+    let now = Situation {
+        labelled: &labelled,
+        order,
+        round: order.len() as u64,
+        ..Situation::at_start(field, seed)
+    };
     let mut out = vec![f64::NAN; field.n()];
     acquisition.scores(&now, &mut out).unwrap();
     out
@@ -74,7 +96,10 @@ fn scores(acquisition: &dyn Acquisition, field: &DirichletField, order: &[NodeId
 
 fn best(scores: &[f64], order: &[NodeId]) -> NodeId {
     let open = (0..scores.len()).filter(|i| !order.contains(&NodeId(*i as u32)));
-    NodeId(open.max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a))).unwrap() as u32)
+    NodeId(
+        open.max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)))
+            .unwrap() as u32,
+    )
 }
 
 fn nodes(some: &[u32]) -> Vec<NodeId> {
@@ -85,7 +110,9 @@ fn nodes(some: &[u32]) -> Vec<NodeId> {
 fn field(pool: &Pool, classes: usize) -> DirichletField {
     let mut field = DirichletField::new(pool.n(), classes, 0.1);
     for class in 0..classes {
-        let column: Vec<f64> = (0..pool.n()).map(|i| libm::exp(-3.0 * pool.squared(i, class * 7))).collect();
+        let column: Vec<f64> = (0..pool.n())
+            .map(|i| libm::exp(-3.0 * pool.squared(i, class * 7)))
+            .collect();
         field.add(class, 1.0, &column);
     }
     field
@@ -98,12 +125,21 @@ fn the_farthest_point_is_asked() {
         let (k_centre, field) = (KCentre::new(Arc::clone(&pool.points)), field(&pool, 2));
         let start = best(&scores(&k_centre, &field, &[], 0), &[]);
         let from_mean = |i: usize| pool.points.squared_distance(i, &pool.points.mean());
-        assert!((0..pool.n()).all(|i| from_mean(start.index()) <= from_mean(i)), "{metric}");
+        assert!(
+            (0..pool.n()).all(|i| from_mean(start.index()) <= from_mean(i)),
+            "{metric}"
+        );
         let order = nodes(&[start.0, 3, 40]);
         let got = scores(&k_centre, &field, &order, 0);
         for (i, got) in got.iter().enumerate() {
-            let squares = order.iter().map(|l| pool.points.squared_distance(i, pool.points.row(l.index())));
-            assert_eq!(*got, squares.fold(f64::INFINITY, f64::min).sqrt(), "{metric} {i}");
+            let squares = order
+                .iter()
+                .map(|l| pool.points.squared_distance(i, pool.points.row(l.index())));
+            assert_eq!(
+                *got,
+                squares.fold(f64::INFINITY, f64::min).sqrt(),
+                "{metric} {i}"
+            );
         }
     }
 }
@@ -111,11 +147,17 @@ fn the_farthest_point_is_asked() {
 #[test]
 fn the_radius_is_the_largest_with_pure_balls_and_balls_count_what_is_open() {
     let pool = Pool::new(&clouds(&[60, 50, 30], 2, 2.0), 2, Metric::Euclidean);
-    let (probcover, field, seed) = (ProbCover::new(Arc::clone(&pool.clusterings)), field(&pool, 3), 5);
+    let (probcover, field, seed) = (
+        ProbCover::new(Arc::clone(&pool.clusterings)),
+        field(&pool, 3),
+        5,
+    );
     let radius = probcover.radius(seed, 3);
     let (n, clusters) = (pool.n(), pool.clusterings.clusters(seed, 3));
     let pure = |radius: f32| {
-        let pure = |i: &usize| (0..n).all(|j| pool.distances.of(*i)[j] >= radius || clusters[*i] == clusters[j]);
+        let pure = |i: &usize| {
+            (0..n).all(|j| pool.distances.of(*i)[j] >= radius || clusters[*i] == clusters[j])
+        };
         (0..n).filter(pure).count() as f64 / n as f64
     };
     assert!(pure(radius) >= 0.95, "{}", pure(radius));
@@ -142,7 +184,9 @@ fn herding_scores_are_the_coverage_that_is_won() {
         (evidence[0] - evidence[1]) / (evidence.iter().sum::<f64>() + 0.003)
     };
     for order in [nodes(&[]), nodes(&[3]), nodes(&[3, 50, 81, 20])] {
-        let apart = order.iter().flat_map(|a| order.iter().map(|b| pool.squared(a.index(), b.index())));
+        let apart = order
+            .iter()
+            .flat_map(|a| order.iter().map(|b| pool.squared(a.index(), b.index())));
         let least = apart.filter(|d| *d > 0.0).fold(f64::INFINITY, f64::min);
         let width = if least < f64::INFINITY { least } else { 1.0 };
         for (uncertain, width) in [(false, 1.0), (true, width)] {
@@ -152,14 +196,19 @@ fn herding_scores_are_the_coverage_that_is_won() {
             };
             let covered = |labels: &[NodeId]| {
                 let best = |z: usize| {
-                    let values = labels.iter().map(|l| libm::exp(-pool.squared(z, l.index()) / width));
+                    let values = labels
+                        .iter()
+                        .map(|l| libm::exp(-pool.squared(z, l.index()) / width));
                     values.fold(0.0, f64::max) * if uncertain { 1.0 - margin(z) } else { 1.0 }
                 };
                 (0..n).map(best).sum::<f64>() / n as f64
             };
             for (x, got) in scores(&*herding, &field, &order, 0).iter().enumerate() {
                 let want = covered(&[&order[..], &[NodeId(x as u32)]].concat()) - covered(&order);
-                assert!((got - want).abs() < 3e-6, "{uncertain} {x}: {got} not {want}");
+                assert!(
+                    (got - want).abs() < 3e-6,
+                    "{uncertain} {x}: {got} not {want}"
+                );
             }
         }
     }
@@ -168,17 +217,31 @@ fn herding_scores_are_the_coverage_that_is_won() {
 #[test]
 fn typicality_ranks_the_members_of_the_largest_cluster_without_labels() {
     let pool = Pool::new(&clouds(&[70, 40, 20, 3], 2, 5.0), 2, Metric::Euclidean);
-    let (typiclust, field) = (TypiClust::new(Arc::clone(&pool.clusterings)), field(&pool, 2));
+    let (typiclust, field) = (
+        TypiClust::new(Arc::clone(&pool.clusterings)),
+        field(&pool, 2),
+    );
     for order in [nodes(&[]), nodes(&[1]), nodes(&[1, 80, 81, 120, 5, 6, 7])] {
         let got = scores(&typiclust, &field, &order, 9);
         let clusters = pool.clusterings.clusters(9, order.len() + 1);
-        let members = |c: u32| -> Vec<usize> { (0..pool.n()).filter(|&i| clusters[i] == c).collect() };
+        let members =
+            |c: u32| -> Vec<usize> { (0..pool.n()).filter(|&i| clusters[i] == c).collect() };
         let labels = |c: u32| order.iter().filter(|l| clusters[l.index()] == c).count();
         let mut ranked: Vec<u32> = (0..=order.len() as u32).collect();
-        ranked.sort_by_key(|&c| (members(c).len() < 5, labels(c), pool.n() - members(c).len(), c));
+        ranked.sort_by_key(|&c| {
+            (
+                members(c).len() < 5,
+                labels(c),
+                pool.n() - members(c).len(),
+                c,
+            )
+        });
         let typicality = |i: usize| {
-            let mut all: Vec<f64> =
-                members(clusters[i]).iter().filter(|j| **j != i).map(|&j| pool.squared(i, j).sqrt()).collect();
+            let mut all: Vec<f64> = members(clusters[i])
+                .iter()
+                .filter(|j| **j != i)
+                .map(|&j| pool.squared(i, j).sqrt())
+                .collect();
             all.sort_by(f64::total_cmp);
             all.truncate(20);
             all.len() as f64 / all.iter().sum::<f64>()
@@ -188,8 +251,14 @@ fn typicality_ranks_the_members_of_the_largest_cluster_without_labels() {
         for &cluster in ranked.iter().take(32) {
             let node = best(&got, &asked);
             assert_eq!(clusters[node.index()], cluster);
-            let rivals = members(cluster).into_iter().filter(|i| !order.contains(&NodeId(*i as u32)));
-            assert!(rivals.map(typicality).all(|t| t <= typicality(node.index()) * (1.0 + 1e-6)));
+            let rivals = members(cluster)
+                .into_iter()
+                .filter(|i| !order.contains(&NodeId(*i as u32)));
+            assert!(
+                rivals
+                    .map(typicality)
+                    .all(|t| t <= typicality(node.index()) * (1.0 + 1e-6))
+            );
             asked.push(node);
         }
     }
@@ -200,7 +269,11 @@ fn typicality_ranks_the_members_of_the_largest_cluster_without_labels() {
 fn three_clouds_take_three_questions() {
     let sizes = [60, 40, 25];
     let pool = Pool::new(&clouds(&sizes, 3, 60.0), 3, Metric::Euclidean);
-    let cloud = |node: NodeId| (0..3).find(|&c| node.index() < sizes[..=c].iter().sum()).unwrap();
+    let cloud = |node: NodeId| {
+        (0..3)
+            .find(|&c| node.index() < sizes[..=c].iter().sum())
+            .unwrap()
+    };
     for (name, method) in pool.all() {
         for seed in 0..3 {
             let field = DirichletField::new(pool.n(), 3, 1.0);
@@ -213,7 +286,10 @@ fn three_clouds_take_three_questions() {
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2], "{name} asked {met:?}");
             // Those that count points begin with the most; k-centre does not count.
-            assert!(name == "k-centre" || name == "typiclust" || met == [0, 1, 2], "{name} asked {met:?}");
+            assert!(
+                name == "k-centre" || name == "typiclust" || met == [0, 1, 2],
+                "{name} asked {met:?}"
+            );
         }
     }
 }
@@ -223,15 +299,27 @@ fn what_was_asked_before_and_the_number_of_threads_do_not_matter() {
     let x = clouds(&[150, 90, 70], 5, 2.0);
     let order = nodes(&[17, 160, 3, 300, 250, 80]);
     let run = |threads: usize, prefixes: &[usize]| -> Vec<Vec<u64>> {
-        let workers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let workers = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         workers.install(|| {
             let pool = Pool::new(&x, 5, Metric::Euclidean);
             let field = field(&pool, 3);
             let last = |method: &dyn Acquisition| {
-                let all = prefixes.iter().map(|&count| scores(method, &field, &order[..count], 1));
-                all.last().unwrap().iter().map(|score| score.to_bits()).collect()
+                let all = prefixes
+                    .iter()
+                    .map(|&count| scores(method, &field, &order[..count], 1));
+                all.last()
+                    .unwrap()
+                    .iter()
+                    .map(|score| score.to_bits())
+                    .collect()
             };
-            pool.all().iter().map(|(_, method)| last(&**method)).collect()
+            pool.all()
+                .iter()
+                .map(|(_, method)| last(&**method))
+                .collect()
         })
     };
     let straight = run(1, &[6]);
@@ -248,12 +336,24 @@ fn kernel<'a>(bench: &Workbench<'a>) -> Arc<dyn Propagation + 'a> {
 fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
     let x = clouds(&[40, 30, 20], 2, 2.0);
     let features = Features::f64(&x, 90, 2).unwrap();
-    let bench = Workbench::build(features, 5, Metric::Euclidean, Kernel::SelfTuning, 5, &Control::new()).unwrap();
+    let bench = Workbench::build(
+        features,
+        5,
+        Metric::Euclidean,
+        Kernel::SelfTuning,
+        5,
+        &Control::new(),
+    )
+    .unwrap();
     let field = DirichletField::new(90, 2, 1.0);
     let labels = [vec![(NodeId(3), 1.0)], vec![(NodeId(50), 1.0)]];
     let order = nodes(&[50, 3]);
-    let now =
-        Situation { labelled: &nodes(&[3, 50]), order: &order, labels: &labels, ..Situation::at_start(&field, 0) };
+    let now = Situation {
+        labelled: &nodes(&[3, 50]),
+        order: &order,
+        labels: &labels,
+        ..Situation::at_start(&field, 0)
+    };
     for word in [
         "k-centre",
         "typiclust",
@@ -265,7 +365,9 @@ fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
         "auto",
     ] {
         let method: Method = word.parse().unwrap();
-        let acquisition = bench.acquisition(method, &kernel(&bench), &Control::new()).unwrap();
+        let acquisition = bench
+            .acquisition(method, &kernel(&bench), &Control::new())
+            .unwrap();
         let mut out = vec![f64::NAN; 90];
         acquisition.scores(&now, &mut out).unwrap();
         assert!(out.iter().all(|score| score.is_finite()), "{word}");
@@ -281,9 +383,25 @@ fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
         &Control::new(),
     )
     .unwrap();
-    for word in ["typiclust", "probcover", "max-herding", "uncertainty-herding"] {
-        let refused = bench.acquisition(word.parse().unwrap(), &kernel(&bench), &Control::new()).err().unwrap();
+    for word in [
+        "typiclust",
+        "probcover",
+        "max-herding",
+        "uncertainty-herding",
+    ] {
+        let refused = bench
+            .acquisition(word.parse().unwrap(), &kernel(&bench), &Control::new())
+            .err()
+            .unwrap();
         assert_eq!(refused.code(), "U1", "{word}");
     }
-    assert!(bench.acquisition("k-centre".parse().unwrap(), &kernel(&bench), &Control::new()).is_ok());
+    assert!(
+        bench
+            .acquisition(
+                "k-centre".parse().unwrap(),
+                &kernel(&bench),
+                &Control::new()
+            )
+            .is_ok()
+    );
 }

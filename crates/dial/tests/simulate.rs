@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dial::seed::{Purpose, Random};
 use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
 use dial::{
-    ClassId, Control, Error, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson, Policy, Score,
-    Setting, ZeroVectors,
+    ClassId, Control, Error, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson,
+    Policy, Score, Setting, ZeroVectors,
 };
 
 /// Six Gaussian clusters in the plane; the classes are the clusters modulo 3. Large enough for threads to share work.
@@ -18,27 +18,60 @@ fn pool(n: usize) -> (Setting<'static>, Truth) {
         .map(|centre| centre + random.normal())
         .collect();
     let features = dial::Features::f64(&x, n, 2).unwrap();
-    let found = Neighbours::exact(features, 10, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+    let found = Neighbours::exact(
+        features,
+        10,
+        Metric::Euclidean,
+        ZeroVectors::Error,
+        &Control::new(),
+    )
+    .unwrap();
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
     let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
     let truth = Truth {
         names: ["a", "b", "c"].map(String::from).to_vec(),
-        classes: (0..n).map(|i| Some(ClassId(cluster(i) as u16 % 3))).collect(),
+        classes: (0..n)
+            .map(|i| Some(ClassId(cluster(i) as u16 % 3)))
+            .collect(),
         clusters: (0..n).map(|i| Some(cluster(i) as u32)).collect(),
     };
-    (Setting { kernel, graph: Some(graph), items: Items::rows(n) }, truth)
+    (
+        Setting {
+            kernel,
+            graph: Some(graph),
+            items: Items::rows(n),
+        },
+        truth,
+    )
 }
 
 fn plan(initial: Initial, queries: usize, batch: usize) -> Plan<'static> {
-    Plan { initial, queries, batch, ..Plan::default() }
+    Plan {
+        initial,
+        queries,
+        batch,
+        ..Plan::default()
+    }
 }
 
 fn options(score: Score, policy: Policy, seed: u64) -> Options<'static> {
-    Options { acquisition: Arc::new(score), policy, seed, ..Options::default() }
+    Options {
+        acquisition: Arc::new(score),
+        policy,
+        seed,
+        ..Options::default()
+    }
 }
 
-fn run(setting: &Setting<'static>, options: &Options<'static>, truth: &Truth, plan: &Plan<'static>) -> Vec<Record> {
-    trial(setting, options, truth, plan, &|| 0.0, &Control::new()).unwrap().0
+fn run(
+    setting: &Setting<'static>,
+    options: &Options<'static>,
+    truth: &Truth,
+    plan: &Plan<'static>,
+) -> Vec<Record> {
+    trial(setting, options, truth, plan, &|| 0.0, &Control::new())
+        .unwrap()
+        .0
 }
 
 #[test]
@@ -46,13 +79,24 @@ fn the_same_bits_for_1_2_and_8_threads_and_from_the_same_seed() {
     let runs: Vec<Vec<Vec<Record>>> = [1, 2, 8, 8]
         .into_iter()
         .map(|threads| {
-            let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let threads = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             threads.install(|| {
                 // The graph is built inside as well: the whole path is compared.
                 let (setting, truth) = pool(20_000);
                 let options = options(Score::Variance, Policy::Proportional, 3);
-                trials(&setting, &options, &truth, &plan(Initial::OnePerClass, 6, 1), 2, &|| 0.0, &Control::new())
-                    .unwrap()
+                trials(
+                    &setting,
+                    &options,
+                    &truth,
+                    &plan(Initial::OnePerClass, 6, 1),
+                    2,
+                    &|| 0.0,
+                    &Control::new(),
+                )
+                .unwrap()
             })
         })
         .collect();
@@ -65,13 +109,21 @@ fn every_method_runs_and_asks_no_item_twice() {
     let (setting, truth) = pool(300);
     for &score in Score::ALL {
         for &policy in Policy::ALL {
-            let records = run(&setting, &options(score, policy, 1), &truth, &plan(Initial::None, 12, 1));
+            let records = run(
+                &setting,
+                &options(score, policy, 1),
+                &truth,
+                &plan(Initial::None, 12, 1),
+            );
             let mut asked: Vec<NodeId> = records.iter().filter_map(|record| record.node).collect();
             asked.sort_unstable();
             asked.dedup();
             assert_eq!((records.len(), asked.len()), (13, 12), "{score}, {policy}");
             assert!(
-                records.iter().enumerate().all(|(query, record)| record.query == query && record.labelled == query)
+                records
+                    .iter()
+                    .enumerate()
+                    .all(|(query, record)| record.query == query && record.labelled == query)
             );
         }
     }
@@ -80,36 +132,87 @@ fn every_method_runs_and_asks_no_item_twice() {
 #[test]
 fn maximum_variance_meets_every_cluster_early_and_learns_them() {
     let (setting, truth) = pool(300);
-    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(Initial::None, 30, 1));
-    assert!(records[12].clusters_found == 6, "six clusters within twelve questions");
+    let records = run(
+        &setting,
+        &options(Score::Variance, Policy::Max, 1),
+        &truth,
+        &plan(Initial::None, 30, 1),
+    );
+    assert!(
+        records[12].clusters_found == 6,
+        "six clusters within twelve questions"
+    );
     assert!(records[30].accuracy > 0.95, "{}", records[30].accuracy);
-    assert!(records.windows(2).all(|pair| pair[0].clusters_found <= pair[1].clusters_found));
+    assert!(
+        records
+            .windows(2)
+            .all(|pair| pair[0].clusters_found <= pair[1].clusters_found)
+    );
 }
 
 #[test]
 fn accuracy_is_over_unlabelled_nodes_of_known_class() {
     let (setting, mut truth) = pool(60);
     // Only four nodes have a known class; three of them are labelled at the start, all of class a.
-    truth.classes.iter_mut().skip(4).for_each(|class| *class = None);
+    truth
+        .classes
+        .iter_mut()
+        .skip(4)
+        .for_each(|class| *class = None);
     for class in &mut truth.classes[..4] {
         *class = Some(ClassId(0));
     }
     let initial = Initial::Nodes([0, 1, 2].map(NodeId).to_vec());
-    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(initial, 10, 1));
+    let records = run(
+        &setting,
+        &options(Score::Variance, Policy::Max, 1),
+        &truth,
+        &plan(initial, 10, 1),
+    );
     assert_eq!(
         (records[0].labelled, records[0].accuracy),
         (3, 1.0),
         "node 3 is of class a, as everything else labelled"
     );
     assert_eq!(records.len(), 2, "after node 3 nothing is left to ask");
-    assert_eq!((records[1].node, records[1].accuracy), (Some(NodeId(3)), 1.0));
+    assert_eq!(
+        (records[1].node, records[1].accuracy),
+        (Some(NodeId(3)), 1.0)
+    );
     let unknown = plan(Initial::Nodes(vec![NodeId(5)]), 1, 1);
-    let refused = trial(&setting, &Options::default(), &truth, &unknown, &|| 0.0, &Control::new()).err();
-    assert!(matches!(refused, Some(Error::Conflict(text)) if text.starts_with("node 5 has no known class")));
+    let refused = trial(
+        &setting,
+        &Options::default(),
+        &truth,
+        &unknown,
+        &|| 0.0,
+        &Control::new(),
+    )
+    .err();
+    assert!(
+        matches!(refused, Some(Error::Conflict(text)) if text.starts_with("node 5 has no known class"))
+    );
     let everything = plan(Initial::None, usize::MAX, 7);
-    assert_eq!(run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &everything).len(), 5);
+    assert_eq!(
+        run(
+            &setting,
+            &options(Score::Variance, Policy::Max, 1),
+            &truth,
+            &everything
+        )
+        .len(),
+        5
+    );
     truth.clusters.pop();
-    let short = trial(&setting, &Options::default(), &truth, &Plan::default(), &|| 0.0, &Control::new()).err();
+    let short = trial(
+        &setting,
+        &Options::default(),
+        &truth,
+        &Plan::default(),
+        &|| 0.0,
+        &Control::new(),
+    )
+    .err();
     assert!(matches!(short, Some(Error::Conflict(_))));
 }
 
@@ -118,12 +221,22 @@ fn one_per_class_labels_one_of_each_and_is_shared_by_methods() {
     let (setting, truth) = pool(300);
     let start = |score, seed| {
         let plan = plan(Initial::OnePerClass, 0, 1);
-        let (_, session) =
-            trial(&setting, &options(score, Policy::Max, seed), &truth, &plan, &|| 0.0, &Control::new()).unwrap();
+        let (_, session) = trial(
+            &setting,
+            &options(score, Policy::Max, seed),
+            &truth,
+            &plan,
+            &|| 0.0,
+            &Control::new(),
+        )
+        .unwrap();
         session.labelled().to_vec()
     };
     let nodes = start(Score::Variance, 4);
-    let mut classes: Vec<ClassId> = nodes.iter().map(|node| truth.classes[node.index()].unwrap()).collect();
+    let mut classes: Vec<ClassId> = nodes
+        .iter()
+        .map(|node| truth.classes[node.index()].unwrap())
+        .collect();
     classes.sort_unstable();
     assert_eq!(classes, [0, 1, 2].map(ClassId));
     assert_eq!(nodes, start(Score::Random, 4));
@@ -133,12 +246,21 @@ fn one_per_class_labels_one_of_each_and_is_shared_by_methods() {
 #[test]
 fn batches_of_a_simulation_hold_no_neighbours() {
     let (setting, truth) = pool(300);
-    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(Initial::OnePerClass, 11, 5));
+    let records = run(
+        &setting,
+        &options(Score::Variance, Policy::Max, 1),
+        &truth,
+        &plan(Initial::OnePerClass, 11, 5),
+    );
     assert_eq!(records.len(), 12, "two batches of five and one of one");
     let graph = setting.graph.as_ref().unwrap();
     for batch in [&records[1..6], &records[6..11]] {
         let nodes: Vec<NodeId> = batch.iter().map(|record| record.node.unwrap()).collect();
-        assert!(nodes.iter().all(|&a| nodes.iter().all(|&b| !graph.adjacent(a, b))));
+        assert!(
+            nodes
+                .iter()
+                .all(|&a| nodes.iter().all(|&b| !graph.adjacent(a, b)))
+        );
     }
 }
 
@@ -148,11 +270,23 @@ fn many_tasks_may_ask_one_session_at_once() {
     use rayon::prelude::*;
     let (setting, truth) = pool(20_000);
     let names = &truth.names;
-    let session =
-        dial::Session::new(setting, options(Score::Variance, Policy::Max, 1), names, &Control::new()).unwrap();
+    let session = dial::Session::new(
+        setting,
+        options(Score::Variance, Policy::Max, 1),
+        names,
+        &Control::new(),
+    )
+    .unwrap();
     let expected = session.ask(1).unwrap();
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
-    let same = threads.install(|| (0..3000).into_par_iter().all(|_| session.ask(1).unwrap() == expected));
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(8)
+        .build()
+        .unwrap();
+    let same = threads.install(|| {
+        (0..3000)
+            .into_par_iter()
+            .all(|_| session.ask(1).unwrap() == expected)
+    });
     assert!(same);
 }
 
@@ -160,9 +294,17 @@ fn many_tasks_may_ask_one_session_at_once() {
 fn crowded_batches_and_doubled_initial_nodes_are_noticed() {
     let (setting, truth) = pool(60);
     let initial = Initial::Nodes([3, 4, 3].map(NodeId).to_vec());
-    let records = run(&setting, &options(Score::Variance, Policy::Max, 1), &truth, &plan(initial, 58, 58));
+    let records = run(
+        &setting,
+        &options(Score::Variance, Policy::Max, 1),
+        &truth,
+        &plan(initial, 58, 58),
+    );
     assert_eq!((records[0].labelled, records.len()), (2, 59));
-    assert!(!records[1].crowded && records[58].crowded, "a batch of everything cannot keep neighbours apart");
+    assert!(
+        !records[1].crowded && records[58].crowded,
+        "a batch of everything cannot keep neighbours apart"
+    );
 }
 
 #[test]
@@ -170,7 +312,15 @@ fn cancelling_ends_a_simulation() {
     let (setting, truth) = pool(60);
     let control = Control::new();
     control.cancel();
-    let stopped = trials(&setting, &Options::default(), &truth, &Plan::default(), 3, &|| 0.0, &control);
+    let stopped = trials(
+        &setting,
+        &Options::default(),
+        &truth,
+        &Plan::default(),
+        3,
+        &|| 0.0,
+        &control,
+    );
     assert_eq!(stopped, Err(Error::Cancelled));
 }
 
@@ -178,49 +328,98 @@ fn cancelling_ends_a_simulation() {
 fn a_noisy_oracle_errs_as_often_as_it_should_and_alike_for_all_methods() {
     let (setting, truth) = pool(300);
     let told = |noise: f64, score, seed| {
-        let plan = Plan { noise, ..plan(Initial::OnePerClass, 200, 200) };
+        let plan = Plan {
+            noise,
+            ..plan(Initial::OnePerClass, 200, 200)
+        };
         let records = run(&setting, &options(score, Policy::Max, seed), &truth, &plan);
-        records.iter().filter_map(|record| record.node.zip(record.class)).collect::<Vec<_>>()
+        records
+            .iter()
+            .filter_map(|record| record.node.zip(record.class))
+            .collect::<Vec<_>>()
     };
     let wrong = |told: &[(NodeId, ClassId)]| {
-        told.iter().filter(|(node, class)| truth.classes[node.index()] != Some(*class)).count()
+        told.iter()
+            .filter(|(node, class)| truth.classes[node.index()] != Some(*class))
+            .count()
     };
     assert_eq!(wrong(&told(0.0, Score::Random, 1)), 0);
     assert_eq!(wrong(&told(1.0, Score::Random, 1)), 200);
     // 2000 answers of noise 0.1: mean 200, standard deviation sqrt(2000 · 0.1 · 0.9) = 13.4; five of them are 67.
-    let errors: usize = (0..10).map(|seed| wrong(&told(0.1, Score::Random, seed))).sum();
-    assert!((133..=267).contains(&errors), "{errors} of 2000 answers are wrong");
+    let errors: usize = (0..10)
+        .map(|seed| wrong(&told(0.1, Score::Random, seed)))
+        .sum();
+    assert!(
+        (133..=267).contains(&errors),
+        "{errors} of 2000 answers are wrong"
+    );
     let (one, other) = (told(0.3, Score::Random, 4), told(0.3, Score::Margin, 4));
-    let common = one.iter().filter_map(|(node, class)| Some((class, other.iter().find(|(n, _)| n == node)?.1)));
+    let common = one
+        .iter()
+        .filter_map(|(node, class)| Some((class, other.iter().find(|(n, _)| n == node)?.1)));
     let common: Vec<_> = common.collect();
-    assert!(common.len() > 50 && common.iter().all(|(a, b)| **a == *b), "a node has one answer under one seed");
-    let refused =
-        trial(&setting, &Options::default(), &truth, &Plan { noise: 1.5, ..Plan::default() }, &|| 0.0, &Control::new());
-    assert!(matches!(refused.err(), Some(Error::BadSetting { name: "noise", .. })));
+    assert!(
+        common.len() > 50 && common.iter().all(|(a, b)| **a == *b),
+        "a node has one answer under one seed"
+    );
+    let refused = trial(
+        &setting,
+        &Options::default(),
+        &truth,
+        &Plan {
+            noise: 1.5,
+            ..Plan::default()
+        },
+        &|| 0.0,
+        &Control::new(),
+    );
+    assert!(matches!(
+        refused.err(),
+        Some(Error::BadSetting { name: "noise", .. })
+    ));
 }
 
 #[test]
 fn measures_are_taken_where_asked_and_agree_with_slow_ones() {
     let (setting, truth) = pool(120);
-    let plan = Plan { measure_every: 1, ..plan(Initial::OnePerClass, 3, 1) };
+    let plan = Plan {
+        measure_every: 1,
+        ..plan(Initial::OnePerClass, 3, 1)
+    };
     let options = options(Score::Variance, Policy::Max, 2);
-    let (records, session) = trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
-    let free: Vec<NodeId> = (0..120).map(NodeId).filter(|node| !session.labelled().contains(node)).collect();
+    let (records, session) =
+        trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
+    let free: Vec<NodeId> = (0..120)
+        .map(NodeId)
+        .filter(|node| !session.labelled().contains(node))
+        .collect();
     let class = |node: NodeId| truth.classes[node.index()].unwrap().index();
     let (mut brier, mut recalls) = (0.0, 0.0);
     for c in 0..3 {
-        let own: Vec<NodeId> = free.iter().copied().filter(|&node| class(node) == c).collect();
-        let right = own.iter().filter(|&&node| session.prediction(node).class.index() == c).count();
+        let own: Vec<NodeId> = free
+            .iter()
+            .copied()
+            .filter(|&node| class(node) == c)
+            .collect();
+        let right = own
+            .iter()
+            .filter(|&&node| session.prediction(node).class.index() == c)
+            .count();
         recalls += right as f64 / own.len() as f64;
     }
     for &node in &free {
         for (c, p) in session.prediction(node).probabilities.iter().enumerate() {
-            brier += (p - if c == class(node) { 1.0 } else { 0.0 }) * (p - if c == class(node) { 1.0 } else { 0.0 });
+            brier += (p - if c == class(node) { 1.0 } else { 0.0 })
+                * (p - if c == class(node) { 1.0 } else { 0.0 });
         }
     }
     let last = records.last().unwrap().measures.unwrap();
     assert!((last.balanced_accuracy - recalls / 3.0).abs() < 1e-12);
     assert!((last.brier - brier / free.len() as f64).abs() < 1e-12);
     assert!((0.0..=1.0).contains(&last.calibration_error));
-    assert!(run(&setting, &options, &truth, &Plan::default()).iter().all(|record| record.measures.is_none()));
+    assert!(
+        run(&setting, &options, &truth, &Plan::default())
+            .iter()
+            .all(|record| record.measures.is_none())
+    );
 }

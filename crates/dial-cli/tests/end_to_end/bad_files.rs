@@ -40,7 +40,8 @@ fn complaint(case: &Case) -> Option<String> {
     args.push("--json");
     let machine = place.dial(&args);
     let wrong = in_words(case, &words).or_else(|| in_json(case, &machine, &words));
-    let wrong = wrong.or_else(|| (place.files() != before).then(|| format!("left {:?}", place.files())));
+    let wrong =
+        wrong.or_else(|| (place.files() != before).then(|| format!("left {:?}", place.files())));
     wrong.map(|what| format!("{}: {what}", case.name))
 }
 
@@ -52,13 +53,22 @@ fn in_words(case: &Case, ran: &Ran) -> Option<String> {
         && ran.err.contains(case.says)
         && ran.err.ends_with('\n')
         && ran.err.lines().count() == 1;
-    (!right).then(|| format!("wanted {head}{} and nothing else, got {} {} {}", case.says, ran.code, ran.out, ran.err))
+    (!right).then(|| {
+        format!(
+            "wanted {head}{} and nothing else, got {} {} {}",
+            case.says, ran.code, ran.out, ran.err
+        )
+    })
 }
 
 /// The same words and numbers in the one JSON shape.
 fn in_json(case: &Case, ran: &Ran, words: &Ran) -> Option<String> {
     let parsed: Value = serde_json::from_str(&ran.err).unwrap_or(Value::Null);
-    let detail = words.err.trim_end().strip_prefix(&format!("error[{}]: ", case.code)).unwrap_or_default();
+    let detail = words
+        .err
+        .trim_end()
+        .strip_prefix(&format!("error[{}]: ", case.code))
+        .unwrap_or_default();
     let title = parsed["title"].as_str().unwrap_or_default();
     let want = json!({
         "type": format!("urn:dial:error:{}", case.code),
@@ -67,7 +77,10 @@ fn in_json(case: &Case, ran: &Ran, words: &Ran) -> Option<String> {
         "code": case.code,
         "exit_code": exit_code(case.code),
     });
-    let right = ran.code == exit_code(case.code) && ran.out.is_empty() && parsed == want && !title.is_empty();
+    let right = ran.code == exit_code(case.code)
+        && ran.out.is_empty()
+        && parsed == want
+        && !title.is_empty();
     (!right).then(|| format!("wanted {want}, got {} {} {}", ran.code, ran.out, ran.err))
 }
 
@@ -83,11 +96,25 @@ fn every_bad_file_is_refused_in_little_memory() {
     nobody_complains(|case| {
         let place = laid_out(case);
         let mut limited = std::process::Command::new("sh");
-        limited.args(["-c", &format!("ulimit -v {LIMIT_KIB}; exec \"$@\""), "sh", DIAL, "doctor", case.file_name]);
-        limited.args(["--quiet", "--threads", "1"]).args(&case.args).current_dir(place.path(""));
+        limited.args([
+            "-c",
+            &format!("ulimit -v {LIMIT_KIB}; exec \"$@\""),
+            "sh",
+            DIAL,
+            "doctor",
+            case.file_name,
+        ]);
+        limited
+            .args(["--quiet", "--threads", "1"])
+            .args(&case.args)
+            .current_dir(place.path(""));
         let ended = limited.output().unwrap();
-        let (code, said) = (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned());
-        let right = code == Some(exit_code(case.code)) && said.starts_with(&format!("error[{}]: ", case.code));
+        let (code, said) = (
+            ended.status.code(),
+            String::from_utf8_lossy(&ended.stderr).into_owned(),
+        );
+        let right = code == Some(exit_code(case.code))
+            && said.starts_with(&format!("error[{}]: ", case.code));
         (!right).then(|| format!("{}: {code:?} {said}", case.name))
     });
 }
@@ -101,7 +128,11 @@ fn nobody_complains(complaint: impl Fn(&Case) -> Option<String> + Sync) {
     #[cfg(feature = "parquet")]
     cases.extend(crate::bad_columns::cases());
     let cases = cases;
-    assert!(cases.len() >= if cfg!(feature = "parquet") { 250 } else { 220 }, "only {} cases", cases.len());
+    assert!(
+        cases.len() >= if cfg!(feature = "parquet") { 250 } else { 220 },
+        "only {} cases",
+        cases.len()
+    );
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -113,7 +144,13 @@ fn nobody_complains(complaint: impl Fn(&Case) -> Option<String> + Sync) {
         }
     });
     let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -133,7 +170,8 @@ fn every_good_file_is_read() {
 impl Ran {
     #[track_caller]
     fn fails_as_json(&self, code: &str, exit_code: i32) {
-        let parsed: Value = serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {}", self.err));
+        let parsed: Value =
+            serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {}", self.err));
         assert_eq!((self.code, &parsed["code"]), (exit_code, &json!(code)));
     }
 }

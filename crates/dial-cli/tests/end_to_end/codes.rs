@@ -19,19 +19,30 @@ fn is_code(word: &str) -> bool {
 
 /// The string literals of a text that are codes.
 fn literals(text: &str) -> BTreeSet<String> {
-    text.split('"').skip(1).step_by(2).filter(|word| is_code(word)).map(String::from).collect()
+    text.split('"')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| is_code(word))
+        .map(String::from)
+        .collect()
 }
 
 /// The part of a source before its tests.
 fn source(path: &Path) -> String {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.split("#[cfg(test)]").next().unwrap_or_default().to_string()
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.split("#[cfg(test)]")
+        .next()
+        .unwrap_or_default()
+        .to_string()
 }
 
 /// The bodies of the functions named `code`, each up to the brace that ends it.
 fn code_functions(text: &str) -> String {
     let bodies = text.split("fn code(&self)").skip(1).map(|rest| {
-        let end = rest.find("\n    }\n").unwrap_or_else(|| panic!("a code function without an end"));
+        let end = rest
+            .find("\n    }\n")
+            .unwrap_or_else(|| panic!("a code function without an end"));
         &rest[..end]
     });
     bodies.collect()
@@ -41,18 +52,33 @@ fn code_functions(text: &str) -> String {
 fn codes() -> BTreeSet<String> {
     let crates = workspace().join("crates");
     let mut codes = BTreeSet::new();
-    for file in ["dial/src/error.rs", "dial-data/src/error.rs", "dial-store/src/error.rs"] {
+    for file in [
+        "dial/src/error.rs",
+        "dial-data/src/error.rs",
+        "dial-store/src/error.rs",
+    ] {
         let found = literals(&code_functions(&source(&crates.join(file))));
         assert!(found.len() >= 10, "{file}: only {found:?}");
         codes.extend(found);
     }
-    let command = fs::read_dir(crates.join("dial-cli/src")).unwrap().map(|entry| entry.unwrap().path());
-    let server = fs::read_dir(crates.join("dial-server/src")).unwrap().map(|entry| entry.unwrap().path());
-    for path in command.chain(server).chain([crates.join("dial-lab/src/trouble.rs")]) {
+    let command = fs::read_dir(crates.join("dial-cli/src"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let server = fs::read_dir(crates.join("dial-server/src"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    for path in command
+        .chain(server)
+        .chain([crates.join("dial-lab/src/trouble.rs")])
+    {
         let text = source(&path);
         codes.extend(literals(&text));
         for kind in ["note[", "warn["] {
-            let named = text.split(kind).skip(1).filter_map(|rest| rest.split_once(']')).map(|(code, _)| code);
+            let named = text
+                .split(kind)
+                .skip(1)
+                .filter_map(|rest| rest.split_once(']'))
+                .map(|(code, _)| code);
             codes.extend(named.filter(|code| is_code(code)).map(String::from));
         }
     }
@@ -63,8 +89,9 @@ fn codes() -> BTreeSet<String> {
 fn the_codes_are_found() {
     let codes = codes();
     for known in [
-        "I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "I13", "S3", "S5", "S9", "S12", "S14",
-        "U0", "U1", "C1", "C3", "C5", "C6", "R1", "S4", "S6", "S7", "S8", "S11", "W2", "X1", "X2", "X3",
+        "I1", "I5", "I9", "I12", "N1", "N4", "N7", "N8", "N10", "N12", "N18", "I13", "S3", "S5",
+        "S9", "S12", "S14", "U0", "U1", "C1", "C3", "C5", "C6", "R1", "S4", "S6", "S7", "S8",
+        "S11", "W2", "X1", "X2", "X3",
     ] {
         assert!(codes.contains(known), "{known} is missing among {codes:?}");
     }
@@ -74,9 +101,21 @@ fn the_codes_are_found() {
 fn every_code_is_documented() {
     let path = workspace().join("docs/errors.md");
     let Ok(text) = fs::read_to_string(&path) else {
-        panic!("docs/errors.md does not exist: write it, with one entry for each of {:?}", codes());
+        panic!(
+            "docs/errors.md does not exist: write it, with one entry for each of {:?}",
+            codes()
+        );
     };
-    let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| is_code(word)).collect();
-    let missing: Vec<String> = codes().into_iter().filter(|code| !words.contains(code.as_str())).collect();
-    assert!(missing.is_empty(), "docs/errors.md does not explain {missing:?}");
+    let words: BTreeSet<&str> = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| is_code(word))
+        .collect();
+    let missing: Vec<String> = codes()
+        .into_iter()
+        .filter(|code| !words.contains(code.as_str()))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "docs/errors.md does not explain {missing:?}"
+    );
 }

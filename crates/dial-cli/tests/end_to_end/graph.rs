@@ -13,19 +13,36 @@ fn weights(place: &Place, file: &str) -> Vec<Vec<f64>> {
     let names: Vec<&str> = arrays.keys().map(String::as_str).collect();
     assert_eq!(names, ["data", "format", "indices", "indptr", "shape"]);
     let mut integers = |name: &str| match arrays.remove(name).unwrap().data {
-        ArrayData::I64(values) => values.iter().map(|&value| value as usize).collect::<Vec<_>>(),
+        ArrayData::I64(values) => values
+            .iter()
+            .map(|&value| value as usize)
+            .collect::<Vec<_>>(),
         other => panic!("{name}: {other:?}"),
     };
     let (shape, starts, columns) = (integers("shape"), integers("indptr"), integers("indices"));
     let format = arrays.remove("format").unwrap();
-    assert_eq!((format.shape.len(), format.data), (0, ArrayData::Text(vec!["csr".into()])));
-    let ArrayData::F64(values) = arrays.remove("data").unwrap().data else { panic!("weights are f64") };
-    assert_eq!((shape.len(), shape[0], starts.len(), starts[0]), (2, shape[1], shape[0] + 1, 0));
-    assert_eq!((starts[shape[0]], columns.len()), (values.len(), values.len()));
+    assert_eq!(
+        (format.shape.len(), format.data),
+        (0, ArrayData::Text(vec!["csr".into()]))
+    );
+    let ArrayData::F64(values) = arrays.remove("data").unwrap().data else {
+        panic!("weights are f64")
+    };
+    assert_eq!(
+        (shape.len(), shape[0], starts.len(), starts[0]),
+        (2, shape[1], shape[0] + 1, 0)
+    );
+    assert_eq!(
+        (starts[shape[0]], columns.len()),
+        (values.len(), values.len())
+    );
     let mut dense = vec![vec![0.0; shape[1]]; shape[0]];
     for row in 0..shape[0] {
         let entries = starts[row]..starts[row + 1];
-        assert!(columns[entries.clone()].is_sorted_by(|a, b| a < b), "columns are in order and distinct");
+        assert!(
+            columns[entries.clone()].is_sorted_by(|a, b| a < b),
+            "columns are in order and distinct"
+        );
         entries.for_each(|entry| dense[row][columns[entry]] = values[entry]);
     }
     dense
@@ -46,23 +63,42 @@ fn one_neighbour_by_hand() {
     close(&found[0], &[0.0, both, 0.0], 1e-15);
     close(&found[1], &[both, 0.0, one], 1e-15);
     close(&found[2], &[0.0, one, 0.0], 1e-15);
-    assert!(ran.out.contains("three: 3 items, 2 edges, 1 component"), "{}", ran.out);
-    assert!(ran.out.contains("wrote g.npz") && ran.out.contains("scipy.sparse.load_npz"), "{}", ran.out);
+    assert!(
+        ran.out.contains("three: 3 items, 2 edges, 1 component"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("wrote g.npz") && ran.out.contains("scipy.sparse.load_npz"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
 fn two_neighbours_by_hand() {
     let place = three();
-    let json = place.line("graph three.csv --k 2 --out g.npz --json").ok().json();
+    let json = place
+        .line("graph three.csv --k 2 --out g.npz --json")
+        .ok()
+        .json();
     // The second neighbour is at 3, 2 and 3: A_01 = exp(-4/9), A_02 = exp(-4), A_10 = exp(-4/4), A_12 = exp(-4),
     // A_21 = exp(-16/9), A_20 = exp(-4).
     let w01 = (exp(-4.0 / 9.0) + exp(-1.0)) / 2.0;
     let w02 = exp(-4.0);
     let w12 = (exp(-4.0) + exp(-16.0 / 9.0)) / 2.0;
     let found = weights(&place, "g.npz");
-    close(&found.concat(), &[0.0, w01, w02, w01, 0.0, w12, w02, w12, 0.0], 1e-15);
+    close(
+        &found.concat(),
+        &[0.0, w01, w02, w01, 0.0, w12, w02, w12, 0.0],
+        1e-15,
+    );
     assert_eq!(
-        (json["items"].as_u64(), json["edges"].as_u64(), json["components"].as_u64()),
+        (
+            json["items"].as_u64(),
+            json["edges"].as_u64(),
+            json["components"].as_u64()
+        ),
         (Some(3), Some(3), Some(1))
     );
     let mean = 2.0 * (w01 + w02 + w12) / 3.0;
@@ -74,13 +110,23 @@ fn two_neighbours_by_hand() {
 fn kernels_and_metrics_by_hand() {
     let place = three().and("angles.csv", "a,b\n2,0\n0,5\n3,3\n");
     let of = |words: &str| {
-        place.line(&format!("graph {words} --out g.npz --quiet")).ok();
+        place
+            .line(&format!("graph {words} --out g.npz --quiet"))
+            .ok();
         weights(&place, "g.npz").concat()
     };
-    close(&of("three.csv --k 1 --kernel uniform"), &[0.0, 1.0, 0.0, 1.0, 0.0, 0.5, 0.0, 0.5, 0.0], 0.0);
+    close(
+        &of("three.csv --k 1 --kernel uniform"),
+        &[0.0, 1.0, 0.0, 1.0, 0.0, 0.5, 0.0, 0.5, 0.0],
+        0.0,
+    );
     // The mean distance to the nearest is (1 + 1 + 2)/3 = 4/3: exp(-4 r² 9/16) is exp(-9/4) at 1 and exp(-9) at 2.
     let (near, far) = (exp(-2.25), exp(-9.0) / 2.0);
-    close(&of("three.csv --k 1 --kernel gaussian"), &[0.0, near, 0.0, near, 0.0, far, 0.0, far, 0.0], 1e-15);
+    close(
+        &of("three.csv --k 1 --kernel gaussian"),
+        &[0.0, near, 0.0, near, 0.0, far, 0.0, far, 0.0],
+        1e-15,
+    );
     // Directions 0, 90 and 45 degrees: the squared distances are 2, 2 - √2 and 2 - √2. Of the two neighbours of the
     // axes the far one is the other axis; those of the diagonal are equally far.
     let ratio = (2.0 - f64::sqrt(2.0)) / 2.0;
@@ -93,7 +139,11 @@ fn kernels_and_metrics_by_hand() {
 fn saved_graphs_are_symmetric_without_loops_and_repeatable() {
     let place = Place::new();
     for (file, threads) in [("a.npz", 1), ("b.npz", 2), ("c.npz", 8)] {
-        place.line(&format!("graph builtin:circles:150 --k 7 --quiet --threads {threads} --out {file}")).ok();
+        place
+            .line(&format!(
+                "graph builtin:circles:150 --k 7 --quiet --threads {threads} --out {file}"
+            ))
+            .ok();
     }
     assert_eq!(place.read("a.npz"), place.read("b.npz"));
     assert_eq!(place.read("a.npz"), place.read("c.npz"));
@@ -117,8 +167,17 @@ fn pieces_are_counted_and_noted() {
     let note = "note[N1]: graph has 2 components (sizes 3, 3); labels do not cross between them.";
     assert!(ran.err.contains(note), "{}", ran.err);
     assert!(ran.json()["file"].is_null());
-    assert!(place.line("graph a.csv --k 2").ok().out.contains("nothing was saved: pass --out graph.npz"));
-    assert_eq!(place.line("graph a.csv --k 3 --json").ok().json()["components"], 1);
+    assert!(
+        place
+            .line("graph a.csv --k 2")
+            .ok()
+            .out
+            .contains("nothing was saved: pass --out graph.npz")
+    );
+    assert_eq!(
+        place.line("graph a.csv --k 3 --json").ok().json()["components"],
+        1
+    );
 }
 
 #[test]
@@ -128,7 +187,9 @@ fn a_graph_replaces_the_old_file_whole() {
     assert_eq!(weights(&place, "g.npz").len(), 3);
     // Refused input leaves the file as it was.
     let before = place.read("g.npz");
-    place.line("graph three.csv --k 3 --out g.npz --quiet").fails("I8", 3, &["found 3"]);
+    place
+        .line("graph three.csv --k 3 --out g.npz --quiet")
+        .fails("I8", 3, &["found 3"]);
     assert_eq!(place.read("g.npz"), before);
     assert_eq!(place.files().len(), 2, "{:?}", place.files());
 }

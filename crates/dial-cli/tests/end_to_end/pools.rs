@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "parquet")]
 use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float64Array, ListArray, RecordBatch, StringArray, types::Float64Type,
+    ArrayRef, FixedSizeListArray, Float64Array, ListArray, RecordBatch, StringArray,
+    types::Float64Type,
 };
 
 #[cfg(feature = "parquet")]
@@ -30,7 +31,11 @@ fn jitter(item: usize, column: usize) -> f64 {
 /// Four numbers, far apart for the two classes.
 fn numbers(item: usize) -> [f64; 4] {
     std::array::from_fn(|column| {
-        let centre = if (class(item) + column).is_multiple_of(2) { 9.0 } else { 3.0 };
+        let centre = if (class(item) + column).is_multiple_of(2) {
+            9.0
+        } else {
+            3.0
+        };
         centre + jitter(item, column)
     })
 }
@@ -42,18 +47,40 @@ fn name(item: usize) -> &'static str {
 /// A sentence on the topic of its class.
 fn sentence(item: usize) -> String {
     let topics = [
-        ["the cat purrs on the warm sofa", "a kitten drinks milk and purrs", "whiskers and paws of a sleepy cat"],
-        ["engine oil and brakes of the truck", "the truck has a broken engine", "new tyres and brakes for the garage"],
+        [
+            "the cat purrs on the warm sofa",
+            "a kitten drinks milk and purrs",
+            "whiskers and paws of a sleepy cat",
+        ],
+        [
+            "engine oil and brakes of the truck",
+            "the truck has a broken engine",
+            "new tyres and brakes for the garage",
+        ],
     ];
-    format!("{} {}", topics[class(item)][item / 2 % 3], ["today", "again", "yesterday", "at noon"][item / 6 % 4])
+    format!(
+        "{} {}",
+        topics[class(item)][item / 2 % 3],
+        ["today", "again", "yesterday", "at noon"][item / 6 % 4]
+    )
 }
 
 /// A grey picture of 8 x 8: the left or the lower half is bright.
 fn picture(item: usize) -> Vec<u8> {
-    let bright = |row: usize, column: usize| if class(item) == 0 { column < 4 } else { row >= 4 };
+    let bright = |row: usize, column: usize| {
+        if class(item) == 0 {
+            column < 4
+        } else {
+            row >= 4
+        }
+    };
     let grey = |pixel: usize| {
         let noise = 20.0 * jitter(item, pixel);
-        (if bright(pixel / 8, pixel % 8) { 210.0 } else { 40.0 } + noise) as u8
+        (if bright(pixel / 8, pixel % 8) {
+            210.0
+        } else {
+            40.0
+        } + noise) as u8
     };
     (0..64).map(grey).collect()
 }
@@ -71,7 +98,15 @@ fn features_npy() -> Vec<u8> {
 }
 
 fn labels_npy() -> Vec<u8> {
-    npy("'<i8'", "(60,)", &i64s(&(0..ITEMS).map(|item| class(item) as i64).collect::<Vec<_>>()))
+    npy(
+        "'<i8'",
+        "(60,)",
+        &i64s(
+            &(0..ITEMS)
+                .map(|item| class(item) as i64)
+                .collect::<Vec<_>>(),
+        ),
+    )
 }
 
 fn label_bytes() -> Vec<u8> {
@@ -99,12 +134,20 @@ fn doubles(shape: &[i32], name: &str, values: &[f64]) -> Vec<u8> {
 }
 
 fn cube_mat() -> Vec<u8> {
-    mat(&[doubles(&[6, 10, 4], "cube", &fortran(|item, band| numbers(item)[band], 4))])
+    mat(&[doubles(
+        &[6, 10, 4],
+        "cube",
+        &fortran(|item, band| numbers(item)[band], 4),
+    )])
 }
 
 /// Classes 1 and 2, as ground truths have them.
 fn truth_mat() -> Vec<u8> {
-    mat(&[doubles(&[6, 10], "gt", &fortran(|item, _| class(item) as f64 + 1.0, 1))])
+    mat(&[doubles(
+        &[6, 10],
+        "gt",
+        &fortran(|item, _| class(item) as f64 + 1.0, 1),
+    )])
 }
 
 fn envi_header(interleave: &str) -> String {
@@ -126,20 +169,28 @@ fn envi_data(interleave: &str) -> Vec<u8> {
         };
         values[place] = numbers(item)[band] as f32;
     }
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
 }
 
 /// A folder of files, one per item, in a sub-folder for each class.
 fn folder(place: &Place, ending: &str, content: impl Fn(usize) -> Vec<u8>) {
     for item in 0..ITEMS {
-        let path = place.path("pool").join(name(item)).join(format!("{item:02}.{ending}"));
+        let path = place
+            .path("pool")
+            .join(name(item))
+            .join(format!("{item:02}.{ending}"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content(item)).unwrap();
     }
 }
 
 fn encoded(item: usize, format: image::ImageFormat) -> Vec<u8> {
-    let large = image::GrayImage::from_fn(24, 24, |x, y| image::Luma([picture(item)[(y / 3 * 8 + x / 3) as usize]]));
+    let large = image::GrayImage::from_fn(24, 24, |x, y| {
+        image::Luma([picture(item)[(y / 3 * 8 + x / 3) as usize]])
+    });
     let mut bytes = std::io::Cursor::new(Vec::new());
     large.write_to(&mut bytes, format).unwrap();
     bytes.into_inner()
@@ -155,37 +206,73 @@ fn goes_the_whole_way(place: &Place, pool: &str) {
     };
     let facts = run("doctor", "")["facts"].clone();
     assert_eq!(facts["items"], ITEMS, "{pool}");
-    assert!(facts["neighbour_purity"].as_f64().unwrap() > 0.8, "{pool}: {facts}");
+    assert!(
+        facts["neighbour_purity"].as_f64().unwrap() > 0.8,
+        "{pool}: {facts}"
+    );
     assert_eq!(run("graph", "")["items"], ITEMS, "{pool}");
-    let ran = place.line(&format!("simulate {pool} --k 8 --queries 10 --trials 1 --initial none --out runs.csv"));
+    let ran = place.line(&format!(
+        "simulate {pool} --k 8 --queries 10 --trials 1 --initial none --out runs.csv"
+    ));
     assert_eq!(ran.code, 0, "simulate {pool}: {}", ran.err);
     let runs = String::from_utf8(place.read("runs.csv")).unwrap();
-    let accuracy: f64 = runs.lines().last().unwrap().split(',').nth(9).unwrap().parse().unwrap();
+    let accuracy: f64 = runs
+        .lines()
+        .last()
+        .unwrap()
+        .split(',')
+        .nth(9)
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(accuracy > 0.9, "{pool}: {accuracy}");
 }
 
 #[test]
 fn arrays() {
-    let npz = zip(&[stored("X.npy", features_npy()), stored("labels.npy", labels_npy())]);
+    let npz = zip(&[
+        stored("X.npy", features_npy()),
+        stored("labels.npy", labels_npy()),
+    ]);
     let labels: Vec<f64> = (0..ITEMS).map(|item| class(item) as f64).collect();
-    let columns: Vec<f64> = (0..4).flat_map(|column| (0..ITEMS).map(move |item| numbers(item)[column])).collect();
-    let matlab = mat(&[doubles(&[60, 4], "X", &columns), doubles(&[60, 1], "labels", &labels)]);
-    let place = Place::with("x.npy", features_npy()).and("y.npy", labels_npy()).and("x.npz", npz).and("x.mat", matlab);
-    for pool in ["x.npy --labels y.npy", "x.npz", "x.mat", "x.npy --labels y.npy --pca 2 --standardize"] {
+    let columns: Vec<f64> = (0..4)
+        .flat_map(|column| (0..ITEMS).map(move |item| numbers(item)[column]))
+        .collect();
+    let matlab = mat(&[
+        doubles(&[60, 4], "X", &columns),
+        doubles(&[60, 1], "labels", &labels),
+    ]);
+    let place = Place::with("x.npy", features_npy())
+        .and("y.npy", labels_npy())
+        .and("x.npz", npz)
+        .and("x.mat", matlab);
+    for pool in [
+        "x.npy --labels y.npy",
+        "x.npz",
+        "x.mat",
+        "x.npy --labels y.npy --pca 2 --standardize",
+    ] {
         goes_the_whole_way(&place, pool);
     }
 }
 
 #[test]
 fn arrays_of_pictures() {
-    let (images, labels) = (idx(8, &[60, 8, 8], &pixels()), idx(8, &[60], &label_bytes()));
+    let (images, labels) = (
+        idx(8, &[60, 8, 8], &pixels()),
+        idx(8, &[60], &label_bytes()),
+    );
     let place = Place::with("train-images-idx3-ubyte", &images)
         .and("train-labels-idx1-ubyte", &labels)
         .and("test-images-idx3-ubyte.gz", gzip(&images))
         .and("test-labels-idx1-ubyte.gz", gzip(&labels))
         .and("y.npy", labels_npy())
         .and("p.npy", npy("'|u1'", "(60, 8, 8)", &pixels()));
-    for pool in ["train-images-idx3-ubyte", "test-images-idx3-ubyte.gz", "p.npy --labels y.npy --describe"] {
+    for pool in [
+        "train-images-idx3-ubyte",
+        "test-images-idx3-ubyte.gz",
+        "p.npy --labels y.npy --describe",
+    ] {
         goes_the_whole_way(&place, pool);
     }
 }
@@ -199,14 +286,27 @@ fn scenes() {
     }
     let cube = || npy("'<f8'", "(6, 10, 4)", &f64s(&all_numbers()));
     let truth = npy("'|u1'", "(6, 10)", &label_bytes());
-    place = place.and("cube.npy", cube()).and("cube.npz", zip(&[stored("cube.npy", cube())]));
-    let pools = ["cube.mat", "bsq.hdr", "bsq.img", "bil.hdr", "bip.img", "cube.npy --as scene", "cube.npz --as scene"];
+    place = place
+        .and("cube.npy", cube())
+        .and("cube.npz", zip(&[stored("cube.npy", cube())]));
+    let pools = [
+        "cube.mat",
+        "bsq.hdr",
+        "bsq.img",
+        "bil.hdr",
+        "bip.img",
+        "cube.npy --as scene",
+        "cube.npz --as scene",
+    ];
     for pool in pools {
         goes_the_whole_way(&place, &format!("{pool} --labels gt.mat"));
     }
     // The ground truth may lie in the same archive.
     for (file, name) in [("both.npz", "gt.npy"), ("named.npz", "field_gt.npy")] {
-        place = place.and(file, zip(&[stored("cube.npy", cube()), stored(name, truth.clone())]));
+        place = place.and(
+            file,
+            zip(&[stored("cube.npy", cube()), stored(name, truth.clone())]),
+        );
         goes_the_whole_way(&place, &format!("{file} --as scene"));
     }
 }
@@ -219,18 +319,43 @@ fn tables() {
     };
     let plain = |item: usize, between: &str| {
         let cells = numbers(item).map(|number| format!("{number:.3}"));
-        format!("n{item}{between}{}{between}{}", cells.join(between), name(item))
+        format!(
+            "n{item}{between}{}{between}{}",
+            cells.join(between),
+            name(item)
+        )
     };
     let mixed = |item: usize| {
         let [a, b, ..] = numbers(item);
-        let (colour, b) =
-            (["red", "blue"][class(item)], if item == 7 { String::new() } else { (1000.0 * b).to_string() });
+        let (colour, b) = (
+            ["red", "blue"][class(item)],
+            if item == 7 {
+                String::new()
+            } else {
+                (1000.0 * b).to_string()
+            },
+        );
         format!("{a},{b},{colour},{}", name(item))
     };
-    let place = Place::with("a.csv", format!("id,a,b,c,d,label\n{}", rows(|item| plain(item, ","))))
-        .and("a.tsv", format!("id\ta\tb\tc\td\tlabel\r\n{}", rows(|item| plain(item, "\t")).replace('\n', "\r\n")))
-        .and("a-de.csv", format!("\u{feff}id;a;b;c;d;label\n{}", rows(decimal_comma)))
-        .and("mixed.csv", format!("size,price,colour,label\n{}", rows(mixed)));
+    let place = Place::with(
+        "a.csv",
+        format!("id,a,b,c,d,label\n{}", rows(|item| plain(item, ","))),
+    )
+    .and(
+        "a.tsv",
+        format!(
+            "id\ta\tb\tc\td\tlabel\r\n{}",
+            rows(|item| plain(item, "\t")).replace('\n', "\r\n")
+        ),
+    )
+    .and(
+        "a-de.csv",
+        format!("\u{feff}id;a;b;c;d;label\n{}", rows(decimal_comma)),
+    )
+    .and(
+        "mixed.csv",
+        format!("size,price,colour,label\n{}", rows(mixed)),
+    );
     for pool in ["a.csv", "a.tsv", "a-de.csv", "mixed.csv"] {
         goes_the_whole_way(&place, pool);
     }
@@ -238,16 +363,31 @@ fn tables() {
 
 #[test]
 fn records() {
-    let list =
-        |item: usize| format!("{{\"id\": \"n{item}\", \"v\": {:?}, \"label\": \"{}\"}}", numbers(item), name(item));
+    let list = |item: usize| {
+        format!(
+            "{{\"id\": \"n{item}\", \"v\": {:?}, \"label\": \"{}\"}}",
+            numbers(item),
+            name(item)
+        )
+    };
     let both = |item: usize| {
         // Shorter lists beside texts would be taken for something to read.
         let eight = [numbers(item), numbers(item)].concat();
-        format!("{{\"text\": \"text {item}\", \"v\": {eight:?}, \"label\": \"{}\"}}", name(item))
+        format!(
+            "{{\"text\": \"text {item}\", \"v\": {eight:?}, \"label\": \"{}\"}}",
+            name(item)
+        )
     };
     let array = format!("[{}]", (0..ITEMS).map(both).collect::<Vec<_>>().join(",\n"));
-    let place = Place::with("lists.jsonl", rows(list)).and("both.jsonl", rows(both)).and("array.json", array);
-    for pool in ["lists.jsonl", "both.jsonl", "array.json", "lists.jsonl --features both.jsonl"] {
+    let place = Place::with("lists.jsonl", rows(list))
+        .and("both.jsonl", rows(both))
+        .and("array.json", array);
+    for pool in [
+        "lists.jsonl",
+        "both.jsonl",
+        "array.json",
+        "lists.jsonl --features both.jsonl",
+    ] {
         goes_the_whole_way(&place, pool);
     }
     let said = place.line("doctor both.jsonl --k 8").ok();
@@ -269,21 +409,39 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_and_arrow() {
-    let words =
-        |word: &dyn Fn(usize) -> String| -> ArrayRef { Arc::new(StringArray::from_iter_values((0..ITEMS).map(word))) };
-    let column =
-        |at: usize| -> ArrayRef { Arc::new(Float64Array::from_iter_values((0..ITEMS).map(|i| numbers(i)[at]))) };
+    let words = |word: &dyn Fn(usize) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values((0..ITEMS).map(word)))
+    };
+    let column = |at: usize| -> ArrayRef {
+        Arc::new(Float64Array::from_iter_values(
+            (0..ITEMS).map(|i| numbers(i)[at]),
+        ))
+    };
     let lists = || (0..ITEMS).map(|item| Some(numbers(item).map(Some).to_vec()));
     let picture = |item: usize| format!("pool/{}/{item:02}.png", name(item));
     let kinds = [
         (
             "columns",
-            batch(vec![("id", words(&|i| format!("n{i}"))), ("a", column(0)), ("b", column(1)), ("c", column(2))]),
+            batch(vec![
+                ("id", words(&|i| format!("n{i}"))),
+                ("a", column(0)),
+                ("b", column(1)),
+                ("c", column(2)),
+            ]),
         ),
-        ("lists", batch(vec![("v", Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(lists())))])),
+        (
+            "lists",
+            batch(vec![(
+                "v",
+                Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(lists())),
+            )]),
+        ),
         (
             "fixed",
-            batch(vec![("v", Arc::new(FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(lists(), 4)))]),
+            batch(vec![(
+                "v",
+                Arc::new(FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(lists(), 4)),
+            )]),
         ),
         ("texts", batch(vec![("text", words(&sentence))])),
         ("pictures", batch(vec![("image", words(&picture))])),
@@ -291,8 +449,9 @@ fn parquet_and_arrow() {
     let mut place = Place::new();
     folder(&place, "png", |item| encoded(item, image::ImageFormat::Png));
     for (kind, batch) in &kinds {
-        place =
-            place.and(&format!("{kind}.parquet"), parquet(batch)).and(&format!("{kind}.feather"), arrow_file(batch));
+        place = place
+            .and(&format!("{kind}.parquet"), parquet(batch))
+            .and(&format!("{kind}.feather"), arrow_file(batch));
     }
     place = place.and("stream.arrows", arrow_stream(&kinds[0].1));
     for (kind, _) in &kinds {
@@ -304,14 +463,30 @@ fn parquet_and_arrow() {
 
 #[test]
 fn texts() {
-    let json =
-        |item: usize| format!("{{\"id\": {item}, \"text\": \"{}\", \"label\": \"{}\"}}", sentence(item), name(item));
+    let json = |item: usize| {
+        format!(
+            "{{\"id\": {item}, \"text\": \"{}\", \"label\": \"{}\"}}",
+            sentence(item),
+            name(item)
+        )
+    };
     let place = Place::with("t.jsonl", rows(json))
-        .and("t.csv", format!("text,label\n{}", rows(|item| format!("\"{},\nindeed\",{}", sentence(item), name(item)))))
+        .and(
+            "t.csv",
+            format!(
+                "text,label\n{}",
+                rows(|item| format!("\"{},\nindeed\",{}", sentence(item), name(item)))
+            ),
+        )
         .and("t.txt", rows(sentence))
         .and("labels.csv", rows(|item| name(item).into()));
     folder(&place, "txt", |item| sentence(item).into_bytes());
-    for pool in ["t.jsonl", "t.csv", "t.txt --labels labels.csv", "pool --folder-labels"] {
+    for pool in [
+        "t.jsonl",
+        "t.csv",
+        "t.txt --labels labels.csv",
+        "pool --folder-labels",
+    ] {
         goes_the_whole_way(&place, pool);
     }
 }
@@ -325,7 +500,10 @@ fn folders_of_pictures() {
         let line = |item| format!("pool/{}/{item:02}.jpg,{}", name(item), name(item));
         format!("image,label\n{}", rows(line))
     })
-    .and("list.txt", rows(|item| format!("pool/{}/{item:02}.jpg", name(item))))
+    .and(
+        "list.txt",
+        rows(|item| format!("pool/{}/{item:02}.jpg", name(item))),
+    )
     .and("labels.csv", rows(|item| name(item).into()));
     folder(&jpeg, "jpg", |item| encoded(item, image::ImageFormat::Jpeg));
     goes_the_whole_way(&jpeg, "pool --folder-labels");
@@ -337,9 +515,17 @@ fn folders_of_pictures() {
 fn features_beside() {
     let backwards = |item: usize| {
         let item = ITEMS - 1 - item;
-        format!("n{item},{}", numbers(item).map(|number| number.to_string()).join(","))
+        format!(
+            "n{item},{}",
+            numbers(item).map(|number| number.to_string()).join(",")
+        )
     };
-    let json = |item: usize| format!("{{\"id\": \"n{item}\", \"text\": \"t{item}\", \"label\": \"{}\"}}", name(item));
+    let json = |item: usize| {
+        format!(
+            "{{\"id\": \"n{item}\", \"text\": \"t{item}\", \"label\": \"{}\"}}",
+            name(item)
+        )
+    };
     let place = Place::with("t.jsonl", rows(json))
         .and("x.npy", features_npy())
         .and("x.csv", format!("id,a,b,c,d\n{}", rows(backwards)));
@@ -356,8 +542,13 @@ fn built_in_pools() {
         let pool = format!("builtin:{name}:100");
         let facts = place.line(&format!("doctor {pool} --json")).ok().json();
         assert_eq!(facts["facts"]["items"], 100, "{pool}");
-        assert_eq!(place.line(&format!("graph {pool} --json")).ok().json()["items"], 100);
-        place.line(&format!("simulate {pool} --queries 3 --trials 1 --quiet")).ok();
+        assert_eq!(
+            place.line(&format!("graph {pool} --json")).ok().json()["items"],
+            100
+        );
+        place
+            .line(&format!("simulate {pool} --queries 3 --trials 1 --quiet"))
+            .ok();
     }
 }
 
@@ -377,10 +568,28 @@ fn no_part_of_a_pool_is_overwritten() {
         "graph pool --k 8 --out pool/cat/00.png",
         "propagate list.csv --k 8 --source 0 --out pool/dog/01.png",
     ] {
-        let before = (place.read("s.img"), place.read("x.npy"), place.read("pool/cat/00.png"));
-        place.line(line).fails("U1", 2, &["would overwrite", "Nothing was done."]);
-        assert_eq!(before, (place.read("s.img"), place.read("x.npy"), place.read("pool/cat/00.png")), "{line}");
+        let before = (
+            place.read("s.img"),
+            place.read("x.npy"),
+            place.read("pool/cat/00.png"),
+        );
+        place
+            .line(line)
+            .fails("U1", 2, &["would overwrite", "Nothing was done."]);
+        assert_eq!(
+            before,
+            (
+                place.read("s.img"),
+                place.read("x.npy"),
+                place.read("pool/cat/00.png")
+            ),
+            "{line}"
+        );
     }
-    place.line("doctor t.csv --folder-labels").fails("U1", 2, &["--folder-labels is for a folder"]);
-    place.line("doctor x.npy --text-column a").fails("U1", 2, &["--text-column is for tables"]);
+    place
+        .line("doctor t.csv --folder-labels")
+        .fails("U1", 2, &["--folder-labels is for a folder"]);
+    place
+        .line("doctor x.npy --text-column a")
+        .fails("U1", 2, &["--text-column is for tables"]);
 }

@@ -38,8 +38,16 @@ impl Ran {
     /// Checks that the run failed with this code and these pieces of text, and said nothing on stdout.
     #[track_caller]
     pub fn fails(&self, code: &str, exit_code: i32, pieces: &[&str]) {
-        assert_eq!(self.code, exit_code, "stdout: {} stderr: {}", self.out, self.err);
-        assert!(self.err.contains(&format!("error[{code}]: ")), "wanted {code}: {}", self.err);
+        assert_eq!(
+            self.code, exit_code,
+            "stdout: {} stderr: {}",
+            self.out, self.err
+        );
+        assert!(
+            self.err.contains(&format!("error[{code}]: ")),
+            "wanted {code}: {}",
+            self.err
+        );
         for piece in pieces {
             assert!(self.err.contains(piece), "wanted {piece:?}: {}", self.err);
         }
@@ -81,13 +89,18 @@ impl Place {
     /// The names of all files.
     pub fn files(&self) -> BTreeSet<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
     }
 
     /// The command, ready to be started here.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(DIAL);
-        command.args(args).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+            .args(args)
+            .current_dir(self.0.path())
+            .stdin(Stdio::null());
         command
     }
 
@@ -143,7 +156,11 @@ fn row(line: &str) -> Row {
     assert_eq!(cells.len(), 12, "{line}");
     let seconds: f64 = cells[11].parse().unwrap();
     assert!(seconds.is_finite() && seconds >= 0.0, "{line}");
-    let whole = |cell: usize| cells[cell].parse::<usize>().unwrap_or_else(|_| panic!("{line}"));
+    let whole = |cell: usize| {
+        cells[cell]
+            .parse::<usize>()
+            .unwrap_or_else(|_| panic!("{line}"))
+    };
     Row {
         trial: whole(0),
         seed: cells[1].parse().unwrap(),
@@ -154,7 +171,11 @@ fn row(line: &str) -> Row {
         node: (!cells[6].is_empty()).then(|| whole(6)),
         class: cells[7].into(),
         labelled: whole(8),
-        accuracy: if cells[9].is_empty() { f64::NAN } else { cells[9].parse().unwrap() },
+        accuracy: if cells[9].is_empty() {
+            f64::NAN
+        } else {
+            cells[9].parse().unwrap()
+        },
         clusters_found: whole(10),
     }
 }
@@ -162,14 +183,22 @@ fn row(line: &str) -> Row {
 /// Runs a simulation and returns its rows.
 #[track_caller]
 pub fn simulate(place: &Place, words: &str) -> Vec<Row> {
-    rows(&place.line(&format!("simulate {words} --quiet --out -")).ok().out)
+    rows(
+        &place
+            .line(&format!("simulate {words} --quiet --out -"))
+            .ok()
+            .out,
+    )
 }
 
 /// Left of the origin 7 items of class left, far to the right 5 of class right; with k <= 4 nothing joins them.
 pub fn two_blobs() -> Place {
     let left = (0..7).map(|i| format!("{i},0,left\n"));
     let right = (0..5).map(|i| format!("{},1,right\n", 100 + i));
-    Place::with("blobs.csv", format!("a,b,label\n{}", left.chain(right).collect::<String>()))
+    Place::with(
+        "blobs.csv",
+        format!("a,b,label\n{}", left.chain(right).collect::<String>()),
+    )
 }
 
 /// The values of an npy file of one dimension of f64, read by the description of the format.
@@ -181,9 +210,17 @@ pub fn npy_vector(bytes: &[u8]) -> Vec<f64> {
     let header = std::str::from_utf8(&bytes[10..10 + length]).unwrap();
     let data = &bytes[10 + length..];
     let n = data.len() / 8;
-    assert!(header.contains("'descr': '<f8'") && header.contains(&format!("'shape': ({n},)")), "{header}");
-    assert!(header.contains("'fortran_order': False") && header.ends_with('\n'), "{header}");
-    data.chunks_exact(8).map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap())).collect()
+    assert!(
+        header.contains("'descr': '<f8'") && header.contains(&format!("'shape': ({n},)")),
+        "{header}"
+    );
+    assert!(
+        header.contains("'fortran_order': False") && header.ends_with('\n'),
+        "{header}"
+    );
+    data.chunks_exact(8)
+        .map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap()))
+        .collect()
 }
 
 /// The exponential of the platform: another one than the command's own, and close enough to check it by.
@@ -196,18 +233,25 @@ pub fn exp(x: f64) -> f64 {
 pub fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for column in 0..n {
-        let pivot = (column..n).max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs())).unwrap();
+        let pivot = (column..n)
+            .max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs()))
+            .unwrap();
         matrix.swap(column, pivot);
         right.swap(column, pivot);
         let (head, upper) = (matrix[column].clone(), right[column]);
         for row in column + 1..n {
             let factor = matrix[row][column] / head[column];
-            matrix[row].iter_mut().zip(&head).for_each(|(value, above)| *value -= factor * above);
+            matrix[row]
+                .iter_mut()
+                .zip(&head)
+                .for_each(|(value, above)| *value -= factor * above);
             right[row] -= factor * upper;
         }
     }
     for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|column| matrix[row][column] * right[column]).sum();
+        let known: f64 = (row + 1..n)
+            .map(|column| matrix[row][column] * right[column])
+            .sum();
         right[row] = (right[row] - known) / matrix[row][row];
     }
     right
@@ -217,6 +261,9 @@ pub fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
 #[track_caller]
 pub fn close(got: &[f64], want: &[f64], tolerance: f64) {
     assert_eq!(got.len(), want.len(), "{got:?} {want:?}");
-    let near = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= tolerance);
+    let near = got
+        .iter()
+        .zip(want)
+        .all(|(g, w)| (g - w).abs() <= tolerance);
     assert!(near, "got {got:?}, want {want:?}");
 }

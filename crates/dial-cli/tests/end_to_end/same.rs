@@ -11,12 +11,21 @@ use crate::run::Place;
 /// A pool of 150 rows in two groups with a file of features beside it, and a project of it with some labels.
 fn place() -> Place {
     let name = |row: usize| format!("r{row}");
-    let texts: String = (0..150).map(|row| format!("{},{}\n", name(row), row % 7)).collect();
-    let features: String = (0..150).map(|row| format!("{},{},{}\n", name(row), row % 75, 40 * (row / 75))).collect();
-    let place = Place::with("rows.csv", format!("id,a\n{texts}")).and("far.csv", format!("id,x,y\n{features}"));
-    place.line("new rows.csv --features far.csv --classes left,right --k 5 --quiet").ok();
+    let texts: String = (0..150)
+        .map(|row| format!("{},{}\n", name(row), row % 7))
+        .collect();
+    let features: String = (0..150)
+        .map(|row| format!("{},{},{}\n", name(row), row % 75, 40 * (row / 75)))
+        .collect();
+    let place = Place::with("rows.csv", format!("id,a\n{texts}"))
+        .and("far.csv", format!("id,x,y\n{features}"));
+    place
+        .line("new rows.csv --features far.csv --classes left,right --k 5 --quiet")
+        .ok();
     place.line("tell rows.dial r3=left r4=left r90=right").ok();
-    place.line("tell rows.dial r100 right:0.75 left:0.25 --annotator ann").ok();
+    place
+        .line("tell rows.dial r100 right:0.75 left:0.25 --annotator ann")
+        .ok();
     place.line("skip rows.dial r149").ok();
     place
 }
@@ -33,7 +42,9 @@ impl Serving {
         let project = Project::open(&folder, Journal::Wal, 0).unwrap();
         let recipe = project.log().recipe().unwrap().clone();
         let material = Material::open(&recipe, &Folder(folder), &dial::Control::new()).unwrap();
-        let server = dial_server::Server::start(project, material, &dial_server::Settings::default()).unwrap();
+        let server =
+            dial_server::Server::start(project, material, &dial_server::Settings::default())
+                .unwrap();
         let (end, ended) = oneshot::channel::<()>();
         let running = std::thread::spawn(move || server.run(async { drop(ended.await) }).unwrap());
         Serving { end, running }
@@ -52,9 +63,13 @@ fn alike(a: &Value, b: &Value) -> bool {
             let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
             (a - b).abs() <= 1e-12 * a.abs().max(1.0)
         }
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
+        }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| alike(a, b)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(name, a)| b.get(name).is_some_and(|b| alike(a, b)))
         }
         _ => a == b,
     }
@@ -75,7 +90,11 @@ const LOOKS: [&str; 8] = [
 /// What is refused, with its code and exit code.
 const REFUSED: [(&str, &str, i32); 12] = [
     ("export rows.dial --out rows.csv", "U1", 2),
-    ("export rows.dial --out rows.dial/project.db --format csv", "U1", 2),
+    (
+        "export rows.dial --out rows.dial/project.db --format csv",
+        "U1",
+        2,
+    ),
     ("export rows.dial --out link.csv", "U1", 2),
     ("predict rows.dial --out rows.csv", "U1", 2),
     ("predict rows.dial --out rows.dial/server.csv", "U1", 2),
@@ -94,7 +113,11 @@ fn a_look_is_the_same_with_and_without_a_server() {
     // The first prediction keeps its estimates for status.
     place.line("predict rows.dial --quiet").ok();
     #[cfg(unix)]
-    std::os::unix::fs::symlink(place.path("rows.dial/graph.dialgraph"), place.path("link.csv")).unwrap();
+    std::os::unix::fs::symlink(
+        place.path("rows.dial/graph.dialgraph"),
+        place.path("link.csv"),
+    )
+    .unwrap();
     let looked = || -> Vec<(String, Value)> {
         let look = |line: &&str| {
             let text = place.line(line).ok();
@@ -106,7 +129,10 @@ fn a_look_is_the_same_with_and_without_a_server() {
     let asked = || {
         let mut json = place.line("ask rows.dial --json").ok().json();
         // Not every server says it.
-        json["questions"][0].as_object_mut().unwrap().remove("score");
+        json["questions"][0]
+            .as_object_mut()
+            .unwrap()
+            .remove("score");
         (place.line("ask rows.dial").ok().out, json)
     };
     let refused = || {
@@ -131,13 +157,27 @@ fn a_look_is_the_same_with_and_without_a_server() {
         assert!(alike(&a.1, &b.1), "{line}: {} {}", a.1, b.1);
     }
     assert_eq!(without.1.0, with.1.0);
-    assert!(alike(&without.1.1, &with.1.1), "{} {}", without.1.1, with.1.1);
+    assert!(
+        alike(&without.1.1, &with.1.1),
+        "{} {}",
+        without.1.1,
+        with.1.1
+    );
     let belief = &with.1.1["questions"][0]["belief"];
-    assert!(belief["probabilities"]["left"].is_number() && belief["class"].is_string(), "{belief}");
+    assert!(
+        belief["probabilities"]["left"].is_number() && belief["class"].is_string(),
+        "{belief}"
+    );
     assert_eq!(without.2, with.2);
     assert_eq!(without.3, with.3);
-    place.line("export rows.dial --out far.csv").fails("U1", 2, &["would overwrite the features"]);
-    assert_eq!(pool, (place.read("rows.csv"), place.read("far.csv")), "the pool is as it was");
+    place
+        .line("export rows.dial --out far.csv")
+        .fails("U1", 2, &["would overwrite the features"]);
+    assert_eq!(
+        pool,
+        (place.read("rows.csv"), place.read("far.csv")),
+        "the pool is as it was"
+    );
 }
 
 #[test]
@@ -169,29 +209,57 @@ fn decisions_are_the_same_with_and_without_a_server() {
     let with = decided(&served);
     serving.end();
     // Classes go before their label where a server has the project, so that groups differ from there on.
-    let differs = |line: &str| line.contains("--add-classes") || line.contains("r3 right") || line.starts_with("log");
-    for (line, (a, b)) in lines.iter().zip(without.iter().zip(&with)).filter(|(line, _)| !differs(line)) {
+    let differs = |line: &str| {
+        line.contains("--add-classes") || line.contains("r3 right") || line.starts_with("log")
+    };
+    for (line, (a, b)) in lines
+        .iter()
+        .zip(without.iter().zip(&with))
+        .filter(|(line, _)| !differs(line))
+    {
         assert_eq!(a, b, "{line}");
     }
-    assert!(with[0].1.starts_with("2 labels are saved (group "), "{}", with[0].1);
+    assert!(
+        with[0].1.starts_with("2 labels are saved (group "),
+        "{}",
+        with[0].1
+    );
     assert_eq!(
         (with[1].1.as_str(), with[2].1.as_str()),
-        ("Taken back: r6 = left, r7 = right.\n", "Brought back: r6 = left, r7 = right.\n")
+        (
+            "Taken back: r6 = left, r7 = right.\n",
+            "Brought back: r6 = left, r7 = right.\n"
+        )
     );
-    assert!(with[3].1.starts_with("2 items skipped (group ") && with[3].1.contains("; dial undo rows.dial --group "));
+    assert!(
+        with[3].1.starts_with("2 items skipped (group ")
+            && with[3].1.contains("; dial undo rows.dial --group ")
+    );
     assert_eq!(with[4].1, "Taken back: skip r20, skip r21.\n");
-    assert_eq!((with[8].0, with[9].1.as_str()), (6, "1 answer settled: what stands stays.\n"));
-    assert!(with[8].2.contains("nobody called item") && with[8].2.contains("--replace"), "{}", with[8].2);
+    assert_eq!(
+        (with[8].0, with[9].1.as_str()),
+        (6, "1 answer settled: what stands stays.\n")
+    );
+    assert!(
+        with[8].2.contains("nobody called item") && with[8].2.contains("--replace"),
+        "{}",
+        with[8].2
+    );
     assert_eq!(with[10].1, "No answer was kept aside: nothing to settle.\n");
     let kinds = |ran: &(i32, String, String)| -> Vec<String> {
         let page: Value = serde_json::from_str(&ran.1).unwrap();
         let rows = page["rows"].as_array().unwrap().iter();
-        rows.map(|row| format!("{} {} {}", row["kind"], row["item"], row["text"])).collect()
+        rows.map(|row| format!("{} {} {}", row["kind"], row["item"], row["text"]))
+            .collect()
     };
     assert_eq!(kinds(&without[11]), kinds(&with[11]));
     assert_eq!(
         kinds(&with[11])[..2],
-        ["\"settled\" null \"decision 22\"", "\"parked\" \"r3\" \"right\""].map(String::from)
+        [
+            "\"settled\" null \"decision 22\"",
+            "\"parked\" \"r3\" \"right\""
+        ]
+        .map(String::from)
     );
 }
 
@@ -203,11 +271,25 @@ fn many_items_are_asked_of_a_server_in_parts() {
     let distinct: std::collections::BTreeSet<&str> = asked.lines().collect();
     assert_eq!((asked.lines().count(), distinct.len()), (120, 120));
     // All that are neither labelled nor skipped.
-    assert_eq!(place.line("ask rows.dial --count 1000").ok().out.lines().count(), 145);
+    assert_eq!(
+        place
+            .line("ask rows.dial --count 1000")
+            .ok()
+            .out
+            .lines()
+            .count(),
+        145
+    );
     // The server answers with a path as it knows it; the backup is found all the same.
     place.line("backup rows.dial --out b.dialbackup").ok();
     serving.end();
-    let restored = place.line("restore b.dialbackup --project again.dial --json").ok().json();
-    assert_eq!(restored["manifest"]["project"], place.line("status rows.dial --json").ok().json()["id"]);
+    let restored = place
+        .line("restore b.dialbackup --project again.dial --json")
+        .ok()
+        .json();
+    assert_eq!(
+        restored["manifest"]["project"],
+        place.line("status rows.dial --json").ok().json()["id"]
+    );
     assert_eq!(restored["aside"], json!(null));
 }

@@ -16,7 +16,9 @@ const VERBS: [(&str, &str); 5] = [
 ];
 
 fn place() -> Place {
-    let rows: String = (0..60).map(|i| format!("{},{}\n", i + 5000 * (i / 30), i / 30)).collect();
+    let rows: String = (0..60)
+        .map(|i| format!("{},{}\n", i + 5000 * (i / 30), i / 30))
+        .collect();
     Place::with("a.csv", format!("a,label\n{rows}-7,\n"))
 }
 
@@ -25,9 +27,23 @@ fn quiet_is_silent_and_no_bars_go_to_a_file() {
     for (verb, line) in VERBS {
         let place = place();
         let loud = place.line(line).ok();
-        assert!(loud.err.contains("note: 1 of 61 labels are unknown"), "{verb}: {}", loud.err);
-        assert!(loud.err.lines().all(|line| line.starts_with("note") || line.starts_with("warn")), "{}", loud.err);
-        assert!(!loud.err.contains(['━', '─', '\r', '\u{1b}', '%']), "{verb}: {}", loud.err);
+        assert!(
+            loud.err.contains("note: 1 of 61 labels are unknown"),
+            "{verb}: {}",
+            loud.err
+        );
+        assert!(
+            loud.err
+                .lines()
+                .all(|line| line.starts_with("note") || line.starts_with("warn")),
+            "{}",
+            loud.err
+        );
+        assert!(
+            !loud.err.contains(['━', '─', '\r', '\u{1b}', '%']),
+            "{verb}: {}",
+            loud.err
+        );
         assert!(!loud.out.contains(['\r', '\u{1b}']), "{verb}: {}", loud.out);
         let quiet = place.line(&format!("{line} --quiet")).ok();
         assert_eq!(quiet.err, "", "{verb}");
@@ -45,9 +61,14 @@ fn json_is_one_document_of_every_verb() {
         }
     }
     // Errors too, before and after the pool is read.
-    for line in ["graph a.csv --k 99", "graph nowhere.csv", "graph a.csv --tree"] {
+    for line in [
+        "graph a.csv --k 99",
+        "graph nowhere.csv",
+        "graph a.csv --tree",
+    ] {
         let ran = place().line(&format!("{line} --json --quiet"));
-        let problem: Value = serde_json::from_str(&ran.err).unwrap_or_else(|error| panic!("{error}: {}", ran.err));
+        let problem: Value =
+            serde_json::from_str(&ran.err).unwrap_or_else(|error| panic!("{error}: {}", ran.err));
         assert_eq!(problem["exit_code"].as_i64(), Some(i64::from(ran.code)));
         assert!(ran.out.is_empty() && ran.code != 0);
     }
@@ -61,13 +82,22 @@ fn help_shows_a_whole_use_on_one_screen() {
     let lines: Vec<&str> = help.out.lines().collect();
     assert!(lines.len() <= 40, "{} lines", lines.len());
     let tour = help.out.split("A whole use:").nth(1).unwrap();
-    assert!(tour.lines().all(|line| line.chars().count() <= 80), "{tour}");
+    assert!(
+        tour.lines().all(|line| line.chars().count() <= 80),
+        "{tour}"
+    );
     for (verb, _) in VERBS {
-        assert!(help.out.contains(&format!("\n  {verb} ")), "{verb} is not listed");
+        assert!(
+            help.out.contains(&format!("\n  {verb} ")),
+            "{verb} is not listed"
+        );
     }
     assert_eq!(place.line("-h").ok().out, help.out);
     assert_eq!(place.line("--json --help").ok().out, help.out);
-    assert_eq!(place.line("--version").ok().out, format!("dial {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        place.line("--version").ok().out,
+        format!("dial {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 #[test]
@@ -75,22 +105,37 @@ fn what_the_help_shows_can_be_typed() {
     let rows: String = (0..30).map(|i| format!("{i},{}\n", i % 2)).collect();
     let place = Place::with("features.csv", format!("a,label\n{rows}"));
     let help = place.line("--help").ok().out;
-    let typed =
-        help.lines().filter_map(|line| line.strip_prefix("  dial ")).filter(|line| line.contains("features.npz"));
+    let typed = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("  dial "))
+        .filter(|line| line.contains("features.npz"));
     let mut count = 0;
     for line in typed {
-        let command = line.split("   ").next().unwrap().replace("features.npz", "features.csv");
+        let command = line
+            .split("   ")
+            .next()
+            .unwrap()
+            .replace("features.npz", "features.csv");
         // A server would run for ever; a project is made in the same way.
         let command = command.replace("label ", "new ");
         place.line(&command).ok();
         count += 1;
     }
     assert_eq!(count, 3, "doctor, simulate and label: {help}");
-    let pools = help.lines().find_map(|line| line.strip_prefix("  builtin:")).unwrap();
+    let pools = help
+        .lines()
+        .find_map(|line| line.strip_prefix("  builtin:"))
+        .unwrap();
     let names = pools.split_once('(').map_or(pools, |(names, _)| names);
-    assert_eq!(names.split_whitespace().count(), dial_data::builtin::names().count());
+    assert_eq!(
+        names.split_whitespace().count(),
+        dial_data::builtin::names().count()
+    );
     for name in names.split_whitespace() {
-        let json = place.line(&format!("graph builtin:{name}:100 --k 5 --json --quiet")).ok().json();
+        let json = place
+            .line(&format!("graph builtin:{name}:100 --k 5 --json --quiet"))
+            .ok()
+            .json();
         assert_eq!(json["items"], 100, "{name}");
     }
 }
@@ -100,16 +145,30 @@ fn every_verb_has_an_example_that_fits_a_line() {
     let place = Place::new();
     for (verb, _) in VERBS {
         let help = place.line(&format!("{verb} --help")).ok().out;
-        let (_, example) = help.split_once("\nExample").unwrap_or_else(|| panic!("{verb} has no example"));
-        let command = example.lines().find(|line| line.starts_with("  dial ")).unwrap();
+        let (_, example) = help
+            .split_once("\nExample")
+            .unwrap_or_else(|| panic!("{verb} has no example"));
+        let command = example
+            .lines()
+            .find(|line| line.starts_with("  dial "))
+            .unwrap();
         assert!(command.starts_with(&format!("  dial {verb} ")), "{command}");
         assert!(
-            example.lines().filter(|line| line.starts_with("  ")).all(|line| line.chars().count() <= 80),
+            example
+                .lines()
+                .filter(|line| line.starts_with("  "))
+                .all(|line| line.chars().count() <= 80),
             "{example}"
         );
         // What the example names, the options list.
-        for option in example.split_whitespace().filter(|word| word.starts_with("--")) {
-            assert!(help.matches(option).count() >= 2, "{verb}: {option} is not explained");
+        for option in example
+            .split_whitespace()
+            .filter(|word| word.starts_with("--"))
+        {
+            assert!(
+                help.matches(option).count() >= 2,
+                "{verb}: {option} is not explained"
+            );
         }
     }
 }
@@ -121,7 +180,10 @@ fn every_flag_of_the_contract_is_known() {
                  --lambda --model --queries --batch --initial --mod --ignore-label --trials --seed --precision \
                  --threads --out --quiet --json";
     for flag in flags.split_whitespace() {
-        assert!(help.contains(&format!("{flag} ")) || help.contains(&format!("{flag}\n")), "{flag} is not explained");
+        assert!(
+            help.contains(&format!("{flag} ")) || help.contains(&format!("{flag}\n")),
+            "{flag} is not explained"
+        );
     }
 }
 
@@ -146,7 +208,14 @@ fn readers_that_leave_are_no_failure() {
             assert_eq!(broken(&place, line, stdout), 0, "{verb}, stdout {stdout}");
         }
     }
-    assert_eq!(broken(&place, "simulate a.csv --k 3 --queries 50 --trials 20 --out -", true), 0);
+    assert_eq!(
+        broken(
+            &place,
+            "simulate a.csv --k 3 --queries 50 --trials 20 --out -",
+            true
+        ),
+        0
+    );
     assert_eq!(broken(&place, "--help", true), 0);
     // A fault keeps its exit code even if nobody reads about it.
     assert_eq!(broken(&place, "graph nowhere.csv", false), 3);
@@ -161,9 +230,16 @@ fn the_head_of_a_long_file_is_enough() {
                   echo $? >code";
     let place = Place::new();
     let piped = format!("({script}) | head -n 1");
-    let output =
-        Command::new("sh").args(["-c", &piped]).env("DIAL", DIAL).current_dir(place.path("")).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), crate::run::COLUMNS);
+    let output = Command::new("sh")
+        .args(["-c", &piped])
+        .env("DIAL", DIAL)
+        .current_dir(place.path(""))
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap().trim_end(),
+        crate::run::COLUMNS
+    );
     let code = String::from_utf8(place.read("code")).unwrap();
     assert_eq!((code.trim(), place.read("err").len()), ("0", 0));
 }

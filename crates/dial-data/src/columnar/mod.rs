@@ -56,7 +56,12 @@ enum Chosen<'a> {
 }
 
 /// Reads a pool; `place` is its file.
-pub(crate) fn read(bytes: Vec<u8>, container: Container, place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+pub(crate) fn read(
+    bytes: Vec<u8>,
+    container: Container,
+    place: &str,
+    options: &ReadOptions,
+) -> Result<Draft, Fault> {
     let (sheet, roles) = sheet(bytes, container, options)?;
     roles::draft(sheet, roles, place, options)
 }
@@ -91,7 +96,8 @@ fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Faul
     pages::check_contents(&bytes)?;
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new_with_options(bytes.clone(), options_of_reader);
     let builder = builder.map_err(damaged)?;
     if builder.metadata().file_metadata().num_rows() == 0 {
         return Err(Fault::Shape("no rows".into()));
@@ -99,10 +105,19 @@ fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Faul
     pages::check(builder.metadata(), &bytes)?;
     let schema = builder.schema().clone();
     let mut filling = Sheets::new(&schema, bytes.len(), chosen)?;
-    let rows: u64 = builder.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64).sum();
+    let rows: u64 = builder
+        .metadata()
+        .row_groups()
+        .iter()
+        .map(|group| group.num_rows().max(0) as u64)
+        .sum();
     filling.affordable(rows)?;
     let mask = ProjectionMask::roots(builder.parquet_schema(), filling.wanted());
-    let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(damaged)?;
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(BATCH)
+        .build()
+        .map_err(damaged)?;
     for batch in reader {
         filling.add(&batch.map_err(damaged)?)?;
     }
@@ -158,7 +173,11 @@ struct Sheets {
 impl Sheets {
     fn new(schema: &Arc<Schema>, size: usize, chosen: Chosen<'_>) -> Result<Sheets, Fault> {
         let size = size as u64;
-        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let names: Vec<String> = schema
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect();
         if names.is_empty() {
             return Err(Fault::Shape("no columns".into()));
         }
@@ -176,18 +195,37 @@ impl Sheets {
             true => Filling::Other("nothing that is wanted".into()),
             false => Filling::new(kind, words.is_some() || roles.as_written(at)),
         };
-        let columns = schema.fields().iter().map(|field| field.data_type()).enumerate().map(filling).collect();
-        Ok(Sheets { names, columns, roles, rows: 0, size, room: HARMLESS + GROWTH * size, skip_bad, guess })
+        let columns = schema
+            .fields()
+            .iter()
+            .map(|field| field.data_type())
+            .enumerate()
+            .map(filling)
+            .collect();
+        Ok(Sheets {
+            names,
+            columns,
+            roles,
+            rows: 0,
+            size,
+            room: HARMLESS + GROWTH * size,
+            skip_bad,
+            guess,
+        })
     }
 
     /// The columns that are decoded.
     fn wanted(&self) -> Vec<usize> {
-        (0..self.columns.len()).filter(|&at| !matches!(self.columns[at], Filling::Other(_))).collect()
+        (0..self.columns.len())
+            .filter(|&at| !matches!(self.columns[at], Filling::Other(_)))
+            .collect()
     }
 
     /// Refuses more cells than a file of this size can mean.
     fn affordable(&self, rows: u64) -> Result<(), Fault> {
-        let cells = rows.saturating_mul(self.columns.len() as u64).saturating_mul(CELL);
+        let cells = rows
+            .saturating_mul(self.columns.len() as u64)
+            .saturating_mul(CELL);
         if cells > HARMLESS && cells / GROWTH > self.size {
             let (size, cells) = (size_in_words(self.size), size_in_words(cells));
             return Err(Fault::Bomb(format!(
@@ -202,11 +240,13 @@ impl Sheets {
         self.affordable((self.rows as u64).saturating_add(batch.num_rows() as u64))?;
         for (&at, array) in self.wanted().iter().zip(batch.columns()) {
             let name = &self.names[at];
-            self.columns[at].add(array, &mut self.room).map_err(|fault| match fault {
-                Fault::Bomb(why) => Fault::Bomb(format!("column {name}: {why}")),
-                Fault::Kind(what) => Fault::Kind(format!("in the column {name} {what}")),
-                other => other,
-            })?;
+            self.columns[at]
+                .add(array, &mut self.room)
+                .map_err(|fault| match fault {
+                    Fault::Bomb(why) => Fault::Bomb(format!("column {name}: {why}")),
+                    Fault::Kind(what) => Fault::Kind(format!("in the column {name} {what}")),
+                    other => other,
+                })?;
         }
         self.rows += batch.num_rows();
         Ok(())
@@ -216,7 +256,8 @@ impl Sheets {
     fn settle_lists(&mut self) -> Vec<String> {
         let text = |at: usize| match &self.columns[at] {
             Filling::Words(cells) if !self.roles.as_written(at) => {
-                shown_by::names_texts(&self.names[at]) || looks::looks_like_text_cells(cells, self.rows, 20)
+                shown_by::names_texts(&self.names[at])
+                    || looks::looks_like_text_cells(cells, self.rows, 20)
             }
             _ => false,
         };
@@ -226,7 +267,9 @@ impl Sheets {
         }
         let mut notes = Vec::new();
         for (column, name) in self.columns.iter_mut().zip(&self.names) {
-            let Some(width) = column.width() else { continue };
+            let Some(width) = column.width() else {
+                continue;
+            };
             let (odd, all) = column.uneven(width);
             if shown_by::doubtful(&self.roles, width, odd, all) {
                 *column = std::mem::replace(column, Filling::Other(String::new())).in_words();
@@ -240,11 +283,14 @@ impl Sheets {
         let mut notes = self.settle_lists();
         let widths: Vec<Option<usize>> = self.columns.iter().map(Filling::width).collect();
         let columns = self.columns.iter().zip(&widths).zip(&self.names);
-        let lists: Vec<(&Filling, usize, &String)> =
-            columns.filter_map(|((column, width), name)| Some((column, (*width)?, name))).collect();
+        let lists: Vec<(&Filling, usize, &String)> = columns
+            .filter_map(|((column, width), name)| Some((column, (*width)?, name)))
+            .collect();
         let fault = |row: usize| {
             let said = |(column, width, name): &(&Filling, usize, &String)| {
-                column.fault(row, *width).map(|why| format!("row {row}: {name} {why}"))
+                column
+                    .fault(row, *width)
+                    .map(|why| format!("row {row}: {name} {why}"))
             };
             lists.iter().find_map(said)
         };
@@ -257,11 +303,25 @@ impl Sheets {
         }
         let bad = bad.refused(self.skip_bad)?;
         let keep = (bad.total > 0).then_some(kept.as_slice());
-        let columns =
-            self.columns.into_iter().zip(widths).map(|(column, width)| column.finished(width, keep)).collect();
+        let columns = self
+            .columns
+            .into_iter()
+            .zip(widths)
+            .map(|(column, width)| column.finished(width, keep))
+            .collect();
         let rows = self.rows - bad.total;
         notes.extend(bad.note());
         let kept = (bad.total > 0).then_some((kept, self.rows));
-        Ok((Sheet { names: self.names, columns, rows, lines: None, kept, notes }, self.roles))
+        Ok((
+            Sheet {
+                names: self.names,
+                columns,
+                rows,
+                lines: None,
+                kept,
+                notes,
+            },
+            self.roles,
+        ))
     }
 }

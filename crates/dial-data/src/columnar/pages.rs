@@ -21,24 +21,45 @@ const STRUCT: u8 = 12;
 pub(super) fn check_contents(file: &[u8]) -> Result<(), Fault> {
     let contents = || {
         let (rest, length) = file.strip_suffix(b"PAR1")?.split_last_chunk::<4>()?;
-        rest.get(rest.len().checked_sub(usize::try_from(u32::from_le_bytes(*length)).ok()?)?..)
+        rest.get(
+            rest.len()
+                .checked_sub(usize::try_from(u32::from_le_bytes(*length)).ok()?)?..,
+        )
     };
-    let Some(bytes) = contents() else { return Ok(()) };
+    let Some(bytes) = contents() else {
+        return Ok(());
+    };
     let broken = || Fault::damaged("the table of contents is broken");
     Compact { bytes, at: 0 }.pass(STRUCT, 0).ok_or_else(broken)
 }
 
 /// Checks every page of a file.
 pub(super) fn check(metadata: &ParquetMetaData, bytes: &[u8]) -> Result<(), Fault> {
-    for column in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+    for column in metadata
+        .row_groups()
+        .iter()
+        .flat_map(|group| group.columns())
+    {
         if column.compression() == Compression::LZO {
             let next = "Write it anew: in pandas, to_parquet(path, compression=\"snappy\").";
-            return Err(Fault::format("packed with LZO, which this tool does not unpack", next));
+            return Err(Fault::format(
+                "packed with LZO, which this tool does not unpack",
+                next,
+            ));
         }
-        let first =
-            column.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX).min(column.data_page_offset());
-        let place = usize::try_from(first).ok().zip(usize::try_from(column.compressed_size()).ok());
-        let place = place.filter(|&(start, length)| start.checked_add(length).is_some_and(|end| end <= bytes.len()));
+        let first = column
+            .dictionary_page_offset()
+            .filter(|&at| at > 0)
+            .unwrap_or(i64::MAX)
+            .min(column.data_page_offset());
+        let place = usize::try_from(first)
+            .ok()
+            .zip(usize::try_from(column.compressed_size()).ok());
+        let place = place.filter(|&(start, length)| {
+            start
+                .checked_add(length)
+                .is_some_and(|end| end <= bytes.len())
+        });
         let (start, length) = place.ok_or_else(|| beyond(bytes))?;
         pages(bytes.get(start..).unwrap_or_default(), length, bytes)?;
     }
@@ -46,20 +67,30 @@ pub(super) fn check(metadata: &ParquetMetaData, bytes: &[u8]) -> Result<(), Faul
 }
 
 fn beyond(bytes: &[u8]) -> Fault {
-    Fault::Size(format!("a column reaches beyond the {} of the file", size_in_words(bytes.len() as u64)))
+    Fault::Size(format!(
+        "a column reaches beyond the {} of the file",
+        size_in_words(bytes.len() as u64)
+    ))
 }
 
 /// The pages that begin within the first `length` bytes.
 fn pages(column: &[u8], length: usize, file: &[u8]) -> Result<(), Fault> {
     let mut at = 0;
     while at < length {
-        let mut header = Compact { bytes: column.get(at..).unwrap_or_default(), at: 0 };
-        let sizes =
-            header.sizes().ok_or_else(|| Fault::damaged(format!("a page header is broken (byte {at} of a column)")))?;
+        let mut header = Compact {
+            bytes: column.get(at..).unwrap_or_default(),
+            at: 0,
+        };
+        let sizes = header.sizes().ok_or_else(|| {
+            Fault::damaged(format!("a page header is broken (byte {at} of a column)"))
+        })?;
         let (Ok(unpacked), Ok(packed)) = (u64::try_from(sizes.0), usize::try_from(sizes.1)) else {
             return Err(Fault::Size("a page of negative size".into()));
         };
-        at = at.checked_add(header.at).and_then(|at| at.checked_add(packed)).ok_or_else(|| beyond(file))?;
+        at = at
+            .checked_add(header.at)
+            .and_then(|at| at.checked_add(packed))
+            .ok_or_else(|| beyond(file))?;
         if at > column.len() {
             return Err(beyond(file));
         }
@@ -108,7 +139,8 @@ impl Compact<'_> {
     }
 
     fn zigzag(&mut self) -> Option<i64> {
-        self.varint().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
+        self.varint()
+            .map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     /// Number and kind of the next field; nothing after the last.
@@ -122,7 +154,10 @@ impl Compact<'_> {
     }
 
     fn skip(&mut self, length: u64) -> Option<()> {
-        self.at = self.at.checked_add(usize::try_from(length).ok()?).filter(|&at| at <= self.bytes.len())?;
+        self.at = self
+            .at
+            .checked_add(usize::try_from(length).ok()?)
+            .filter(|&at| at <= self.bytes.len())?;
         Some(())
     }
 
@@ -149,10 +184,15 @@ impl Compact<'_> {
 
     fn pass_list(&mut self, depth: usize) -> Option<()> {
         let byte = self.byte()?;
-        let count = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
+        let count = if byte >> 4 == 15 {
+            self.varint()?
+        } else {
+            u64::from(byte >> 4)
+        };
         match byte & 15 {
             1 | 2 if count > 0 => None,
-            kind => (0..count.min(self.bytes.len() as u64 + 1)).try_for_each(|_| self.pass(kind, depth + 1)),
+            kind => (0..count.min(self.bytes.len() as u64 + 1))
+                .try_for_each(|_| self.pass(kind, depth + 1)),
         }
     }
 }
@@ -169,7 +209,10 @@ mod tests {
     #[test]
     fn headers_by_hand() {
         // 1: i32 0; 2: i32 300 (zigzag 600 = D8 04); 3: i32 7 (0E); 5: struct { 1: i32 2; 2: binary "ab" }; stop.
-        let header = [0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x0e, 0x2c, 0x15, 0x04, 0x18, 2, b'a', b'b', 0, 0, 99];
+        let header = [
+            0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x0e, 0x2c, 0x15, 0x04, 0x18, 2, b'a', b'b', 0, 0,
+            99,
+        ];
         assert_eq!(sizes(&header), Some(((300, 7), 16)));
         for end in 0..16 {
             assert_eq!(sizes(&header[..end]), None, "cut at {end}");
@@ -192,11 +235,20 @@ mod tests {
         // Field 1: i32 1; stop.
         assert_eq!(check_contents(&file(&[0x15, 2, 0])), Ok(()));
         // Field 1: a map of 2³¹ - 1 truths to truths, or a list of as many.
-        for contents in [&[0x1b, 0xff, 0xff, 0xff, 0xff, 7, 0x21, 0][..], &[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0]] {
+        for contents in [
+            &[0x1b, 0xff, 0xff, 0xff, 0xff, 7, 0x21, 0][..],
+            &[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0],
+        ] {
             let text = check_contents(&file(contents)).unwrap_err().to_string();
-            assert!(text.starts_with("the table of contents is broken"), "{text}");
+            assert!(
+                text.starts_with("the table of contents is broken"),
+                "{text}"
+            );
         }
-        assert_eq!((check_contents(b"PAR1"), check_contents(b"\xff\0\0\0PAR1")), (Ok(()), Ok(())));
+        assert_eq!(
+            (check_contents(b"PAR1"), check_contents(b"\xff\0\0\0PAR1")),
+            (Ok(()), Ok(()))
+        );
     }
 
     #[test]
@@ -207,7 +259,9 @@ mod tests {
         assert!(matches!(pages(&page(4, 6), 9, &[]), Err(Fault::Size(_))));
         assert!(matches!(pages(&page(3, 4), 9, &[]), Err(Fault::Size(_))));
         assert!(matches!(pages(&[7, 7], 2, &[]), Err(Fault::Format { .. })));
-        let mut bomb = vec![0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 4, 0, 1, 2];
+        let mut bomb = vec![
+            0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 4, 0, 1, 2,
+        ];
         assert!(matches!(pages(&bomb, bomb.len(), &[]), Err(Fault::Size(_))));
         bomb.truncate(3);
         assert!(pages(&bomb, 3, &[]).is_err());

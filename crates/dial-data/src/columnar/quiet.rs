@@ -39,10 +39,16 @@ mod tests {
     fn only_what_is_caught_is_silent() {
         static HEARD: AtomicUsize = AtomicUsize::new(0);
         panic::set_hook(Box::new(|what| {
-            let ours = what.payload().downcast_ref::<&str>().is_some_and(|text| text.starts_with("quiet test"));
+            let ours = what
+                .payload()
+                .downcast_ref::<&str>()
+                .is_some_and(|text| text.starts_with("quiet test"));
             HEARD.fetch_add(usize::from(ours), Ordering::SeqCst);
         }));
-        assert_eq!((caught(|| 7), caught(|| -> u8 { panic!("quiet test") })), (Some(7), None));
+        assert_eq!(
+            (caught(|| 7), caught(|| -> u8 { panic!("quiet test") })),
+            (Some(7), None)
+        );
         assert_eq!(HEARD.load(Ordering::SeqCst), 0);
         assert!(panic::catch_unwind(|| panic!("quiet test, aloud")).is_err());
         assert_eq!(HEARD.load(Ordering::SeqCst), 1);

@@ -51,15 +51,29 @@ impl Planted {
     pub fn write(&self, features: &Path, labels: &Path, control: &Control) -> Result<()> {
         self.check()?;
         let shapes = Shapes::draw(self);
-        write_watched(features, ("planting clusters", self.items), control, |out| {
-            out.put(&header_bytes("<f4", &[self.items, self.dim]), 0)?;
-            self.blocks(out, |block| shapes.rows(self, block).iter().flat_map(|v| v.to_le_bytes()).collect())
-        })?;
+        write_watched(
+            features,
+            ("planting clusters", self.items),
+            control,
+            |out| {
+                out.put(&header_bytes("<f4", &[self.items, self.dim]), 0)?;
+                self.blocks(out, |block| {
+                    shapes
+                        .rows(self, block)
+                        .iter()
+                        .flat_map(|v| v.to_le_bytes())
+                        .collect()
+                })
+            },
+        )?;
         write_watched(labels, ("writing labels", self.items), control, |out| {
             out.put(&header_bytes("<i4", &[self.items]), 0)?;
             self.blocks(out, |block| {
                 let (clusters, _) = self.draw_clusters(block);
-                clusters.iter().flat_map(|&c| (c as i32).to_le_bytes()).collect()
+                clusters
+                    .iter()
+                    .flat_map(|&c| (c as i32).to_le_bytes())
+                    .collect()
             })
         })
     }
@@ -70,17 +84,25 @@ impl Planted {
             Planted { items: 0, .. } | Planted { dim: 0, .. } | Planted { clusters: 0, .. } => {
                 wrong("--items, --dim and --clusters must be at least 1.")
             }
-            Planted { clusters: 65_536.., .. } => wrong("--clusters must be at most 65535."),
+            Planted {
+                clusters: 65_536.., ..
+            } => wrong("--clusters must be at most 65535."),
             Planted { items, .. } if u32::try_from(*items).is_err() => {
                 Err(Fault::Core(dial::Error::TooManyItems(*items)).at(""))
             }
-            Planted { dim: 1_000_001.., .. } => wrong("--dim must be at most 1000000."),
+            Planted {
+                dim: 1_000_001.., ..
+            } => wrong("--dim must be at most 1000000."),
             _ => Ok(()),
         }
     }
 
     /// Writes every block in order; some are made at once.
-    fn blocks(&self, out: &mut Watched<'_>, make: impl Fn(usize) -> Vec<u8> + Sync) -> std::io::Result<()> {
+    fn blocks(
+        &self,
+        out: &mut Watched<'_>,
+        make: impl Fn(usize) -> Vec<u8> + Sync,
+    ) -> std::io::Result<()> {
         let blocks: Vec<usize> = (0..self.items.div_ceil(BLOCK)).collect();
         for some in blocks.chunks(AT_ONCE) {
             let made: Vec<Vec<u8>> = some.par_iter().map(|&block| make(block)).collect();
@@ -98,7 +120,9 @@ impl Planted {
     /// The clusters of a block, and the stream that goes on to draw its items.
     fn draw_clusters(&self, block: usize) -> (Vec<usize>, Random) {
         let mut random = Random::new(self.seed, Purpose::Generator, 1 + block as u64);
-        let clusters = (0..self.length(block)).map(|_| random.below(self.clusters)).collect();
+        let clusters = (0..self.length(block))
+            .map(|_| random.below(self.clusters))
+            .collect();
         (clusters, random)
     }
 }
@@ -114,7 +138,8 @@ struct Shapes {
 impl Shapes {
     fn draw(plan: &Planted) -> Shapes {
         let mut random = Random::new(plan.seed, Purpose::Generator, 0);
-        let mut normals = |count: usize, scale: f64| (0..count).map(|_| scale * random.normal()).collect();
+        let mut normals =
+            |count: usize, scale: f64| (0..count).map(|_| scale * random.normal()).collect();
         let inner = INNER.min(plan.dim);
         let dim = plan.dim as f64;
         Shapes {
@@ -132,12 +157,16 @@ impl Shapes {
         let mut row = vec![0.0; dim];
         for cluster in clusters {
             row.copy_from_slice(&self.centres[cluster * dim..(cluster + 1) * dim]);
-            let directions = &self.directions[cluster * self.inner * dim..(cluster + 1) * self.inner * dim];
+            let directions =
+                &self.directions[cluster * self.inner * dim..(cluster + 1) * self.inner * dim];
             for direction in directions.chunks_exact(dim) {
                 let z = random.normal();
                 row.iter_mut().zip(direction).for_each(|(x, b)| *x += z * b);
             }
-            values.extend(row.iter().map(|x| (x + reach * (2.0 * random.uniform() - 1.0)) as f32));
+            values.extend(
+                row.iter()
+                    .map(|x| (x + reach * (2.0 * random.uniform() - 1.0)) as f32),
+            );
         }
         values
     }
@@ -152,18 +181,36 @@ mod tests {
     fn plant(plan: Planted, threads: usize) -> (Vec<u8>, Pool) {
         let folder = tempfile::tempdir().unwrap();
         let (features, labels) = (folder.path().join("a.npy"), folder.path().join("b.npy"));
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| plan.write(&features, &labels, &Control::new())).unwrap();
-        let options = ReadOptions { labels_file: Some(labels), ..ReadOptions::default() };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| plan.write(&features, &labels, &Control::new()))
+            .unwrap();
+        let options = ReadOptions {
+            labels_file: Some(labels),
+            ..ReadOptions::default()
+        };
         (
             std::fs::read(&features).unwrap(),
-            open(&features.display().to_string(), &options, 0, &dial::Control::new()).unwrap(),
+            open(
+                &features.display().to_string(),
+                &options,
+                0,
+                &dial::Control::new(),
+            )
+            .unwrap(),
         )
     }
 
     #[test]
     fn the_same_bytes_for_any_number_of_threads_and_other_ones_for_another_seed() {
-        let plan = Planted { items: 3 * BLOCK + 5, dim: 3, clusters: 7, seed: 4 };
+        let plan = Planted {
+            items: 3 * BLOCK + 5,
+            dim: 3,
+            clusters: 7,
+            seed: 4,
+        };
         let (one, pool) = plant(plan, 1);
         assert_eq!((pool.matrix.n, pool.matrix.dim), (plan.items, 3));
         assert_eq!(pool.truth.unwrap().classes.len(), 7);
@@ -174,12 +221,19 @@ mod tests {
     #[test]
     fn labels_are_the_clusters_their_items_were_drawn_from() {
         // With one cluster in two dimensions far from another, the nearer centre is the own one nearly always.
-        let plan = Planted { items: 2000, dim: 64, clusters: 2, seed: 1 };
+        let plan = Planted {
+            items: 2000,
+            dim: 64,
+            clusters: 2,
+            seed: 1,
+        };
         let (_, pool) = plant(plan, 2);
         let shapes = Shapes::draw(&plan);
         let labels = pool.truth.unwrap().labels;
         let away = |row: usize, cluster: usize| -> f64 {
-            (0..64).map(|c| (pool.matrix.get(row, c) - shapes.centres[cluster * 64 + c]).powi(2)).sum()
+            (0..64)
+                .map(|c| (pool.matrix.get(row, c) - shapes.centres[cluster * 64 + c]).powi(2))
+                .sum()
         };
         let right = (0..2000).filter(|&row| {
             let own = usize::from(labels[row].unwrap());
@@ -190,15 +244,32 @@ mod tests {
 
     #[test]
     fn impossible_sizes_are_refused() {
-        let plan = Planted { items: 10, dim: 2, clusters: 2, seed: 0 };
+        let plan = Planted {
+            items: 10,
+            dim: 2,
+            clusters: 2,
+            seed: 0,
+        };
         let folder = tempfile::tempdir().unwrap();
         let code = |plan: Planted| {
             let (a, b) = (folder.path().join("a"), folder.path().join("b"));
             plan.write(&a, &b, &Control::new()).unwrap_err().code()
         };
         assert_eq!(code(Planted { items: 0, ..plan }), "U1");
-        assert_eq!(code(Planted { clusters: 70_000, ..plan }), "U1");
-        assert_eq!(code(Planted { items: 5_000_000_000, ..plan }), "N18");
+        assert_eq!(
+            code(Planted {
+                clusters: 70_000,
+                ..plan
+            }),
+            "U1"
+        );
+        assert_eq!(
+            code(Planted {
+                items: 5_000_000_000,
+                ..plan
+            }),
+            "N18"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -43,7 +43,12 @@ pub fn digits(n: usize, seed: u64) -> Pool {
         labels.push(Some(digit as u16));
     }
     let mut pool = pool("digits", Buffer::F32(values), SIDE * SIDE, labels);
-    pool.show = Show::Picture(Picture { height: SIDE, width: SIDE, lowest: 0.0, highest: 255.0 });
+    pool.show = Show::Picture(Picture {
+        height: SIDE,
+        width: SIDE,
+        lowest: 0.0,
+        highest: 255.0,
+    });
     pool
 }
 
@@ -53,14 +58,29 @@ fn draw(digit: usize, random: &mut Random) -> Vec<f32> {
     let hand = hand(random);
     let mut distances = vec![f64::INFINITY; SIDE * SIDE];
     for stroke in jittered(strokes, random) {
-        let path: Vec<Point> = strokes::curve(&stroke).into_iter().map(|point| hand.place(point)).collect();
+        let path: Vec<Point> = strokes::curve(&stroke)
+            .into_iter()
+            .map(|point| hand.place(point))
+            .collect();
         for piece in path.windows(2) {
-            measure(&mut distances, piece[0], piece[1], hand.half_width + hand.softness);
+            measure(
+                &mut distances,
+                piece[0],
+                piece[1],
+                hand.half_width + hand.softness,
+            );
         }
     }
     let ink = |distance: f64| (0.5 + (hand.half_width - distance) / hand.softness).clamp(0.0, 1.0);
-    let grey = |distance: f64, noise: f64| (255.0 * ink(distance) + NOISE * noise).clamp(0.0, 255.0).round();
-    distances.into_iter().map(|distance| grey(distance, random.normal()) as f32).collect()
+    let grey = |distance: f64, noise: f64| {
+        (255.0 * ink(distance) + NOISE * noise)
+            .clamp(0.0, 255.0)
+            .round()
+    };
+    distances
+        .into_iter()
+        .map(|distance| grey(distance, random.normal()) as f32)
+        .collect()
 }
 
 fn hand(random: &mut Random) -> Hand {
@@ -72,7 +92,10 @@ fn hand(random: &mut Random) -> Hand {
         slant: 0.12 + 0.16 * random.normal().clamp(-2.0, 2.0),
         turn: [libm::cos(angle), libm::sin(angle)],
         bend: [0.2 * random.normal(), 0.2 * random.normal()],
-        centre: [14.0 + 0.8 * random.normal().clamp(-2.0, 2.0), 14.0 + 0.8 * random.normal().clamp(-2.0, 2.0)],
+        centre: [
+            14.0 + 0.8 * random.normal().clamp(-2.0, 2.0),
+            14.0 + 0.8 * random.normal().clamp(-2.0, 2.0),
+        ],
         half_width: 0.8 + 0.9 * random.uniform(),
         softness: 0.9 + 0.8 * random.uniform(),
     }
@@ -82,10 +105,19 @@ impl Hand {
     /// From the unit box to the picture.
     fn place(&self, [x, y]: Point) -> Point {
         let (x, y) = (x - 0.5, y - 0.5);
-        let (x, y) = (x + self.bend[0] * (y * y - 0.08), y + self.bend[1] * (y * y - 0.25));
-        let (x, y) = (self.size[0] * x - self.slant * self.size[1] * y, self.size[1] * y);
+        let (x, y) = (
+            x + self.bend[0] * (y * y - 0.08),
+            y + self.bend[1] * (y * y - 0.25),
+        );
+        let (x, y) = (
+            self.size[0] * x - self.slant * self.size[1] * y,
+            self.size[1] * y,
+        );
         let [cos, sin] = self.turn;
-        [self.centre[0] + cos * x - sin * y, self.centre[1] + sin * x + cos * y]
+        [
+            self.centre[0] + cos * x - sin * y,
+            self.centre[1] + sin * x + cos * y,
+        ]
     }
 }
 
@@ -100,7 +132,10 @@ fn jittered(strokes: &[Stroke], random: &mut Random) -> Vec<Vec<Point>> {
             to
         }
     };
-    strokes.iter().map(|stroke| stroke.iter().map(&mut shake).collect()).collect()
+    strokes
+        .iter()
+        .map(|stroke| stroke.iter().map(&mut shake).collect())
+        .collect()
 }
 
 /// Lowers the distance of each pixel within `reach` of the straight piece from a to b.
@@ -123,7 +158,11 @@ fn measure(distances: &mut [f64], a: Point, b: Point, reach: f64) {
 fn to_piece(p: Point, a: Point, b: Point) -> f64 {
     let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
     let length = dx * dx + dy * dy;
-    let along = if length > 0.0 { ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / length } else { 0.0 };
+    let along = if length > 0.0 {
+        ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / length
+    } else {
+        0.0
+    };
     let t = along.clamp(0.0, 1.0);
     let (x, y) = (a[0] + t * dx - p[0], a[1] + t * dy - p[1]);
     (x * x + y * y).sqrt()
@@ -143,14 +182,22 @@ mod tests {
     #[test]
     fn pictures_are_whole_grey_values_with_ink_and_paper() {
         let pool = digits(50, 3);
-        let Buffer::F32(values) = &pool.matrix.values else { panic!("digits are f32") };
-        assert!(values.iter().all(|&v| (0.0..=255.0).contains(&v) && v == v.trunc()));
+        let Buffer::F32(values) = &pool.matrix.values else {
+            panic!("digits are f32")
+        };
+        assert!(
+            values
+                .iter()
+                .all(|&v| (0.0..=255.0).contains(&v) && v == v.trunc())
+        );
         for picture in values.chunks(SIDE * SIDE) {
             let ink = picture.iter().filter(|&&v| v > 128.0).count();
             assert!((20..300).contains(&ink), "{ink}");
         }
         let truth = pool.truth.unwrap();
-        assert!((0..10).all(|class| truth.labels.iter().filter(|l| **l == Some(class)).count() == 5));
+        assert!(
+            (0..10).all(|class| truth.labels.iter().filter(|l| **l == Some(class)).count() == 5)
+        );
     }
 
     /// Share of items whose nearest other item has the same label.
@@ -159,11 +206,15 @@ mod tests {
         let labels = &pool.truth.as_ref().unwrap().labels;
         let n = pool.matrix.n;
         let nearest = |i: usize| {
-            (0..n)
-                .filter(|&j| j != i)
-                .min_by(|&a, &b| view.squared_distance(i, a).total_cmp(&view.squared_distance(i, b)))
+            (0..n).filter(|&j| j != i).min_by(|&a, &b| {
+                view.squared_distance(i, a)
+                    .total_cmp(&view.squared_distance(i, b))
+            })
         };
-        (0..n).filter(|&i| nearest(i).is_some_and(|j| labels[i] == labels[j])).count() as f64 / n as f64
+        (0..n)
+            .filter(|&i| nearest(i).is_some_and(|j| labels[i] == labels[j]))
+            .count() as f64
+            / n as f64
     }
 
     #[test]

@@ -46,7 +46,10 @@ pub fn moons(n: usize, noise: f64, seed: u64) -> Pool {
 pub fn circles(n: usize, noise: f64, seed: u64) -> Pool {
     plane("circles", n, noise, seed, |class, t| {
         let radius = if class == 0 { 1.0 } else { 0.5 };
-        [radius * libm::cos(2.0 * PI * t), radius * libm::sin(2.0 * PI * t)]
+        [
+            radius * libm::cos(2.0 * PI * t),
+            radius * libm::sin(2.0 * PI * t),
+        ]
     })
 }
 
@@ -54,7 +57,12 @@ pub fn circles(n: usize, noise: f64, seed: u64) -> Pool {
 pub fn blobs(n: usize, seed: u64) -> Pool {
     let cluster = |j: u16| {
         let angle = PI * f64::from(j) / 4.0;
-        Cluster { centre: vec![libm::cos(angle), libm::sin(angle)], deviation: 0.17, weight: 1.0, class: j % 2 }
+        Cluster {
+            centre: vec![libm::cos(angle), libm::sin(angle)],
+            deviation: 0.17,
+            weight: 1.0,
+            class: j % 2,
+        }
     };
     mixture("blobs", &(0..8).map(cluster).collect::<Vec<_>>(), n, seed)
 }
@@ -64,7 +72,12 @@ pub fn blobs(n: usize, seed: u64) -> Pool {
 /// The mixture of every one-dimensional experiment: the paper describes its own (`example:2types-unc`) but gives no
 /// numbers.
 pub fn clusters_1d() -> [Cluster; 4] {
-    let cluster = |(centre, weight, class)| Cluster { centre: vec![centre], deviation: 0.3, weight, class };
+    let cluster = |(centre, weight, class)| Cluster {
+        centre: vec![centre],
+        deviation: 0.3,
+        weight,
+        class,
+    };
     [(-3.0, 0.4, 0), (-1.0, 0.1, 1), (1.0, 0.1, 0), (3.0, 0.4, 1)].map(cluster)
 }
 
@@ -88,7 +101,8 @@ pub fn joint_density(clusters: &[Cluster], x: &[f64], class: u16) -> f64 {
         x.iter().zip(&cluster.centre).map(normal).product::<f64>()
     };
     let own = clusters.iter().filter(|cluster| cluster.class == class);
-    own.map(|cluster| cluster.weight / total * density(cluster)).sum()
+    own.map(|cluster| cluster.weight / total * density(cluster))
+        .sum()
 }
 
 /// A mixture of Gaussian clusters.
@@ -96,15 +110,26 @@ pub fn joint_density(clusters: &[Cluster], x: &[f64], class: u16) -> f64 {
 /// # Panics
 /// If there are no clusters, or their centres differ in length.
 pub fn mixture(name: &str, clusters: &[Cluster], n: usize, seed: u64) -> Pool {
-    let dim = clusters.first().map(|cluster| cluster.centre.len()).expect("a mixture needs a cluster");
-    assert!(clusters.iter().all(|cluster| cluster.centre.len() == dim), "centres of different lengths");
+    let dim = clusters
+        .first()
+        .map(|cluster| cluster.centre.len())
+        .expect("a mixture needs a cluster");
+    assert!(
+        clusters.iter().all(|cluster| cluster.centre.len() == dim),
+        "centres of different lengths"
+    );
     let mut random = Random::new(seed, Purpose::Generator, 0);
     let weights: Vec<f64> = clusters.iter().map(|cluster| cluster.weight).collect();
     let mut values = Vec::with_capacity(n * dim);
     let parts = shuffled_parts(&weights, n, &mut random);
     for &j in &parts {
         let cluster = &clusters[j];
-        values.extend(cluster.centre.iter().map(|centre| centre + cluster.deviation * random.normal()));
+        values.extend(
+            cluster
+                .centre
+                .iter()
+                .map(|centre| centre + cluster.deviation * random.normal()),
+        );
     }
     let labels = parts.iter().map(|&j| Some(clusters[j].class)).collect();
     let mut pool = pool(name, Buffer::F64(values), dim, labels);
@@ -114,7 +139,13 @@ pub fn mixture(name: &str, clusters: &[Cluster], n: usize, seed: u64) -> Pool {
     pool
 }
 
-fn plane(name: &str, n: usize, noise: f64, seed: u64, curve: impl Fn(usize, f64) -> [f64; 2]) -> Pool {
+fn plane(
+    name: &str,
+    n: usize,
+    noise: f64,
+    seed: u64,
+    curve: impl Fn(usize, f64) -> [f64; 2],
+) -> Pool {
     let mut random = Random::new(seed, Purpose::Generator, 0);
     let mut values = Vec::with_capacity(2 * n);
     let mut labels = Vec::with_capacity(n);
@@ -133,20 +164,47 @@ pub(crate) fn shuffled_parts(weights: &[f64], n: usize, random: &mut Random) -> 
     let share = |j: usize| weights[j] / total * n as f64;
     let mut counts: Vec<usize> = (0..weights.len()).map(|j| share(j) as usize).collect();
     let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by(|&a, &b| (share(b) - share(b).trunc()).total_cmp(&(share(a) - share(a).trunc())).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| {
+        (share(b) - share(b).trunc())
+            .total_cmp(&(share(a) - share(a).trunc()))
+            .then(a.cmp(&b))
+    });
     let left = n.saturating_sub(counts.iter().sum());
     for &j in order.iter().cycle().take(left) {
         counts[j] += 1;
     }
-    let parts: Vec<usize> = counts.iter().enumerate().flat_map(|(j, &count)| std::iter::repeat_n(j, count)).collect();
-    random.distinct(parts.len(), parts.len()).into_iter().map(|i| parts[i]).collect()
+    let parts: Vec<usize> = counts
+        .iter()
+        .enumerate()
+        .flat_map(|(j, &count)| std::iter::repeat_n(j, count))
+        .collect();
+    random
+        .distinct(parts.len(), parts.len())
+        .into_iter()
+        .map(|i| parts[i])
+        .collect()
 }
 
 pub(crate) fn pool(name: &str, values: Buffer, dim: usize, labels: Vec<Option<u16>>) -> Pool {
-    let classes = labels.iter().flatten().max().map_or(0, |last| usize::from(*last) + 1);
-    let truth = Truth { classes: (0..classes).map(|class| class.to_string()).collect(), labels, clusters: None };
-    let matrix = Matrix { n: truth.labels.len(), values, dim };
-    Pool { truth: Some(truth), ..Pool::new(name, matrix) }
+    let classes = labels
+        .iter()
+        .flatten()
+        .max()
+        .map_or(0, |last| usize::from(*last) + 1);
+    let truth = Truth {
+        classes: (0..classes).map(|class| class.to_string()).collect(),
+        labels,
+        clusters: None,
+    };
+    let matrix = Matrix {
+        n: truth.labels.len(),
+        values,
+        dim,
+    };
+    Pool {
+        truth: Some(truth),
+        ..Pool::new(name, matrix)
+    }
 }
 
 #[cfg(test)]
@@ -155,7 +213,9 @@ mod tests {
 
     fn rows_of(pool: &Pool, class: u16) -> Vec<usize> {
         let labels = &pool.truth.as_ref().unwrap().labels;
-        (0..pool.matrix.n).filter(|&row| labels[row] == Some(class)).collect()
+        (0..pool.matrix.n)
+            .filter(|&row| labels[row] == Some(class))
+            .collect()
     }
 
     #[test]
@@ -166,7 +226,11 @@ mod tests {
             assert_eq!(rows.len(), 100);
             for row in rows {
                 let (x, y) = (pool.matrix.get(row, 0), pool.matrix.get(row, 1));
-                let (x, y) = if class == 0 { (x, y) } else { (1.0 - x, 0.5 - y) };
+                let (x, y) = if class == 0 {
+                    (x, y)
+                } else {
+                    (1.0 - x, 0.5 - y)
+                };
                 assert!((x * x + y * y - 1.0).abs() < 1e-12 && y >= 0.0);
             }
         }
@@ -182,14 +246,20 @@ mod tests {
         let pool = mixture_1d(1000, 5);
         // Classes 0 and 1 hold 400 + 100 each; the large cluster of class 0 is at -3 with deviation 0.3.
         assert_eq!(rows_of(&pool, 0).len(), 500);
-        let large: Vec<f64> =
-            rows_of(&pool, 0).into_iter().map(|row| pool.matrix.get(row, 0)).filter(|x| *x < -1.0).collect();
+        let large: Vec<f64> = rows_of(&pool, 0)
+            .into_iter()
+            .map(|row| pool.matrix.get(row, 0))
+            .filter(|x| *x < -1.0)
+            .collect();
         assert_eq!(large.len(), 400);
         let mean = large.iter().sum::<f64>() / 400.0;
         // Five standard errors: 5 * 0.3 / 20.
         assert!((mean + 3.0).abs() < 0.075, "{mean}");
         let variance = large.iter().map(|x| (x + 3.0) * (x + 3.0)).sum::<f64>() / 400.0;
-        assert!((variance / 0.09 - 1.0).abs() < 5.0 * (2.0f64 / 400.0).sqrt(), "{variance}");
+        assert!(
+            (variance / 0.09 - 1.0).abs() < 5.0 * (2.0f64 / 400.0).sqrt(),
+            "{variance}"
+        );
     }
 
     #[test]

@@ -23,7 +23,9 @@ const GAPS: f64 = 0.12;
 /// The scene of `side` x `side` pixels, row by row.
 pub fn scene(side: usize, seed: u64) -> Pool {
     let mut random = Random::new(seed, Purpose::Generator, 0);
-    let spectra: Vec<[f64; BANDS]> = (0..=CROPS).map(|kind| spectrum(kind, &mut random)).collect();
+    let spectra: Vec<[f64; BANDS]> = (0..=CROPS)
+        .map(|kind| spectrum(kind, &mut random))
+        .collect();
     let mut values = Vec::with_capacity(side * side * BANDS);
     let mut labels = Vec::with_capacity(side * side);
     for row in 0..side {
@@ -35,8 +37,16 @@ pub fn scene(side: usize, seed: u64) -> Pool {
     }
     let mut pool = pool("scene", Buffer::F32(values), BANDS, labels);
     if let Some(truth) = &mut pool.truth {
-        truth.classes =
-            ["broccoli", "corn", "lettuce-4", "lettuce-5", "lettuce-6", "lettuce-7"].map(String::from).to_vec();
+        truth.classes = [
+            "broccoli",
+            "corn",
+            "lettuce-4",
+            "lettuce-5",
+            "lettuce-6",
+            "lettuce-7",
+        ]
+        .map(String::from)
+        .to_vec();
     }
     let wavelengths = (0..BANDS).map(wavelength).collect();
     pool.show = Show::Scene(Scene {
@@ -46,7 +56,9 @@ pub fn scene(side: usize, seed: u64) -> Pool {
         wavelengths,
         unit: "nm".into(),
     });
-    pool.notes.push(format!("pixels of a {side} x {side} scene, row by row; those outside the fields have no label"));
+    pool.notes.push(format!(
+        "pixels of a {side} x {side} scene, row by row; those outside the fields have no label"
+    ));
     pool
 }
 
@@ -79,20 +91,40 @@ fn pixel(spectra: &[[f64; BANDS]], shares: &[f64; CROPS + 1], random: &mut Rando
     let light = 1.0 + ILLUMINATION * random.normal();
     let gap = GAPS * random.normal().abs();
     let mix = |band: usize| {
-        let covered: f64 = spectra.iter().zip(shares).map(|(spectrum, share)| share * spectrum[band]).sum();
+        let covered: f64 = spectra
+            .iter()
+            .zip(shares)
+            .map(|(spectrum, share)| share * spectrum[band])
+            .sum();
         (1.0 - gap) * covered + gap * spectra[0][band]
     };
     let clean: Vec<f64> = (0..BANDS).map(mix).collect();
-    clean.into_iter().map(|value| (light * value + NOISE * random.normal()).max(0.0) as f32).collect()
+    clean
+        .into_iter()
+        .map(|value| (light * value + NOISE * random.normal()).max(0.0) as f32)
+        .collect()
 }
 
 /// The reflectance of a kind: common bumps, then a few of its own with random places.
 fn spectrum(kind: usize, random: &mut Random) -> [f64; BANDS] {
-    let green = if kind == 0 { 0.0 } else { 0.28 + 0.02 * kind as f64 };
-    let mut bumps = vec![(0.25, 30.0, 40.0), (green, 34.0, 9.0), (green * 0.25, 12.0, 3.0), (green * 0.4, 50.0, 5.0)];
+    let green = if kind == 0 {
+        0.0
+    } else {
+        0.28 + 0.02 * kind as f64
+    };
+    let mut bumps = vec![
+        (0.25, 30.0, 40.0),
+        (green, 34.0, 9.0),
+        (green * 0.25, 12.0, 3.0),
+        (green * 0.4, 50.0, 5.0),
+    ];
     for _ in 0..3 {
         let amplitude = 0.05 + 0.05 * random.uniform();
-        bumps.push((amplitude, BANDS as f64 * random.uniform(), 3.0 + 4.0 * random.uniform()));
+        bumps.push((
+            amplitude,
+            BANDS as f64 * random.uniform(),
+            3.0 + 4.0 * random.uniform(),
+        ));
     }
     std::array::from_fn(|band| {
         let bump = |&(amplitude, centre, width): &(f64, f64, f64)| {
@@ -111,15 +143,34 @@ mod tests {
     fn fields_cover_most_of_the_scene_and_all_crops_occur() {
         let pool = scene(64, 1);
         let truth = pool.truth.unwrap();
-        assert_eq!((pool.matrix.n, pool.matrix.dim, truth.classes.len()), (4096, 60, 6));
+        assert_eq!(
+            (pool.matrix.n, pool.matrix.dim, truth.classes.len()),
+            (4096, 60, 6)
+        );
         for class in 0..6 {
-            let count = truth.labels.iter().filter(|label| **label == Some(class)).count();
+            let count = truth
+                .labels
+                .iter()
+                .filter(|label| **label == Some(class))
+                .count();
             assert!(count > 200, "{class}: {count}");
         }
         let known = truth.known();
-        let Show::Scene(shown) = pool.show else { panic!("{:?}", pool.show) };
-        assert_eq!((shown.height, shown.width, shown.position(65)), (64, 64, (1, 1)));
-        assert_eq!((shown.wavelengths[0], shown.wavelengths[59], shown.unit.as_str()), (400.0, 2400.0, "nm"));
+        let Show::Scene(shown) = pool.show else {
+            panic!("{:?}", pool.show)
+        };
+        assert_eq!(
+            (shown.height, shown.width, shown.position(65)),
+            (64, 64, (1, 1))
+        );
+        assert_eq!(
+            (
+                shown.wavelengths[0],
+                shown.wavelengths[59],
+                shown.unit.as_str()
+            ),
+            (400.0, 2400.0, "nm")
+        );
         assert!((2000..3700).contains(&known), "{known}");
     }
 
@@ -128,7 +179,8 @@ mod tests {
         for (row, column) in [(0, 0), (20, 20), (31, 33), (63, 63), (17, 40)] {
             let shares = shares(row, column, 64);
             assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            let middle = crop(row as f64 + 0.5, column as f64 + 0.5, 64).map_or(0, |crop| usize::from(crop) + 1);
+            let middle = crop(row as f64 + 0.5, column as f64 + 0.5, 64)
+                .map_or(0, |crop| usize::from(crop) + 1);
             assert!(shares[middle] > 0.0);
         }
     }

@@ -53,9 +53,23 @@ const ZERO_OPEN: &[Stroke] = &[&[
     [0.48, 0.0],
 ]];
 const ONE: &[Stroke] = &[&[[0.5, 0.02], [0.5, 0.5], [0.5, 0.98]]];
-const ONE_FLAG: &[Stroke] = &[&[[0.24, 0.24], [0.54, 0.02], [0.54, 0.02], [0.53, 0.5], [0.53, 0.98]]];
-const ONE_FOOT: &[Stroke] =
-    &[&[[0.26, 0.2], [0.52, 0.02], [0.52, 0.02], [0.52, 0.5], [0.52, 0.97]], &[[0.2, 0.97], [0.84, 0.97]]];
+const ONE_FLAG: &[Stroke] = &[&[
+    [0.24, 0.24],
+    [0.54, 0.02],
+    [0.54, 0.02],
+    [0.53, 0.5],
+    [0.53, 0.98],
+]];
+const ONE_FOOT: &[Stroke] = &[
+    &[
+        [0.26, 0.2],
+        [0.52, 0.02],
+        [0.52, 0.02],
+        [0.52, 0.5],
+        [0.52, 0.97],
+    ],
+    &[[0.2, 0.97], [0.84, 0.97]],
+];
 const TWO: &[Stroke] = &[&[
     [0.12, 0.26],
     [0.3, 0.05],
@@ -107,7 +121,13 @@ const THREE_FLAT: &[Stroke] = &[&[
     [0.1, 0.87],
 ]];
 const FOUR_OPEN: &[Stroke] = &[
-    &[[0.26, 0.04], [0.12, 0.56], [0.12, 0.56], [0.5, 0.56], [0.92, 0.53]],
+    &[
+        [0.26, 0.04],
+        [0.12, 0.56],
+        [0.12, 0.56],
+        [0.5, 0.56],
+        [0.92, 0.53],
+    ],
     &[[0.74, 0.14], [0.7, 0.55], [0.66, 0.98]],
 ];
 const FOUR_CLOSED: &[Stroke] = &[&[
@@ -135,7 +155,15 @@ const FIVE: &[Stroke] = &[&[
     [0.08, 0.86],
 ]];
 const FIVE_ROUND: &[Stroke] = &[
-    &[[0.24, 0.06], [0.22, 0.36], [0.48, 0.4], [0.8, 0.52], [0.82, 0.8], [0.54, 0.98], [0.14, 0.92]],
+    &[
+        [0.24, 0.06],
+        [0.22, 0.36],
+        [0.48, 0.4],
+        [0.8, 0.52],
+        [0.82, 0.8],
+        [0.54, 0.98],
+        [0.14, 0.92],
+    ],
     &[[0.24, 0.06], [0.55, 0.06], [0.9, 0.02]],
 ];
 const SIX: &[Stroke] = &[&[
@@ -161,9 +189,25 @@ const SIX_STRAIGHT: &[Stroke] = &[&[
     [0.32, 0.64],
     [0.2, 0.8],
 ]];
-const SEVEN: &[Stroke] = &[&[[0.1, 0.06], [0.5, 0.06], [0.88, 0.05], [0.88, 0.05], [0.58, 0.48], [0.4, 0.98]]];
-const SEVEN_BAR: &[Stroke] =
-    &[&[[0.1, 0.1], [0.48, 0.06], [0.88, 0.05], [0.88, 0.05], [0.58, 0.5], [0.42, 0.98]], &[[0.3, 0.52], [0.82, 0.48]]];
+const SEVEN: &[Stroke] = &[&[
+    [0.1, 0.06],
+    [0.5, 0.06],
+    [0.88, 0.05],
+    [0.88, 0.05],
+    [0.58, 0.48],
+    [0.4, 0.98],
+]];
+const SEVEN_BAR: &[Stroke] = &[
+    &[
+        [0.1, 0.1],
+        [0.48, 0.06],
+        [0.88, 0.05],
+        [0.88, 0.05],
+        [0.58, 0.5],
+        [0.42, 0.98],
+    ],
+    &[[0.3, 0.52], [0.82, 0.48]],
+];
 const EIGHT: &[Stroke] = &[&[
     [0.76, 0.14],
     [0.5, 0.02],
@@ -180,8 +224,24 @@ const EIGHT: &[Stroke] = &[&[
     [0.76, 0.14],
 ]];
 const EIGHT_TWO: &[Stroke] = &[
-    &[[0.5, 0.46], [0.24, 0.34], [0.26, 0.1], [0.5, 0.02], [0.74, 0.1], [0.76, 0.34], [0.5, 0.46]],
-    &[[0.5, 0.46], [0.18, 0.6], [0.17, 0.88], [0.5, 0.98], [0.83, 0.88], [0.82, 0.6], [0.5, 0.46]],
+    &[
+        [0.5, 0.46],
+        [0.24, 0.34],
+        [0.26, 0.1],
+        [0.5, 0.02],
+        [0.74, 0.1],
+        [0.76, 0.34],
+        [0.5, 0.46],
+    ],
+    &[
+        [0.5, 0.46],
+        [0.18, 0.6],
+        [0.17, 0.88],
+        [0.5, 0.98],
+        [0.83, 0.88],
+        [0.82, 0.6],
+        [0.5, 0.46],
+    ],
 ];
 const NINE: &[Stroke] = &[&[
     [0.82, 0.24],
@@ -211,7 +271,9 @@ const NINE_HOOK: &[Stroke] = &[&[
 
 /// The curve through the points, as a chain of short straight pieces.
 pub(crate) fn curve(points: &[Point]) -> Vec<Point> {
-    let Some((&first, &last)) = points.first().zip(points.last()) else { return Vec::new() };
+    let Some((&first, &last)) = points.first().zip(points.last()) else {
+        return Vec::new();
+    };
     let mut padded = vec![first];
     padded.extend(points);
     padded.push(last);
@@ -220,7 +282,9 @@ pub(crate) fn curve(points: &[Point]) -> Vec<Point> {
         let [p0, p1, p2, p3] = window else { continue };
         for piece in 1..=PIECES {
             let t = f64::from(piece) / f64::from(PIECES);
-            chain.push(std::array::from_fn(|axis| between([p0[axis], p1[axis], p2[axis], p3[axis]], t)));
+            chain.push(std::array::from_fn(|axis| {
+                between([p0[axis], p1[axis], p2[axis], p3[axis]], t)
+            }));
         }
     }
     chain
@@ -254,8 +318,14 @@ mod tests {
     fn every_digit_fills_its_box() {
         for digit in 0..10 {
             for strokes in variants(digit) {
-                let ys: Vec<f64> = strokes.iter().flat_map(|stroke| stroke.iter().map(|point| point[1])).collect();
-                assert!(ys.iter().copied().fold(1.0, f64::min) < 0.1 && ys.iter().copied().fold(0.0, f64::max) > 0.9);
+                let ys: Vec<f64> = strokes
+                    .iter()
+                    .flat_map(|stroke| stroke.iter().map(|point| point[1]))
+                    .collect();
+                assert!(
+                    ys.iter().copied().fold(1.0, f64::min) < 0.1
+                        && ys.iter().copied().fold(0.0, f64::max) > 0.9
+                );
             }
         }
     }

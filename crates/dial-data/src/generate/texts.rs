@@ -61,8 +61,16 @@ const TOPICS: [Topic; 6] = [
     },
 ];
 
-const PEOPLE: [&str; 8] =
-    ["she", "he", "my neighbour", "the teacher", "our friend", "everybody", "the old man", "my sister"];
+const PEOPLE: [&str; 8] = [
+    "she",
+    "he",
+    "my neighbour",
+    "the teacher",
+    "our friend",
+    "everybody",
+    "the old man",
+    "my sister",
+];
 const COMMON: &str = "day thing place morning house street question reason hand moment story corner week part side \
                       table door answer number picture";
 const PLAIN: &str = "good small other same whole little new real simple strange usual main";
@@ -86,19 +94,34 @@ const ERROR: f64 = 1.0 / 30.0;
 pub fn texts(n: usize, seed: u64, control: &Control) -> Result<Pool, Fault> {
     let mut random = Random::new(seed, Purpose::Generator, 0);
     let topics = shuffled_parts(&[1.0; TOPICS.len()], n, &mut random);
-    let texts: Vec<String> = topics.iter().map(|&topic| text(topic, &mut random)).collect();
+    let texts: Vec<String> = topics
+        .iter()
+        .map(|&topic| text(topic, &mut random))
+        .collect();
     let described = text_features::describe(&texts, control)?;
     let classes = TOPICS.iter().map(|topic| topic.name.to_string()).collect();
     let labels = topics.iter().map(|&topic| Some(topic as u16)).collect();
-    let truth = Truth { classes, labels, clusters: None };
-    Ok(Pool { truth: Some(truth), show: Show::Texts(texts), ..Pool::new("texts", described.matrix) })
+    let truth = Truth {
+        classes,
+        labels,
+        clusters: None,
+    };
+    Ok(Pool {
+        truth: Some(truth),
+        show: Show::Texts(texts),
+        ..Pool::new("texts", described.matrix)
+    })
 }
 
 fn text(topic: usize, random: &mut Random) -> String {
     let sentences = 1 + random.below(3);
     let one = |_| {
         let aside = random.uniform() < ASIDE;
-        let about = if aside { random.below(TOPICS.len()) } else { topic };
+        let about = if aside {
+            random.below(TOPICS.len())
+        } else {
+            topic
+        };
         sentence(&TOPICS[about], random)
     };
     (0..sentences).map(one).collect::<Vec<_>>().join(" ")
@@ -117,11 +140,19 @@ fn sentence(topic: &Topic, random: &mut Random) -> String {
             "{how}" => any(topic.manners, random),
             word => word,
         };
-        words.push(if random.uniform() < ERROR { mistyped(word, random) } else { word.to_string() });
+        words.push(if random.uniform() < ERROR {
+            mistyped(word, random)
+        } else {
+            word.to_string()
+        });
     }
     let text = words.join(" ");
     let first = text.chars().next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(text.chars().skip(1)).chain(['.']).collect()
+    first
+        .into_iter()
+        .chain(text.chars().skip(1))
+        .chain(['.'])
+        .collect()
 }
 
 /// One of the words of a list.
@@ -152,11 +183,27 @@ mod tests {
     #[test]
     fn topics_are_about_equally_many_and_every_text_is_a_sentence() {
         let pool = texts(60, 5, &Control::new()).unwrap();
-        let Show::Texts(texts) = &pool.show else { panic!("texts are shown as texts") };
-        assert!(texts.iter().all(|text| text.ends_with('.') && text.split(' ').count() >= 7));
-        assert!(texts.iter().all(|text| text.starts_with(char::is_uppercase) && !text.contains('{')));
+        let Show::Texts(texts) = &pool.show else {
+            panic!("texts are shown as texts")
+        };
+        assert!(
+            texts
+                .iter()
+                .all(|text| text.ends_with('.') && text.split(' ').count() >= 7)
+        );
+        assert!(
+            texts
+                .iter()
+                .all(|text| text.starts_with(char::is_uppercase) && !text.contains('{'))
+        );
         let truth = pool.truth.unwrap();
-        let count = |class| truth.labels.iter().filter(|label| **label == Some(class)).count();
+        let count = |class| {
+            truth
+                .labels
+                .iter()
+                .filter(|label| **label == Some(class))
+                .count()
+        };
         assert_eq!((0..6).map(count).collect::<Vec<_>>(), [10; 6]);
     }
 
@@ -164,7 +211,10 @@ mod tests {
     fn typing_errors_change_a_word_by_a_letter_or_two() {
         let mut random = Random::new(1, Purpose::User, 0);
         let made: Vec<String> = (0..50).map(|_| mistyped("abc", &mut random)).collect();
-        assert!(made.iter().all(|word| ["bac", "acb", "bc", "ac", "aabc", "abbc"].contains(&word.as_str())));
+        assert!(
+            made.iter()
+                .all(|word| ["bac", "acb", "bc", "ac", "aabc", "abbc"].contains(&word.as_str()))
+        );
         assert_eq!(mistyped("of", &mut random), "of");
     }
 }

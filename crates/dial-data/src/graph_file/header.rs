@@ -50,23 +50,41 @@ pub(super) struct Header {
 
 impl Header {
     pub fn new(graph: &CompactGraph, recipe: &Recipe, sums: [u32; 8]) -> Header {
-        assert!(recipe.search.len() <= WORD, "the word {:?} is too long", recipe.search);
+        assert!(
+            recipe.search.len() <= WORD,
+            "the word {:?} is too long",
+            recipe.search
+        );
         let (n, entries) = (graph.n() as u64, graph.entries() as u64);
         let components = graph.component_sizes().len() as u64;
         let sections = layout(n, entries, components, sums).expect("a graph in memory fits a file");
-        Header { n, entries, components, recipe: recipe.clone(), sections }
+        Header {
+            n,
+            entries,
+            components,
+            recipe: recipe.clone(),
+            sections,
+        }
     }
 
     /// The sections as ranges of the file.
     pub fn ranges(&self) -> [Range<usize>; 8] {
-        self.sections.map(|place| place.offset as usize..(place.offset + place.length) as usize)
+        self.sections
+            .map(|place| place.offset as usize..(place.offset + place.length) as usize)
     }
 
     pub fn encode(&self) -> Vec<u8> {
         let recipe = &self.recipe;
         let mut bytes = MAGIC.to_vec();
         bytes.extend([VERSION, LENGTH as u32].map(u32::to_le_bytes).concat());
-        let sizes = [self.n, self.entries, self.components, recipe.dim as u64, recipe.seed, recipe.k as u64];
+        let sizes = [
+            self.n,
+            self.entries,
+            self.components,
+            recipe.dim as u64,
+            recipe.seed,
+            recipe.k as u64,
+        ];
         bytes.extend(sizes.map(u64::to_le_bytes).concat());
         for word in [recipe.kernel.word(), recipe.metric.word(), &recipe.search] {
             let end = bytes.len() + WORD;
@@ -75,7 +93,11 @@ impl Header {
         }
         bytes.extend(recipe.features.0);
         for place in &self.sections {
-            bytes.extend([place.offset, place.length, u64::from(place.checksum)].map(u64::to_le_bytes).concat());
+            bytes.extend(
+                [place.offset, place.length, u64::from(place.checksum)]
+                    .map(u64::to_le_bytes)
+                    .concat(),
+            );
         }
         bytes.resize(LENGTH - 4, 0);
         bytes.extend(checksum(&bytes).to_le_bytes());
@@ -86,15 +108,25 @@ impl Header {
     pub fn decode(file: &[u8]) -> Result<Header, Fault> {
         if !file.starts_with(MAGIC) {
             return Err(match sniff::not_a("a graph of dial", file) {
-                Fault::Format { what, .. } => Fault::format(what, "Give a file made by dial graph --out x.dialgraph."),
+                Fault::Format { what, .. } => {
+                    Fault::format(what, "Give a file made by dial graph --out x.dialgraph.")
+                }
                 other => other,
             });
         }
-        let cut = || Fault::Size(format!("the file ends inside its header ({})", size_in_words(file.len() as u64)));
+        let cut = || {
+            Fault::Size(format!(
+                "the file ends inside its header ({})",
+                size_in_words(file.len() as u64)
+            ))
+        };
         let mut from = Bytes::new(file, MAGIC.len(), false);
         let version = from.u32().ok_or_else(cut)?;
         if version > VERSION {
-            return Err(Fault::Newer { found: version, known: VERSION });
+            return Err(Fault::Newer {
+                found: version,
+                known: VERSION,
+            });
         }
         let header = file.get(..LENGTH).ok_or_else(cut)?;
         let damaged = || Fault::Damaged("its header".into());
@@ -108,21 +140,40 @@ impl Header {
     }
 
     fn check_length(&self, held: u64) -> Result<(), Fault> {
-        let end = self.sections.iter().map(|place| place.offset + place.length).max().unwrap_or(0);
+        let end = self
+            .sections
+            .iter()
+            .map(|place| place.offset + place.length)
+            .max()
+            .unwrap_or(0);
         if end == held {
             return Ok(());
         }
         let [says, holds] = [end, held].map(size_in_words);
-        Err(Fault::Size(format!("header says {says} ({end} bytes) but the file holds {holds} ({held} bytes)")))
+        Err(Fault::Size(format!(
+            "header says {says} ({end} bytes) but the file holds {holds} ({held} bytes)"
+        )))
     }
 }
 
 /// Sections one after the other, each aligned; none if that is more than there can be.
 fn layout(n: u64, entries: u64, components: u64, sums: [u32; 8]) -> Option<[Place; 8]> {
     let mut at = LENGTH as u64;
-    let mut places = [Place { offset: 0, length: 0, checksum: 0 }; 8];
-    for ((place, length), checksum) in places.iter_mut().zip(lengths(n, entries, components)?).zip(sums) {
-        *place = Place { offset: at.checked_next_multiple_of(ALIGNMENT)?, length, checksum };
+    let mut places = [Place {
+        offset: 0,
+        length: 0,
+        checksum: 0,
+    }; 8];
+    for ((place, length), checksum) in places
+        .iter_mut()
+        .zip(lengths(n, entries, components)?)
+        .zip(sums)
+    {
+        *place = Place {
+            offset: at.checked_next_multiple_of(ALIGNMENT)?,
+            length,
+            checksum,
+        };
         at = place.offset.checked_add(length)?;
     }
     usize::try_from(at).is_ok().then_some(places)
@@ -134,18 +185,50 @@ fn fields(header: &[u8]) -> Option<Header> {
     let (version, length) = (from.u32()?, from.u32()?);
     let (n, entries, components) = (from.u64()?, from.u64()?, from.u64()?);
     let (dim, seed, k) = (from.u64()?, from.u64()?, from.u64()?);
-    let mut word = || Some(std::str::from_utf8(from.take(WORD)?).ok()?.trim_end_matches('\0').to_string());
+    let mut word = || {
+        Some(
+            std::str::from_utf8(from.take(WORD)?)
+                .ok()?
+                .trim_end_matches('\0')
+                .to_string(),
+        )
+    };
     let (kernel, metric, search) = (word()?, word()?, word()?);
     let features = Fingerprint(from.take(32)?.try_into().ok()?);
-    let mut sections = [Place { offset: 0, length: 0, checksum: 0 }; 8];
+    let mut sections = [Place {
+        offset: 0,
+        length: 0,
+        checksum: 0,
+    }; 8];
     for place in &mut sections {
-        *place = Place { offset: from.u64()?, length: from.u64()?, checksum: u32::try_from(from.u64()?).ok()? };
+        *place = Place {
+            offset: from.u64()?,
+            length: from.u64()?,
+            checksum: u32::try_from(from.u64()?).ok()?,
+        };
     }
     let (kernel, metric) = (kernel.parse().ok()?, metric.parse().ok()?);
     let (dim, k) = (usize::try_from(dim).ok()?, usize::try_from(k).ok()?);
-    let recipe = Recipe { k, kernel, metric, search, seed, dim, features };
+    let recipe = Recipe {
+        k,
+        kernel,
+        metric,
+        search,
+        seed,
+        dim,
+        features,
+    };
     // Sections have one possible place: no other is read.
     let expected = layout(n, entries, components, sections.map(|place| place.checksum))?;
-    let fits = version == VERSION && length as usize == LENGTH && u32::try_from(n).is_ok() && expected == sections;
-    fits.then_some(Header { n, entries, components, recipe, sections })
+    let fits = version == VERSION
+        && length as usize == LENGTH
+        && u32::try_from(n).is_ok()
+        && expected == sections;
+    fits.then_some(Header {
+        n,
+        entries,
+        components,
+        recipe,
+        sections,
+    })
 }

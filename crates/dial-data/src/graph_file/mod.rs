@@ -57,12 +57,20 @@ pub struct Recipe {
 ///
 /// # Panics
 /// If the word for the search is longer than 16 bytes.
-pub fn write_graph(path: &Path, graph: &CompactGraph, recipe: &Recipe, control: &Control) -> Result<()> {
+pub fn write_graph(
+    path: &Path,
+    graph: &CompactGraph,
+    recipe: &Recipe,
+    control: &Control,
+) -> Result<()> {
     section::little_endian().map_err(|fault| fault.at(path.display().to_string()))?;
     let sections = section::bytes_of(graph.parts());
     let sums = sections.map(checksum);
     let header = Header::new(graph, recipe, sums);
-    let pieces = sections.iter().map(|bytes| bytes.len().div_ceil(PIECE)).sum();
+    let pieces = sections
+        .iter()
+        .map(|bytes| bytes.len().div_ceil(PIECE))
+        .sum();
     write_watched(path, ("writing the graph", pieces), control, |out| {
         out.put(&header.encode(), 0)?;
         let mut at = LENGTH as u64;
@@ -97,7 +105,11 @@ impl GraphFile {
         section::little_endian().map_err(here)?;
         let map = Mapped::open(path.as_ref()).map_err(here)?;
         let header = Header::decode(map.as_ref()).map_err(here)?;
-        Ok(GraphFile { map: Arc::new(map), header, place })
+        Ok(GraphFile {
+            map: Arc::new(map),
+            header,
+            place,
+        })
     }
 
     /// How the graph was made.
@@ -136,7 +148,16 @@ impl GraphFile {
     /// # Errors
     /// Arrays that do not fit together (I13).
     pub fn graph(&self) -> Result<CompactGraph> {
-        let [starts, neighbours, weights, degrees, order, rank, component, sizes] = self.header.ranges();
+        let [
+            starts,
+            neighbours,
+            weights,
+            degrees,
+            order,
+            rank,
+            component,
+            sizes,
+        ] = self.header.ranges();
         let map = &self.map;
         let parts = Parts {
             starts: slab(map, starts),
@@ -158,15 +179,23 @@ impl GraphFile {
     pub fn verify(&self, control: &Control) -> Result<()> {
         let here = |fault: Fault| fault.at(&self.place);
         control.start("verifying checksums", SECTIONS.len());
-        for ((name, section), range) in SECTIONS.iter().zip(&self.header.sections).zip(self.header.ranges()) {
+        for ((name, section), range) in SECTIONS
+            .iter()
+            .zip(&self.header.sections)
+            .zip(self.header.ranges())
+        {
             let bytes = (*self.map).as_ref().get(range).unwrap_or_default();
             if checksum(bytes) != section.checksum {
                 return Err(here(Fault::Damaged(format!("the section {name:?}"))));
             }
-            control.advance(1).map_err(|stopped| Fault::Core(stopped).at(""))?;
+            control
+                .advance(1)
+                .map_err(|stopped| Fault::Core(stopped).at(""))?;
         }
         control.finish();
-        self.graph()?.verify(control).map_err(|error| here(Fault::Core(error)))
+        self.graph()?
+            .verify(control)
+            .map_err(|error| here(Fault::Core(error)))
     }
 }
 

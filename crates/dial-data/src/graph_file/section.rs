@@ -13,8 +13,16 @@ use super::mapped::Mapped;
 use crate::error::Fault;
 
 /// The sections in the order of the file.
-pub(super) const SECTIONS: [&str; 8] =
-    ["starts", "neighbours", "weights", "degrees", "order", "rank", "component", "component sizes"];
+pub(super) const SECTIONS: [&str; 8] = [
+    "starts",
+    "neighbours",
+    "weights",
+    "degrees",
+    "order",
+    "rank",
+    "component",
+    "component sizes",
+];
 
 /// Bytes of which one thread makes the checksum.
 const PIECE: usize = 4 << 20;
@@ -38,7 +46,16 @@ pub(super) fn lengths(n: u64, entries: u64, components: u64) -> Option<[u64; 8]>
     let (by_node, by_entry) = (n.checked_mul(8)?, entries.checked_mul(4)?);
     let nodes = by_node / 2;
     let sizes = components.checked_mul(8)?;
-    Some([by_node.checked_add(8)?, by_entry, by_entry, by_node, nodes, nodes, nodes, sizes])
+    Some([
+        by_node.checked_add(8)?,
+        by_entry,
+        by_entry,
+        by_node,
+        nodes,
+        nodes,
+        nodes,
+        sizes,
+    ])
 }
 
 /// The CRC-32 of bytes.
@@ -58,7 +75,9 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
 pub(super) fn little_endian() -> Result<(), Fault> {
     match cfg!(target_endian = "little") {
         true => Ok(()),
-        false => Err(Fault::Setting("graph files need a little-endian machine.".into())),
+        false => Err(Fault::Setting(
+            "graph files need a little-endian machine.".into(),
+        )),
     }
 }
 
@@ -72,14 +91,24 @@ struct Section<T> {
 impl<T: AnyBitPattern> AsRef<[T]> for Section<T> {
     fn as_ref(&self) -> &[T] {
         // The header was checked: the range is inside and aligned. If it were not, there would be no values.
-        let bytes = (*self.map).as_ref().get(self.range.clone()).unwrap_or_default();
+        let bytes = (*self.map)
+            .as_ref()
+            .get(self.range.clone())
+            .unwrap_or_default();
         try_cast_slice(bytes).unwrap_or_default()
     }
 }
 
 /// The array at a range of the file.
-pub(super) fn slab<T: AnyBitPattern + Send + Sync>(map: &Arc<Mapped>, range: Range<usize>) -> Slab<T> {
-    Slab::new(Section { map: Arc::clone(map), range, kind: PhantomData })
+pub(super) fn slab<T: AnyBitPattern + Send + Sync>(
+    map: &Arc<Mapped>,
+    range: Range<usize>,
+) -> Slab<T> {
+    Slab::new(Section {
+        map: Arc::clone(map),
+        range,
+        kind: PhantomData,
+    })
 }
 
 #[cfg(test)]

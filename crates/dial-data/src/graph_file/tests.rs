@@ -18,15 +18,36 @@ struct Case {
 
 impl Case {
     fn new() -> Case {
-        let x: Vec<f64> = (0..60).map(|i| f64::from(i * i % 37) + if i < 30 { 0.0 } else { 1000.0 }).collect();
+        let x: Vec<f64> = (0..60)
+            .map(|i| f64::from(i * i % 37) + if i < 30 { 0.0 } else { 1000.0 })
+            .collect();
         let features = Features::f64(&x, 60, 1).unwrap();
         let control = Control::new();
-        let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
-        let graph = CompactGraph::assemble(&Lists::from(&found), Kernel::SelfTuning, None, &control).unwrap();
-        let features = Fingerprint::of(&Matrix { values: Buffer::F64(x), n: 60, dim: 1 });
+        let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control)
+            .unwrap();
+        let graph =
+            CompactGraph::assemble(&Lists::from(&found), Kernel::SelfTuning, None, &control)
+                .unwrap();
+        let features = Fingerprint::of(&Matrix {
+            values: Buffer::F64(x),
+            n: 60,
+            dim: 1,
+        });
         let (metric, kernel) = (Metric::Euclidean, Kernel::SelfTuning);
-        let recipe = Recipe { k: 4, kernel, metric, search: "exact".into(), seed: 9, dim: 1, features };
-        Case { graph, recipe, folder: tempfile::tempdir().unwrap() }
+        let recipe = Recipe {
+            k: 4,
+            kernel,
+            metric,
+            search: "exact".into(),
+            seed: 9,
+            dim: 1,
+            features,
+        };
+        Case {
+            graph,
+            recipe,
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -55,7 +76,10 @@ fn a_graph_comes_back_as_it_was() {
     let case = Case::new();
     let bytes = case.write();
     let file = GraphFile::open(case.path()).unwrap();
-    assert_eq!((file.n(), file.entries(), file.recipe()), (60, case.graph.entries(), &case.recipe));
+    assert_eq!(
+        (file.n(), file.entries(), file.recipe()),
+        (60, case.graph.entries(), &case.recipe)
+    );
     file.verify(&Control::new()).unwrap();
     let graph = file.graph().unwrap();
     // The map outlives the file object, and a new file of that name does not change it.
@@ -63,7 +87,11 @@ fn a_graph_comes_back_as_it_was() {
     case.write();
     assert!(same(&graph, &case.graph));
     assert_eq!(graph.to_graph(), case.graph.to_graph());
-    assert_eq!(bytes, fs::read(case.path()).unwrap(), "the same graph gives the same bytes");
+    assert_eq!(
+        bytes,
+        fs::read(case.path()).unwrap(),
+        "the same graph gives the same bytes"
+    );
     assert_eq!(fs::read_dir(case.folder.path()).unwrap().count(), 1);
 }
 
@@ -76,7 +104,12 @@ fn other_features_are_refused() {
     let other = Fingerprint([7; 32]);
     let error = file.check_features(60, &other).unwrap_err();
     assert_eq!((error.code(), error.kind().exit_code()), ("S14", 6));
-    assert_eq!(file.check_features(59, &case.recipe.features).unwrap_err().code(), "S14");
+    assert_eq!(
+        file.check_features(59, &case.recipe.features)
+            .unwrap_err()
+            .code(),
+        "S14"
+    );
 }
 
 #[test]
@@ -98,8 +131,16 @@ fn files_that_are_not_ours_or_not_whole() {
     };
     assert_eq!((error.code(), error.kind().exit_code()), ("S12", 5));
     assert!(error.to_string().contains("version 2"), "{error}");
-    assert_eq!(GraphFile::open(case.folder.path().join("none")).unwrap_err().code(), "I5");
-    assert_eq!(GraphFile::open(case.folder.path()).unwrap_err().code(), "S5");
+    assert_eq!(
+        GraphFile::open(case.folder.path().join("none"))
+            .unwrap_err()
+            .code(),
+        "I5"
+    );
+    assert_eq!(
+        GraphFile::open(case.folder.path()).unwrap_err().code(),
+        "S5"
+    );
     assert_eq!(case.code(&bytes), None);
 }
 
@@ -127,7 +168,12 @@ fn stopping_writes_nothing() {
     let case = Case::new();
     let control = Control::new();
     control.cancel();
-    assert_eq!(write_graph(&case.path(), &case.graph, &case.recipe, &control).unwrap_err().code(), "C12");
+    assert_eq!(
+        write_graph(&case.path(), &case.graph, &case.recipe, &control)
+            .unwrap_err()
+            .code(),
+        "C12"
+    );
     assert_eq!(fs::read_dir(case.folder.path()).unwrap().count(), 0);
 }
 

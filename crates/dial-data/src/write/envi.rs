@@ -49,15 +49,38 @@ pub struct ValueMap<'a> {
 /// # Panics
 /// If there are not `height * width` classes, or a class has no name or the number of another.
 pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
-    assert_eq!(Some(map.classes.len()), map.height.checked_mul(map.width), "a class for every pixel");
-    assert!(map.classes.iter().flatten().all(|&class| usize::from(class) < map.names.len()), "a name for every class");
+    assert_eq!(
+        Some(map.classes.len()),
+        map.height.checked_mul(map.width),
+        "a class for every pixel"
+    );
+    assert!(
+        map.classes
+            .iter()
+            .flatten()
+            .all(|&class| usize::from(class) < map.names.len()),
+        "a name for every class"
+    );
     if map.names.len() >= usize::from(u16::MAX) {
-        let text = format!("{} classes do not fit into an ENVI classification.", map.names.len());
+        let text = format!(
+            "{} classes do not fit into an ENVI classification.",
+            map.names.len()
+        );
         return Err(Fault::Setting(text).at(path.display().to_string()));
     }
-    let number = |class: u16| map.numbers.get(usize::from(class)).copied().unwrap_or(class + 1);
-    let by_number: BTreeMap<u16, usize> = (0..map.names.len()).map(|class| (number(class as u16), class)).collect();
-    assert!(by_number.len() == map.names.len() && !by_number.contains_key(&0), "a number of its own for every class");
+    let number = |class: u16| {
+        map.numbers
+            .get(usize::from(class))
+            .copied()
+            .unwrap_or(class + 1)
+    };
+    let by_number: BTreeMap<u16, usize> = (0..map.names.len())
+        .map(|class| (number(class as u16), class))
+        .collect();
+    assert!(
+        by_number.len() == map.names.len() && !by_number.contains_key(&0),
+        "a number of its own for every class"
+    );
     let last = by_number.keys().next_back().copied().unwrap_or(0);
     let narrow = last <= u16::from(u8::MAX);
     let values = map.classes.iter().map(|class| class.map_or(0, number));
@@ -65,15 +88,28 @@ pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
         true => values.map(|value| value as u8).collect(),
         false => values.flat_map(u16::to_le_bytes).collect(),
     };
-    let name = |at: u16| by_number.get(&at).map_or_else(|| at.to_string(), |&class| plain(&map.names[class]));
+    let name = |at: u16| {
+        by_number
+            .get(&at)
+            .map_or_else(|| at.to_string(), |&class| plain(&map.names[class]))
+    };
     let names = std::iter::once("Unclassified".to_string()).chain((1..=last).map(name));
-    let colour = |at: u16| by_number.get(&at).and_then(|&class| map.colours.get(class)).copied().unwrap_or([128; 3]);
+    let colour = |at: u16| {
+        by_number
+            .get(&at)
+            .and_then(|&class| map.colours.get(class))
+            .copied()
+            .unwrap_or([128; 3])
+    };
     let colours = std::iter::once([0; 3]).chain((1..=last).map(colour));
     let own = [
         "file type = ENVI Classification".to_string(),
         format!("data type = {}", if narrow { 1 } else { 12 }),
         format!("classes = {}", u32::from(last) + 1),
-        format!("class lookup = {{{}}}", listed(colours.map(|[r, g, b]| format!("{r}, {g}, {b}")))),
+        format!(
+            "class lookup = {{{}}}",
+            listed(colours.map(|[r, g, b]| format!("{r}, {g}, {b}")))
+        ),
         format!("class names = {{{}}}", listed(names)),
         "band names = {class}".to_string(),
     ];
@@ -85,8 +121,16 @@ pub fn write_envi_classes(path: &Path, map: &ClassMap<'_>) -> Result<PathBuf> {
 /// # Panics
 /// If there are not `height * width` values.
 pub fn write_envi_values(path: &Path, map: &ValueMap<'_>) -> Result<PathBuf> {
-    assert_eq!(Some(map.values.len()), map.height.checked_mul(map.width), "a value for every pixel");
-    let bytes: Vec<u8> = map.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    assert_eq!(
+        Some(map.values.len()),
+        map.height.checked_mul(map.width),
+        "a value for every pixel"
+    );
+    let bytes: Vec<u8> = map
+        .values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
     let own = [
         "file type = ENVI Standard".to_string(),
         "data type = 4".to_string(),
@@ -96,7 +140,13 @@ pub fn write_envi_values(path: &Path, map: &ValueMap<'_>) -> Result<PathBuf> {
     write(path, (map.height, map.width), &own, map.places, &bytes)
 }
 
-fn write(path: &Path, sides: (usize, usize), own: &[String], places: &[String], bytes: &[u8]) -> Result<PathBuf> {
+fn write(
+    path: &Path,
+    sides: (usize, usize),
+    own: &[String],
+    places: &[String],
+    bytes: &[u8],
+) -> Result<PathBuf> {
     let data = path.with_extension("img");
     write_whole(&data, |out| out.write_all(bytes))?;
     let (lines, samples) = sides;
@@ -110,14 +160,25 @@ fn write(path: &Path, sides: (usize, usize), own: &[String], places: &[String], 
         "interleave = bsq".to_string(),
         "byte order = 0".to_string(),
     ];
-    let text: String = common.iter().chain(own).chain(places).map(|line| format!("{line}\n")).collect();
+    let text: String = common
+        .iter()
+        .chain(own)
+        .chain(places)
+        .map(|line| format!("{line}\n"))
+        .collect();
     write_whole(path, |out| out.write_all(text.as_bytes()))?;
     Ok(data)
 }
 
 /// A name without what ends a name, a list or a line in a header.
 fn plain(name: &str) -> String {
-    let kept = |c: char| if matches!(c, ',' | ';' | '{' | '}') || c.is_control() { ' ' } else { c };
+    let kept = |c: char| {
+        if matches!(c, ',' | ';' | '{' | '}') || c.is_control() {
+            ' '
+        } else {
+            c
+        }
+    };
     let text: String = name.chars().map(kept).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -5,10 +5,18 @@ use std::io;
 use super::Cell;
 
 /// Writes rows to a stream. Floats are in the shortest form that reads back to the same bits; what is not finite is null.
-pub fn jsonl_to(out: &mut dyn io::Write, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> io::Result<()> {
+pub fn jsonl_to(
+    out: &mut dyn io::Write,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> io::Result<()> {
     let keys: Vec<String> = header.iter().map(|name| quoted(name)).collect();
     for row in rows {
-        let cells: Vec<String> = keys.iter().zip(&row).map(|(key, cell)| format!("{key}:{}", value(cell))).collect();
+        let cells: Vec<String> = keys
+            .iter()
+            .zip(&row)
+            .map(|(key, cell)| format!("{key}:{}", value(cell)))
+            .collect();
         writeln!(out, "{{{}}}", cells.join(","))?;
     }
     Ok(())
@@ -45,7 +53,12 @@ mod tests {
             Cell::Empty,
         ];
         let mut out = Vec::new();
-        jsonl_to(&mut out, &["a", "b", "c", "d", "e", "f", "g h"], [row.clone(), row]).unwrap();
+        jsonl_to(
+            &mut out,
+            &["a", "b", "c", "d", "e", "f", "g h"],
+            [row.clone(), row],
+        )
+        .unwrap();
         let line = r#"{"a":"=\"a\"\n","b":0.1,"c":null,"d":-3,"e":true,"f":[1,{}],"g h":null}"#;
         assert_eq!(String::from_utf8(out).unwrap(), format!("{line}\n{line}\n"));
     }

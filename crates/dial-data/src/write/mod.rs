@@ -51,9 +51,11 @@ const LINKS: usize = 40;
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let written = match fs::metadata(path) {
         Ok(kind) if !kind.is_file() && !kind.is_dir() => write_into(path, fill),
-        kind => destination(path).and_then(|path| replace(&path, kind.ok().map(|kind| kind.permissions()), fill)),
+        kind => destination(path)
+            .and_then(|path| replace(&path, kind.ok().map(|kind| kind.permissions()), fill)),
     };
-    written.map_err(|error| Fault::io(&error, "cannot write this file").at(path.display().to_string()))
+    written
+        .map_err(|error| Fault::io(&error, "cannot write this file").at(path.display().to_string()))
 }
 
 /// The file that writing to this path changes: itself, or where its links lead.
@@ -80,7 +82,8 @@ fn replace(
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let temporary = temporary(path);
-    let filled = fill_file(&temporary, permissions, fill).and_then(|()| fs::rename(&temporary, path));
+    let filled =
+        fill_file(&temporary, permissions, fill).and_then(|()| fs::rename(&temporary, path));
     if filled.is_err() {
         // Best effort: the write has failed already and that is what is reported.
         let _ = fs::remove_file(&temporary);
@@ -104,13 +107,19 @@ fn fill_file(
     permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
     let mut writer = BufWriter::new(file);
     fill(&mut writer)?;
-    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    writer
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?
+        .sync_all()
 }
 
 /// Brings the new name to the disk where folders can be opened.
 fn settle(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         File::open(folder)?.sync_all()?;
     }
     Ok(())
@@ -155,9 +164,15 @@ mod tests {
         assert_eq!(fs::read(at("far/old.txt")).unwrap(), b"new");
         assert_eq!(fs::read(at("far/new.txt")).unwrap(), b"first");
         for link in ["link", "link to a link", "dangling"] {
-            assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink(), "{link}");
+            assert!(
+                fs::symlink_metadata(at(link)).unwrap().is_symlink(),
+                "{link}"
+            );
         }
-        assert_eq!(write_whole(&at("circle"), |_| Ok(())).unwrap_err().code(), "S5");
+        assert_eq!(
+            write_whole(&at("circle"), |_| Ok(())).unwrap_err().code(),
+            "S5"
+        );
         assert_eq!(fs::read_dir(at("far")).unwrap().count(), 2);
     }
 
@@ -167,7 +182,13 @@ mod tests {
         use std::os::unix::fs::FileTypeExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
         let reader = std::thread::spawn({
             let path = path.clone();
             move || fs::read(path).unwrap()
@@ -188,7 +209,10 @@ mod tests {
         for mode in [0o600, 0o640] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             write_whole(&path, |out| out.write_all(b"new")).unwrap();
-            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+            assert_eq!(
+                fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                mode
+            );
         }
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }

@@ -43,18 +43,30 @@ pub struct Saved<'a> {
 impl<'a> Saved<'a> {
     /// A one-dimensional array.
     pub fn vector(data: SavedData<'a>) -> Saved<'a> {
-        Saved { shape: vec![data.len()], data }
+        Saved {
+            shape: vec![data.len()],
+            data,
+        }
     }
 
     /// A matrix of rows of `columns` values.
     pub fn matrix(data: SavedData<'a>, columns: usize) -> Saved<'a> {
-        Saved { shape: vec![data.len() / columns.max(1), columns], data }
+        Saved {
+            shape: vec![data.len() / columns.max(1), columns],
+            data,
+        }
     }
 
     /// The whole npy file.
     fn bytes(&self) -> Vec<u8> {
         let count: usize = self.shape.iter().product();
-        assert_eq!(count, self.data.len(), "{} values do not fill the shape {:?}", self.data.len(), self.shape);
+        assert_eq!(
+            count,
+            self.data.len(),
+            "{} values do not fill the shape {:?}",
+            self.data.len(),
+            self.shape
+        );
         let (descr, values) = self.data.encoded();
         let mut bytes = header_bytes(&descr, &self.shape);
         bytes.extend(values);
@@ -78,12 +90,30 @@ impl SavedData<'_> {
 
     fn encoded(&self) -> (String, Vec<u8>) {
         match self {
-            SavedData::F32(values) => ("<f4".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-            SavedData::F64(values) => ("<f8".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-            SavedData::I32(values) => ("<i4".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-            SavedData::I64(values) => ("<i8".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-            SavedData::U32(values) => ("<u4".into(), values.iter().flat_map(|v| v.to_le_bytes()).collect()),
-            SavedData::Truth(values) => ("|b1".into(), values.iter().map(|&truth| u8::from(truth)).collect()),
+            SavedData::F32(values) => (
+                "<f4".into(),
+                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            SavedData::F64(values) => (
+                "<f8".into(),
+                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            SavedData::I32(values) => (
+                "<i4".into(),
+                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            SavedData::I64(values) => (
+                "<i8".into(),
+                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            SavedData::U32(values) => (
+                "<u4".into(),
+                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ),
+            SavedData::Truth(values) => (
+                "|b1".into(),
+                values.iter().map(|&truth| u8::from(truth)).collect(),
+            ),
             SavedData::Text(values) => unicode(values),
             SavedData::Word(word) => (format!("|S{}", word.len().max(1)), padded(word.as_bytes())),
         }
@@ -91,16 +121,32 @@ impl SavedData<'_> {
 }
 
 fn padded(bytes: &[u8]) -> Vec<u8> {
-    if bytes.is_empty() { vec![0] } else { bytes.to_vec() }
+    if bytes.is_empty() {
+        vec![0]
+    } else {
+        bytes.to_vec()
+    }
 }
 
 fn unicode(values: &[String]) -> (String, Vec<u8>) {
-    let longest = values.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let longest = values
+        .iter()
+        .map(|text| text.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let codes = |text: &String| -> Vec<u8> {
-        let characters = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(longest);
+        let characters = text
+            .chars()
+            .map(u32::from)
+            .chain(std::iter::repeat(0))
+            .take(longest);
         characters.flat_map(u32::to_le_bytes).collect()
     };
-    (format!("<U{longest}"), values.iter().flat_map(codes).collect())
+    (
+        format!("<U{longest}"),
+        values.iter().flat_map(codes).collect(),
+    )
 }
 
 /// Writes one array.
@@ -125,7 +171,11 @@ pub fn write_npz(path: &Path, arrays: &[(&str, Saved<'_>)]) -> Result<()> {
 /// # Panics
 /// As [`write_npz`].
 pub fn npz_to(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<()> {
-    assert!(arrays.len() < 65_535, "{} arrays in one archive", arrays.len());
+    assert!(
+        arrays.len() < 65_535,
+        "{} arrays in one archive",
+        arrays.len()
+    );
     archive(out, arrays)
 }
 
@@ -134,29 +184,60 @@ pub fn npz_to(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<(
 ///
 /// # Panics
 /// If `indptr` is empty or the lengths contradict each other.
-pub fn write_csr(path: &Path, columns: usize, indptr: &[usize], indices: &[u32], data: &[f64]) -> Result<()> {
-    let last = indptr.last().copied().expect("indptr has one entry more than rows");
-    assert!(last == data.len() && last == indices.len(), "indptr ends at {last}, not at {}", data.len());
-    let too_large = || Fault::Core(dial::Error::TooManyItems(columns.max(last))).at(path.display().to_string());
-    let shape: Option<Vec<i64>> = [indptr.len() - 1, columns].iter().map(|&n| i64::try_from(n).ok()).collect();
+pub fn write_csr(
+    path: &Path,
+    columns: usize,
+    indptr: &[usize],
+    indices: &[u32],
+    data: &[f64],
+) -> Result<()> {
+    let last = indptr
+        .last()
+        .copied()
+        .expect("indptr has one entry more than rows");
+    assert!(
+        last == data.len() && last == indices.len(),
+        "indptr ends at {last}, not at {}",
+        data.len()
+    );
+    let too_large =
+        || Fault::Core(dial::Error::TooManyItems(columns.max(last))).at(path.display().to_string());
+    let shape: Option<Vec<i64>> = [indptr.len() - 1, columns]
+        .iter()
+        .map(|&n| i64::try_from(n).ok())
+        .collect();
     let shape = shape.ok_or_else(too_large)?;
-    let narrow: std::result::Result<Vec<i32>, _> = indices.iter().map(|&j| i32::try_from(j)).collect();
-    let pointers: std::result::Result<Vec<i32>, _> = indptr.iter().map(|&p| i32::try_from(p)).collect();
+    let narrow: std::result::Result<Vec<i32>, _> =
+        indices.iter().map(|&j| i32::try_from(j)).collect();
+    let pointers: std::result::Result<Vec<i32>, _> =
+        indptr.iter().map(|&p| i32::try_from(p)).collect();
     let rest = |indices, indptr| {
         [
             ("indices", Saved::vector(indices)),
             ("indptr", Saved::vector(indptr)),
-            ("format", Saved { shape: vec![], data: SavedData::Word("csr") }),
+            (
+                "format",
+                Saved {
+                    shape: vec![],
+                    data: SavedData::Word("csr"),
+                },
+            ),
             ("shape", Saved::vector(SavedData::I64(&shape))),
             ("data", Saved::vector(SavedData::F64(data))),
         ]
     };
     match (narrow, pointers) {
-        (Ok(indices), Ok(indptr)) => write_npz(path, &rest(SavedData::I32(&indices), SavedData::I32(&indptr))),
+        (Ok(indices), Ok(indptr)) => write_npz(
+            path,
+            &rest(SavedData::I32(&indices), SavedData::I32(&indptr)),
+        ),
         _ => {
             let indices: Vec<i64> = indices.iter().map(|&j| i64::from(j)).collect();
             let indptr: Vec<i64> = indptr.iter().map(|&p| p as i64).collect();
-            write_npz(path, &rest(SavedData::I64(&indices), SavedData::I64(&indptr)))
+            write_npz(
+                path,
+                &rest(SavedData::I64(&indices), SavedData::I64(&indptr)),
+            )
         }
     }
 }
@@ -176,7 +257,12 @@ fn archive(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<()> 
         let data = array.bytes();
         let mut crc = Crc::new();
         crc.update(&data);
-        let member = Member { name: format!("{name}.npy"), crc: crc.sum(), size: data.len() as u64, offset: at };
+        let member = Member {
+            name: format!("{name}.npy"),
+            crc: crc.sum(),
+            size: data.len() as u64,
+            offset: at,
+        };
         let header = local_header(&member);
         out.write_all(&header)?;
         out.write_all(&data)?;
@@ -185,7 +271,11 @@ fn archive(out: &mut dyn Write, arrays: &[(&str, Saved<'_>)]) -> io::Result<()> 
     }
     let directory: Vec<u8> = members.iter().flat_map(directory_entry).collect();
     out.write_all(&directory)?;
-    out.write_all(&end_of_archive(members.len() as u16, directory.len() as u64, at))
+    out.write_all(&end_of_archive(
+        members.len() as u16,
+        directory.len() as u64,
+        at,
+    ))
 }
 
 /// Sizes and offsets beyond 32 bits stand in the extra field; the short one is then full.
@@ -208,17 +298,33 @@ fn common(member: &Member) -> Vec<u8> {
 
 /// The ZIP64 extra field with the values that do not fit.
 fn extra(values: &[u64]) -> Vec<u8> {
-    let long: Vec<u8> = values.iter().filter(|&&v| short(v) == u32::MAX).flat_map(|v| v.to_le_bytes()).collect();
+    let long: Vec<u8> = values
+        .iter()
+        .filter(|&&v| short(v) == u32::MAX)
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
     match long.len() {
         0 => Vec::new(),
-        length => [&1u16.to_le_bytes()[..], &(length as u16).to_le_bytes(), &long].concat(),
+        length => [
+            &1u16.to_le_bytes()[..],
+            &(length as u16).to_le_bytes(),
+            &long,
+        ]
+        .concat(),
     }
 }
 
 fn local_header(member: &Member) -> Vec<u8> {
     let extra = extra(&[member.size, member.size]);
     let length = (extra.len() as u16).to_le_bytes();
-    [b"PK\x03\x04\x2d\x00", common(member).as_slice(), &length, member.name.as_bytes(), &extra].concat()
+    [
+        b"PK\x03\x04\x2d\x00",
+        common(member).as_slice(),
+        &length,
+        member.name.as_bytes(),
+        &extra,
+    ]
+    .concat()
 }
 
 fn directory_entry(member: &Member) -> Vec<u8> {

@@ -22,16 +22,22 @@ pub fn parquet_to(
 ) -> io::Result<()> {
     let field = |(name, kind): &(&str, CellKind)| Field::new(*name, data_type(*kind), true);
     let schema = Arc::new(Schema::new(header.iter().map(field).collect::<Vec<_>>()));
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer =
-        ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties)).map_err(io::Error::other)?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties))
+        .map_err(io::Error::other)?;
     let mut rows = rows.into_iter();
     loop {
         let some: Vec<Vec<Cell>> = rows.by_ref().take(BATCH).collect();
         if some.is_empty() {
             break;
         }
-        let columns = header.iter().enumerate().map(|(at, (_, kind))| column(&some, at, *kind)).collect();
+        let columns = header
+            .iter()
+            .enumerate()
+            .map(|(at, (_, kind))| column(&some, at, *kind))
+            .collect();
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
     }

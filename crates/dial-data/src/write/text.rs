@@ -28,10 +28,14 @@ pub enum Cell {
 impl Cell {
     fn in_words(&self) -> String {
         match self {
-            Cell::Text(text) | Cell::Json(text) if is_formula(text.trim_start_matches('\'')) => format!("'{text}"),
+            Cell::Text(text) | Cell::Json(text) if is_formula(text.trim_start_matches('\'')) => {
+                format!("'{text}")
+            }
             Cell::Text(text) | Cell::Json(text) => text.clone(),
             Cell::Truth(truth) => truth.to_string(),
-            Cell::Number(value) if *value != 0.0 && !(1e-5..1e15).contains(&value.abs()) => format!("{value:e}"),
+            Cell::Number(value) if *value != 0.0 && !(1e-5..1e15).contains(&value.abs()) => {
+                format!("{value:e}")
+            }
             Cell::Number(value) => value.to_string(),
             Cell::Integer(value) => value.to_string(),
             Cell::Empty => String::new(),
@@ -52,7 +56,11 @@ pub fn unguarded(cell: &str) -> &str {
 }
 
 /// Writes a header and rows.
-pub fn write_csv(path: &Path, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Result<()> {
+pub fn write_csv(
+    path: &Path,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> Result<()> {
     write_whole(path, |out| csv_to(out, header, rows))
 }
 
@@ -64,11 +72,23 @@ pub fn csv_text(header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> S
 }
 
 /// The same to any stream.
-pub fn csv_to(out: &mut dyn io::Write, header: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> io::Result<()> {
+pub fn csv_to(
+    out: &mut dyn io::Write,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(header.iter().map(|name| Cell::Text(name.to_string()).in_words())).map_err(plain)?;
+    writer
+        .write_record(
+            header
+                .iter()
+                .map(|name| Cell::Text(name.to_string()).in_words()),
+        )
+        .map_err(plain)?;
     for row in rows {
-        writer.write_record(row.iter().map(Cell::in_words)).map_err(plain)?;
+        writer
+            .write_record(row.iter().map(Cell::in_words))
+            .map_err(plain)?;
     }
     writer.flush()
 }
@@ -101,7 +121,10 @@ mod tests {
 
     #[test]
     fn every_text_comes_back_from_its_guard() {
-        let texts = ["a", "'a", "=1", "'=1", "''=1", "'''-", "-", "'", "''", "@x", "'@", "", "a=b", "[\"=\"]"];
+        let texts = [
+            "a", "'a", "=1", "'=1", "''=1", "'''-", "-", "'", "''", "@x", "'@", "", "a=b",
+            "[\"=\"]",
+        ];
         for text in texts {
             let guarded = Cell::Text(text.into()).in_words();
             assert_eq!(unguarded(&guarded), text, "{guarded}");

@@ -35,7 +35,13 @@ pub(crate) fn write_watched(
 ) -> Result<()> {
     control.start(stage, steps);
     let mut stopped = None;
-    let written = write_whole(path, |out| fill(&mut Watched { out, control, stopped: &mut stopped }));
+    let written = write_whole(path, |out| {
+        fill(&mut Watched {
+            out,
+            control,
+            stopped: &mut stopped,
+        })
+    });
     control.finish();
     match stopped {
         Some(stopped) => Err(Fault::Core(stopped).at("")),
@@ -54,7 +60,8 @@ mod tests {
         std::fs::write(&path, b"old").unwrap();
         let control = Control::new();
         control.cancel();
-        let stopped = write_watched(&path, ("writing", 1), &control, |out| out.put(b"new", 1)).unwrap_err();
+        let stopped =
+            write_watched(&path, ("writing", 1), &control, |out| out.put(b"new", 1)).unwrap_err();
         assert_eq!(stopped.code(), "C12");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

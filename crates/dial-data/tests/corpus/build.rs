@@ -16,17 +16,26 @@ pub fn npy_with(header: &str, data: &[u8]) -> Vec<u8> {
 
 /// An npy file in C order.
 pub fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    npy_with(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"), data)
+    npy_with(
+        &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"),
+        data,
+    )
 }
 
 /// Numbers as little-endian f64.
 pub fn f64s(values: &[f64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
 }
 
 /// Numbers as little-endian i64.
 pub fn i64s(values: &[i64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
 }
 
 /// A good 3 x 2 matrix.
@@ -36,7 +45,10 @@ pub fn good_npy() -> Vec<u8> {
 
 /// Strings of one character each.
 pub fn letters(text: &str) -> Vec<u8> {
-    let codes: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    let codes: Vec<u8> = text
+        .chars()
+        .flat_map(|c| u32::from(c).to_le_bytes())
+        .collect();
     npy("'<U1'", &format!("({},)", text.chars().count()), &codes)
 }
 
@@ -61,7 +73,17 @@ pub fn stored(name: &'static str, data: Vec<u8>) -> Part {
     crc.update(&data);
     let size = data.len() as u32;
     let offset = None;
-    Part { name, local_name: name, flags: 0, method: 0, crc: crc.sum(), packed_size: size, size, packed: data, offset }
+    Part {
+        name,
+        local_name: name,
+        flags: 0,
+        method: 0,
+        crc: crc.sum(),
+        packed_size: size,
+        size,
+        packed: data,
+        offset,
+    }
 }
 
 /// A truthful deflated member.
@@ -69,7 +91,12 @@ pub fn deflated(name: &'static str, data: Vec<u8>) -> Part {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(&data).unwrap();
     let packed = encoder.finish().unwrap();
-    Part { method: 8, packed_size: packed.len() as u32, packed, ..stored(name, data) }
+    Part {
+        method: 8,
+        packed_size: packed.len() as u32,
+        packed,
+        ..stored(name, data)
+    }
 }
 
 /// An archive of the parts.
@@ -99,7 +126,11 @@ pub fn zip(parts: &[Part]) -> Vec<u8> {
     }
     let start = bytes.len() as u32;
     bytes.extend(&directory);
-    bytes.extend(end_record(parts.len() as u16, directory.len() as u32, start));
+    bytes.extend(end_record(
+        parts.len() as u16,
+        directory.len() as u32,
+        start,
+    ));
     bytes
 }
 
@@ -117,7 +148,11 @@ pub fn end_record(count: u16, size: u32, start: u32) -> Vec<u8> {
 /// A good archive of features, labels and ids.
 pub fn good_npz() -> Vec<u8> {
     let labels = npy("'<i8'", "(3,)", &i64s(&[0, 1, -1]));
-    zip(&[stored("X.npy", good_npy()), deflated("labels.npy", labels), stored("ids.npy", letters("abc"))])
+    zip(&[
+        stored("X.npy", good_npy()),
+        deflated("labels.npy", labels),
+        stored("ids.npy", letters("abc")),
+    ])
 }
 
 /// An IDX file.
@@ -137,7 +172,11 @@ pub fn gzip(data: &[u8]) -> Vec<u8> {
 
 /// A number in the byte order of a MATLAB file.
 fn word(big: bool, value: u32) -> [u8; 4] {
-    if big { value.to_be_bytes() } else { value.to_le_bytes() }
+    if big {
+        value.to_be_bytes()
+    } else {
+        value.to_le_bytes()
+    }
 }
 
 /// The 128 bytes at the start of a MATLAB file.
@@ -158,7 +197,10 @@ pub fn element(big: bool, kind: u32, data: &[u8]) -> Vec<u8> {
 
 /// An array element: class and flags, shape, name, and the element of values.
 pub fn mat_array(big: bool, class: u32, shape: &[i32], name: &str, values: &[u8]) -> Vec<u8> {
-    let sizes: Vec<u8> = shape.iter().flat_map(|&length| word(big, length as u32)).collect();
+    let sizes: Vec<u8> = shape
+        .iter()
+        .flat_map(|&length| word(big, length as u32))
+        .collect();
     let parts = [
         element(big, 6, &[word(big, class), word(big, 0)].concat()),
         element(big, 5, &sizes),
@@ -178,10 +220,21 @@ pub fn packed(element: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(element).unwrap();
     let data = encoder.finish().unwrap();
-    [word(false, 15).to_vec(), word(false, data.len() as u32).to_vec(), data].concat()
+    [
+        word(false, 15).to_vec(),
+        word(false, data.len() as u32).to_vec(),
+        data,
+    ]
+    .concat()
 }
 
 /// A good 3 x 2 array of doubles: columns (1, 2, 3) and (4, 5, 6).
 pub fn good_array(name: &str) -> Vec<u8> {
-    mat_array(false, 6, &[3, 2], name, &element(false, 9, &f64s(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])))
+    mat_array(
+        false,
+        6,
+        &[3, 2],
+        name,
+        &element(false, 9, &f64s(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
+    )
 }

@@ -31,8 +31,22 @@ pub struct Case {
 
 impl Case {
     /// A file read without options.
-    pub fn new(name: &'static str, file: &'static str, bytes: Vec<u8>, code: &'static str, says: &'static str) -> Case {
-        Case { name, file_name: file, bytes, beside: None, args: Vec::new(), code, says }
+    pub fn new(
+        name: &'static str,
+        file: &'static str,
+        bytes: Vec<u8>,
+        code: &'static str,
+        says: &'static str,
+    ) -> Case {
+        Case {
+            name,
+            file_name: file,
+            bytes,
+            beside: None,
+            args: Vec::new(),
+            code,
+            says,
+        }
     }
 
     /// The same with options.
@@ -66,16 +80,34 @@ pub fn cases() -> Vec<Case> {
 
 /// One good file of each format, small enough to cut at every byte.
 pub fn good() -> Vec<(&'static str, Vec<u8>)> {
-    let gt = build::mat_array(false, 9, &[3, 1], "y", &build::element(false, 2, &[1, 2, 1]));
+    let gt = build::mat_array(
+        false,
+        9,
+        &[3, 1],
+        "y",
+        &build::element(false, 2, &[1, 2, 1]),
+    );
     let table = "id,a,b,label\r\nx,1,2.5,cat\r\n\"y,\"\"1\"\"\",-3,4e1,dog\r\nz,0,0,\r\n";
     vec![
         ("good.npy", build::good_npy()),
         ("good.npz", build::good_npz()),
         ("good.csv", table.as_bytes().to_vec()),
         ("good.tsv", b"1\t2\n3\t4\n5\t7\n".to_vec()),
-        ("good-idx3-ubyte", build::idx(8, &[3, 2, 2], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255])),
-        ("good-idx3-ubyte.gz", build::gzip(&build::idx(13, &[2, 2], &[0; 16]))),
-        ("good.mat", build::mat(&[build::good_array("X"), gt.clone()])),
-        ("packed.mat", build::mat(&[build::packed(&build::good_array("X")), build::packed(&gt)])),
+        (
+            "good-idx3-ubyte",
+            build::idx(8, &[3, 2, 2], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255]),
+        ),
+        (
+            "good-idx3-ubyte.gz",
+            build::gzip(&build::idx(13, &[2, 2], &[0; 16])),
+        ),
+        (
+            "good.mat",
+            build::mat(&[build::good_array("X"), gt.clone()]),
+        ),
+        (
+            "packed.mat",
+            build::mat(&[build::packed(&build::good_array("X")), build::packed(&gt)]),
+        ),
     ]
 }

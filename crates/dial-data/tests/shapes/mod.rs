@@ -13,11 +13,18 @@ pub const CLASSES: [&str; 4] = ["disc", "square", "stripes", "triangle"];
 pub fn draw(class: usize, random: &mut Random) -> RgbImage {
     let mut between = |low: f64, high: f64| low + (high - low) * random.uniform();
     let (width, height) = (between(40.0, 64.0) as u32, between(40.0, 64.0) as u32);
-    let (cx, cy, radius) = (between(0.42, 0.58), between(0.42, 0.58), between(0.24, 0.34));
+    let (cx, cy, radius) = (
+        between(0.42, 0.58),
+        between(0.42, 0.58),
+        between(0.24, 0.34),
+    );
     let mut colour = |low: f64, high: f64| Rgb([0; 3].map(|_: u8| between(low, high) as u8));
     let (back, front) = (colour(0.0, 60.0), colour(150.0, 255.0));
     RgbImage::from_fn(width, height, |x, y| {
-        let (dx, dy) = (f64::from(x) / f64::from(width) - cx, f64::from(y) / f64::from(height) - cy);
+        let (dx, dy) = (
+            f64::from(x) / f64::from(width) - cx,
+            f64::from(y) / f64::from(height) - cy,
+        );
         let inside = match class {
             0 => dx * dx + dy * dy < radius * radius,
             1 => dx.abs().max(dy.abs()) < radius,
@@ -35,7 +42,9 @@ pub fn write(folder: &Path, each: usize) {
         fs::create_dir_all(folder.join(name)).unwrap();
         for i in 0..each {
             let ending = if i % 2 == 0 { "png" } else { "jpg" };
-            draw(class, &mut random).save(folder.join(name).join(format!("{i:03}.{ending}"))).unwrap();
+            draw(class, &mut random)
+                .save(folder.join(name).join(format!("{i:03}.{ending}")))
+                .unwrap();
         }
     }
 }

@@ -76,7 +76,10 @@ const LISTED: [&str; 26] = [
 pub fn everybody() -> Vec<Contestant> {
     let one = |line: &&str| {
         let (name, settings) = line.split_once('=').expect("a name and settings");
-        Contestant { name: name.into(), ..read(settings).expect("the list is well formed") }
+        Contestant {
+            name: name.into(),
+            ..read(settings).expect("the list is well formed")
+        }
     };
     LISTED.iter().map(one).collect()
 }
@@ -99,14 +102,23 @@ impl Contestant {
 
     /// Whether a match takes several times as long as one of Dirichlet variance: solves for every class, or many.
     pub fn slow(&self) -> bool {
-        let graph_model = |word: &str| ["laplace", "poisson", "reweighted"].iter().any(|model| word.ends_with(model));
-        let named = ["mcvopt", "vopt-full", "sigma-opt-full", "rwll-norm"].contains(&self.method.as_str());
+        let graph_model = |word: &str| {
+            ["laplace", "poisson", "reweighted"]
+                .iter()
+                .any(|model| word.ends_with(model))
+        };
+        let named =
+            ["mcvopt", "vopt-full", "sigma-opt-full", "rwll-norm"].contains(&self.method.as_str());
         named || graph_model(&self.method) || self.judge.as_deref().is_some_and(graph_model)
     }
 
     /// The version of the method since which it plays as it does now: a change of one method is no change of the others.
     pub fn since(&self) -> u32 {
-        if self.method() == Some(Method::Auto) { 3 } else { 2 }
+        if self.method() == Some(Method::Auto) {
+            3
+        } else {
+            2
+        }
     }
 
     /// The name in file names.
@@ -142,7 +154,11 @@ impl FromStr for Contestant {
         if found.ready() && found.judge.is_some() == found.judge().is_some() {
             return Ok(found);
         }
-        let names: Vec<&str> = listed.iter().filter(|one| one.ready()).map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = listed
+            .iter()
+            .filter(|one| one.ready())
+            .map(|one| one.name.as_str())
+            .collect();
         Err(format!(
             "use some of {}, or METHOD:prior=P:tau=T:kernel=NAME:reading=NAME:policy=NAME:judge=MODEL:batch=N",
             names.join(", ")
@@ -167,31 +183,60 @@ fn paper(name: &str, method: &str) -> Contestant {
 
 /// Reads settings as they are written, on top of those of the list if that has the name; the method need not exist.
 fn read(word: &str) -> Result<Contestant, String> {
-    if let Some(bad) = word.chars().find(|c| !(c.is_ascii_alphanumeric() || "-.@:=".contains(*c))) {
+    if let Some(bad) = word
+        .chars()
+        .find(|c| !(c.is_ascii_alphanumeric() || "-.@:=".contains(*c)))
+    {
         return Err(format!("{word:?}: no {bad:?} in the name of a contestant"));
     }
     let mut parts = word.split(':');
     let first = parts.next().unwrap_or_default();
-    let listed =
-        LISTED.iter().filter_map(|line| line.split_once('=')).find(|(name, _)| *name == first && word != first);
+    let listed = LISTED
+        .iter()
+        .filter_map(|line| line.split_once('='))
+        .find(|(name, _)| *name == first && word != first);
     let mut read = match listed {
-        Some((_, settings)) if settings != word => Contestant { name: word.to_string(), ..read(settings)? },
+        Some((_, settings)) if settings != word => Contestant {
+            name: word.to_string(),
+            ..read(settings)?
+        },
         _ => paper(word, first),
     };
     for part in parts {
         let wrong = |why: String| format!("{word:?}: {part:?}: {why}");
         match part.split_once('=') {
-            Some(("policy", value)) => read.policy = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
-            Some(("prior", value)) => read.prior = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
-            Some(("kernel", value)) => read.kernel = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
-            Some(("reading", value)) => read.reading = value.parse().map_err(|e: dial::Error| wrong(e.to_string()))?,
+            Some(("policy", value)) => {
+                read.policy = value
+                    .parse()
+                    .map_err(|e: dial::Error| wrong(e.to_string()))?
+            }
+            Some(("prior", value)) => {
+                read.prior = value
+                    .parse()
+                    .map_err(|e: dial::Error| wrong(e.to_string()))?
+            }
+            Some(("kernel", value)) => {
+                read.kernel = value
+                    .parse()
+                    .map_err(|e: dial::Error| wrong(e.to_string()))?
+            }
+            Some(("reading", value)) => {
+                read.reading = value
+                    .parse()
+                    .map_err(|e: dial::Error| wrong(e.to_string()))?
+            }
             Some(("tau", value)) => read.tau = value.parse().map_err(wrong)?,
             Some(("judge", value)) => read.judge = Some(value.to_string()),
             Some(("batch", value)) => {
                 let batch = value.parse().ok().filter(|n| *n > 0);
-                read.batch = Some(batch.ok_or_else(|| wrong("use a whole number of at least 1".into()))?);
+                read.batch =
+                    Some(batch.ok_or_else(|| wrong("use a whole number of at least 1".into()))?);
             }
-            _ => return Err(wrong("use policy=, prior=, tau=, kernel=, reading=, judge= or batch=".into())),
+            _ => {
+                return Err(wrong(
+                    "use policy=, prior=, tau=, kernel=, reading=, judge= or batch=".into(),
+                ));
+            }
         }
     }
     Ok(read)
@@ -205,33 +250,68 @@ mod tests {
     fn the_list_has_the_reference_and_names_that_differ() {
         let everybody = everybody();
         let reference = everybody.iter().find(|one| one.name == REFERENCE).unwrap();
-        assert_eq!((reference.policy, reference.prior), (Policy::Proportional, Prior::Calibrated));
+        assert_eq!(
+            (reference.policy, reference.prior),
+            (Policy::Proportional, Prior::Calibrated)
+        );
         assert!(reference.ready() && everybody.iter().any(|one| one.name == AUTO));
         for one in &everybody {
-            assert_eq!(everybody.iter().filter(|other| other.name == one.name).count(), 1, "{}", one.name);
+            assert_eq!(
+                everybody
+                    .iter()
+                    .filter(|other| other.name == one.name)
+                    .count(),
+                1,
+                "{}",
+                one.name
+            );
         }
     }
 
     #[test]
     fn nobody_is_newer_than_the_method() {
         // A new version of the method is one of somebody here: say whose it is.
-        assert_eq!(everybody().iter().map(Contestant::since).max(), Some(dial::METHOD_VERSION));
+        assert_eq!(
+            everybody().iter().map(Contestant::since).max(),
+            Some(dial::METHOD_VERSION)
+        );
         let batched: Contestant = "auto:batch=5".parse().unwrap();
         assert_eq!(batched.since(), dial::METHOD_VERSION);
     }
 
     #[test]
     fn settings_are_read_or_refused() {
-        let one: Contestant = "variance:prior=0.0001:tau=0.1xdegree:batch=5".parse().unwrap();
-        assert_eq!((one.prior, one.tau, one.batch), (Prior::Constant(1e-4), Tau::TimesDegree(0.1), Some(5)));
+        let one: Contestant = "variance:prior=0.0001:tau=0.1xdegree:batch=5"
+            .parse()
+            .unwrap();
+        assert_eq!(
+            (one.prior, one.tau, one.batch),
+            (Prior::Constant(1e-4), Tau::TimesDegree(0.1), Some(5))
+        );
         let batched: Contestant = "auto:batch=5".parse().unwrap();
-        assert_eq!((batched.batch, batched.kernel, batched.reading), (Some(5), Kernel::Symmetric, Reading::Even));
+        assert_eq!(
+            (batched.batch, batched.kernel, batched.reading),
+            (Some(5), Kernel::Symmetric, Reading::Even)
+        );
         assert_eq!(one.name, "variance:prior=0.0001:tau=0.1xdegree:batch=5");
-        assert_eq!((one.settings(1)["batch"].as_u64(), one.stem().contains(':')), (Some(5), false));
-        for bad in ["nobody", "variance:prior=0", "variance:colour=red", "margin:batch=0", "a,b", "variance:tau"] {
+        assert_eq!(
+            (one.settings(1)["batch"].as_u64(), one.stem().contains(':')),
+            (Some(5), false)
+        );
+        for bad in [
+            "nobody",
+            "variance:prior=0",
+            "variance:colour=red",
+            "margin:batch=0",
+            "a,b",
+            "variance:tau",
+        ] {
             assert!(bad.parse::<Contestant>().is_err(), "{bad}");
         }
         let laplace: Contestant = "margin@laplace".parse().unwrap();
-        assert_eq!((laplace.judge(), laplace.slow(), one.slow()), (Some(ModelName::Laplace), true, false));
+        assert_eq!(
+            (laplace.judge(), laplace.slow(), one.slow()),
+            (Some(ModelName::Laplace), true, false)
+        );
     }
 }

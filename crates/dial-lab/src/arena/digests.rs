@@ -18,22 +18,28 @@ pub struct Digests(BTreeMap<(String, String), String>);
 impl Digests {
     /// Those of a folder of results; what cannot be read is unknown.
     pub fn read(folder: &Path) -> Digests {
-        let rows = read_table(&folder.join(FILE)).filter(|(header, _)| header.iter().eq(HEADER.iter()));
+        let rows =
+            read_table(&folder.join(FILE)).filter(|(header, _)| header.iter().eq(HEADER.iter()));
         let one = |row: Vec<String>| {
             let [pool, contestant, digest] = row.try_into().ok()?;
             Some(((pool, contestant), digest))
         };
-        Digests(rows.map_or_else(BTreeMap::new, |(_, rows)| rows.into_iter().filter_map(one).collect()))
+        Digests(rows.map_or_else(BTreeMap::new, |(_, rows)| {
+            rows.into_iter().filter_map(one).collect()
+        }))
     }
 
     /// Whether the results of a contestant on a pool are of these settings.
     pub fn same(&self, pool: &str, contestant: &str, digest: u32) -> bool {
-        self.0.get(&(pool.to_string(), contestant.to_string())).is_some_and(|known| *known == word(digest))
+        self.0
+            .get(&(pool.to_string(), contestant.to_string()))
+            .is_some_and(|known| *known == word(digest))
     }
 
     /// Notes the settings of a contestant on a pool.
     pub fn put(&mut self, pool: &str, contestant: &str, digest: u32) {
-        self.0.insert((pool.to_string(), contestant.to_string()), word(digest));
+        self.0
+            .insert((pool.to_string(), contestant.to_string()), word(digest));
     }
 
     /// Writes them into a folder of results.
@@ -42,9 +48,15 @@ impl Digests {
     /// What the disk says.
     pub fn write(&self, folder: &Path) -> Result<(), Trouble> {
         let row = |((pool, contestant), digest): (&(String, String), &String)| {
-            [pool, contestant, digest].map(|cell| Cell::Text(cell.clone())).to_vec()
+            [pool, contestant, digest]
+                .map(|cell| Cell::Text(cell.clone()))
+                .to_vec()
         };
-        Ok(write_csv(&folder.join(FILE), &HEADER, self.0.iter().map(row))?)
+        Ok(write_csv(
+            &folder.join(FILE),
+            &HEADER,
+            self.0.iter().map(row),
+        )?)
     }
 }
 
@@ -67,6 +79,10 @@ mod tests {
         digests.write(folder.path()).unwrap();
         let back = Digests::read(folder.path());
         assert_eq!(back, digests);
-        assert!(back.same("moons", "auto", 7) && !back.same("moons", "auto", 8) && !back.same("scene", "auto", 7));
+        assert!(
+            back.same("moons", "auto", 7)
+                && !back.same("moons", "auto", 8)
+                && !back.same("scene", "auto", 7)
+        );
     }
 }

@@ -10,8 +10,16 @@ use crate::report::Table;
 use crate::trouble::Trouble;
 
 /// What is kept of a pool.
-const HEADER: [&str; 8] =
-    ["pool", "items", "dimensions", "classes", "rarest_class", "clusters", "metric", "wrong_answers"];
+const HEADER: [&str; 8] = [
+    "pool",
+    "items",
+    "dimensions",
+    "classes",
+    "rarest_class",
+    "clusters",
+    "metric",
+    "wrong_answers",
+];
 
 /// A pool in a few words, in the order of the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,17 +29,42 @@ impl Facts {
     /// The facts of a pool.
     pub fn of(pool: &ArenaPool, ready: &Ready) -> Facts {
         let (items, classes) = (ready.truth.classes.len(), ready.truth.names.len());
-        let size = |class: usize| ready.truth.classes.iter().flatten().filter(|of| of.index() == class).count();
+        let size = |class: usize| {
+            ready
+                .truth
+                .classes
+                .iter()
+                .flatten()
+                .filter(|of| of.index() == class)
+                .count()
+        };
         let rarest = (0..classes).map(size).min().unwrap_or(0);
-        let numbers = [items, ready.pool.matrix.dim, classes, rarest, ready.clusters].map(|number| number.to_string());
+        let numbers = [
+            items,
+            ready.pool.matrix.dim,
+            classes,
+            rarest,
+            ready.clusters,
+        ]
+        .map(|number| number.to_string());
         let noise = format!("{} %", 100.0 * pool.noise);
-        Facts([vec![pool.name.to_string()], numbers.to_vec(), vec![ready.metric.to_string(), noise]].concat())
+        Facts(
+            [
+                vec![pool.name.to_string()],
+                numbers.to_vec(),
+                vec![ready.metric.to_string(), noise],
+            ]
+            .concat(),
+        )
     }
 
     /// The facts in a folder of results.
     pub fn read(folder: &Path) -> Vec<Facts> {
-        let found = read_table(&folder.join("pools.csv")).filter(|(header, _)| header.iter().eq(HEADER.iter()));
-        found.map(|(_, rows)| rows.into_iter().map(Facts).collect()).unwrap_or_default()
+        let found = read_table(&folder.join("pools.csv"))
+            .filter(|(header, _)| header.iter().eq(HEADER.iter()));
+        found
+            .map(|(_, rows)| rows.into_iter().map(Facts).collect())
+            .unwrap_or_default()
     }
 
     /// Adds facts to those in a folder, in the order of the list of pools.
@@ -44,7 +77,9 @@ impl Facts {
         all.extend(fresh);
         let names: Vec<&str> = pools::all().iter().map(|pool| pool.name).collect();
         all.sort_by_key(|facts| names.iter().position(|name| *name == facts.0[0]));
-        let rows = all.into_iter().map(|facts| facts.0.into_iter().map(Cell::Text).collect());
+        let rows = all
+            .into_iter()
+            .map(|facts| facts.0.into_iter().map(Cell::Text).collect());
         Ok(write_csv(&folder.join("pools.csv"), &HEADER, rows)?)
     }
 }
@@ -67,13 +102,19 @@ mod tests {
     fn facts_are_added_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let of = |name: &str| {
-            let pool = pools::all().into_iter().find(|pool| pool.name == name).unwrap();
+            let pool = pools::all()
+                .into_iter()
+                .find(|pool| pool.name == name)
+                .unwrap();
             Facts::of(&pool, &pool.open(None, true).unwrap())
         };
         Facts::add(vec![of("moons")], folder.path()).unwrap();
         Facts::add(vec![of("digits"), of("moons")], folder.path()).unwrap();
         assert_eq!(Facts::read(folder.path()), [of("digits"), of("moons")]);
-        assert_eq!(of("moons").0, ["moons", "300", "2", "3", "100", "12", "euclidean", "0 %"]);
+        assert_eq!(
+            of("moons").0,
+            ["moons", "300", "2", "3", "100", "12", "euclidean", "0 %"]
+        );
         assert_eq!(facts_table(&[of("moons")]).header[4], "rarest class");
     }
 }

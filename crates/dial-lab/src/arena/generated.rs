@@ -20,7 +20,10 @@ pub fn moons(n: usize) -> Pool {
         let part = pair_of_moons(n / PAIRS, 0.1, pair as u64);
         let of = part.truth.expect("generators know their labels");
         for row in 0..part.matrix.n {
-            values.extend([part.matrix.get(row, 0) + STEP * pair as f64, part.matrix.get(row, 1)]);
+            values.extend([
+                part.matrix.get(row, 0) + STEP * pair as f64,
+                part.matrix.get(row, 1),
+            ]);
             let moon = 2 * pair + usize::from(of.labels[row].unwrap_or(0));
             clusters.push(moon as u32);
             labels.push((moon % 3) as i64);
@@ -28,8 +31,18 @@ pub fn moons(n: usize) -> Pool {
     }
     let rows = labels.len();
     let truth = Truth::from_integers(&labels).expect("three classes");
-    let matrix = Matrix { values: Buffer::F64(values), n: rows, dim: 2 };
-    Pool { truth: Some(Truth { clusters: Some(clusters), ..truth }), ..Pool::new("moons", matrix) }
+    let matrix = Matrix {
+        values: Buffer::F64(values),
+        n: rows,
+        dim: 2,
+    };
+    Pool {
+        truth: Some(Truth {
+            clusters: Some(clusters),
+            ..truth
+        }),
+        ..Pool::new("moons", matrix)
+    }
 }
 
 /// Many classes, some small.
@@ -56,7 +69,10 @@ mod tests {
     fn moons_are_clusters_of_three_classes() {
         let truth = moons(240).truth.unwrap();
         let clusters = truth.clusters.unwrap();
-        assert_eq!((truth.classes.len(), clusters.len(), clusters.iter().max()), (3, 240, Some(&11)));
+        assert_eq!(
+            (truth.classes.len(), clusters.len(), clusters.iter().max()),
+            (3, 240, Some(&11))
+        );
         for moon in 0..12 {
             assert_eq!(clusters.iter().filter(|c| **c == moon).count(), 20);
         }
@@ -67,9 +83,14 @@ mod tests {
         let pool = clusters(3_000);
         let truth = pool.truth.unwrap();
         let of = |class: u16| {
-            let own = (0..3_000).filter(|&row| truth.labels[row] == Some(class)).map(|row| truth.cluster(row));
+            let own = (0..3_000)
+                .filter(|&row| truth.labels[row] == Some(class))
+                .map(|row| truth.cluster(row));
             own.collect::<std::collections::BTreeSet<_>>().len()
         };
-        assert_eq!((truth.classes.len(), of(0), of(19), of(20), of(39)), (40, 2, 2, 1, 1));
+        assert_eq!(
+            (truth.classes.len(), of(0), of(19), of(20), of(39)),
+            (40, 2, 2, 1, 1)
+        );
     }
 }

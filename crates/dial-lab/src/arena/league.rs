@@ -17,7 +17,8 @@
 use super::contestants::REFERENCE;
 use super::pools;
 use super::results::{
-    AREA, BALANCE, BRIER_SCORE, CLUSTERS_MET, ECE, Entry, FIRST_MILESTONE, MILESTONES, PoolResult, TIME,
+    AREA, BALANCE, BRIER_SCORE, CLUSTERS_MET, ECE, Entry, FIRST_MILESTONE, MILESTONES, PoolResult,
+    TIME,
 };
 use crate::stats::{Interval, interval};
 
@@ -80,7 +81,9 @@ pub struct Standing {
 impl Standing {
     /// The pool on which it is furthest behind the best.
     pub fn worst(&self) -> Option<&Gap> {
-        self.gaps.iter().min_by(|a, b| a.difference.mean.total_cmp(&b.difference.mean))
+        self.gaps
+            .iter()
+            .min_by(|a, b| a.difference.mean.total_cmp(&b.difference.mean))
     }
 
     /// The number of pools on which it is clearly further behind than tolerated.
@@ -90,13 +93,19 @@ impl Standing {
 
     /// The number of pools on which it is clearly no further behind than tolerated: the best itself, or an interval above.
     pub fn near(&self) -> usize {
-        let near = |gap: &&Gap| gap.best == self.name || gap.difference.mean - gap.difference.half_width >= -TOLERATED;
+        let near = |gap: &&Gap| {
+            gap.best == self.name || gap.difference.mean - gap.difference.half_width >= -TOLERATED
+        };
         self.gaps.iter().filter(near).count()
     }
 
     /// The middle of the questions it takes to be where the reference ends; never counts as infinite.
     pub fn median_reach(&self) -> Option<f64> {
-        let mut all: Vec<f64> = self.reach.iter().map(|(_, q)| q.map_or(f64::INFINITY, |q| q as f64)).collect();
+        let mut all: Vec<f64> = self
+            .reach
+            .iter()
+            .map(|(_, q)| q.map_or(f64::INFINITY, |q| q as f64))
+            .collect();
         all.sort_unstable_by(f64::total_cmp);
         let middle = match all.len() {
             0 => return None,
@@ -108,29 +117,42 @@ impl Standing {
 
     /// On how many of the pools that can tell half of the questions suffice.
     pub fn within_half(&self, queries: usize) -> usize {
-        self.reach.iter().filter(|(_, question)| question.is_some_and(|q| 2 * q <= queries)).count()
+        self.reach
+            .iter()
+            .filter(|(_, question)| question.is_some_and(|q| 2 * q <= queries))
+            .count()
     }
 }
 
 /// The table, the best mean rank first.
 pub fn league(results: &[PoolResult]) -> Vec<Standing> {
     let mut names: Vec<&str> = Vec::new();
-    for name in results.iter().flat_map(|pool| pool.entries.iter().map(|entry| entry.name.as_str())) {
+    for name in results
+        .iter()
+        .flat_map(|pool| pool.entries.iter().map(|entry| entry.name.as_str()))
+    {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let mut table: Vec<Standing> = names.into_iter().map(|name| standing(name, results)).collect();
+    let mut table: Vec<Standing> = names
+        .into_iter()
+        .map(|name| standing(name, results))
+        .collect();
     table.sort_by(|a, b| b.pools.cmp(&a.pools).then(a.rank.total_cmp(&b.rank)));
     table
 }
 
 fn standing(name: &str, results: &[PoolResult]) -> Standing {
-    let played: Vec<(&PoolResult, &Entry)> =
-        results.iter().filter_map(|pool| Some((pool, pool.entry(name)?))).collect();
+    let played: Vec<(&PoolResult, &Entry)> = results
+        .iter()
+        .filter_map(|pool| Some((pool, pool.entry(name)?)))
+        .collect();
     let mean = |measure: usize| average(played.iter().map(|(_, entry)| entry.mean(measure)));
-    let calibrations =
-        played.iter().map(|(pool, entry)| (entry.mean(ECE), pool.name.clone())).filter(|(e, _)| e.is_finite());
+    let calibrations = played
+        .iter()
+        .map(|(pool, entry)| (entry.mean(ECE), pool.name.clone()))
+        .filter(|(e, _)| e.is_finite());
     Standing {
         name: name.to_string(),
         pools: played.len(),
@@ -138,7 +160,10 @@ fn standing(name: &str, results: &[PoolResult]) -> Standing {
         area: mean(AREA),
         at: std::array::from_fn(|milestone| mean(FIRST_MILESTONE + milestone)),
         ratio: average(played.iter().map(|(pool, entry)| ratio(pool, entry))),
-        gaps: played.iter().filter_map(|(pool, entry)| gap(pool, entry)).collect(),
+        gaps: played
+            .iter()
+            .filter_map(|(pool, entry)| gap(pool, entry))
+            .collect(),
         clusters: mean(CLUSTERS_MET),
         balanced: mean(BALANCE),
         calibration: mean(ECE),
@@ -170,7 +195,10 @@ fn merit(pool: &PoolResult, entry: &Entry) -> f64 {
 /// The place of a contestant on a pool; equals share the mean of their places.
 pub fn rank(pool: &PoolResult, entry: &Entry) -> f64 {
     let own = merit(pool, entry);
-    let rivals = pool.entries.iter().filter(|other| !in_batches(other) || other.name == entry.name);
+    let rivals = pool
+        .entries
+        .iter()
+        .filter(|other| !in_batches(other) || other.name == entry.name);
     let areas: Vec<f64> = rivals.map(|other| merit(pool, other)).collect();
     let above = areas.iter().filter(|area| **area > own).count();
     let equal = areas.iter().filter(|area| **area == own).count();
@@ -179,7 +207,9 @@ pub fn rank(pool: &PoolResult, entry: &Entry) -> f64 {
 
 /// The error area of a contestant over that of the reference on a pool; NaN without the reference or without errors.
 pub fn ratio(pool: &PoolResult, entry: &Entry) -> f64 {
-    let Some(reference) = pool.entry(REFERENCE) else { return f64::NAN };
+    let Some(reference) = pool.entry(REFERENCE) else {
+        return f64::NAN;
+    };
     let (mut own, mut theirs) = (0.0, 0.0);
     for run in &entry.runs {
         if let Some(same) = reference.runs.iter().find(|same| same.seed == run.seed) {
@@ -204,10 +234,20 @@ pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
     let prefix = format!("{name}{BATCHES}");
     let mut found: Vec<(String, Gap)> = Vec::new();
     for pool in results {
-        let Some(single) = pool.entry(name) else { continue };
-        for entry in pool.entries.iter().filter(|entry| entry.name.starts_with(&prefix)) {
+        let Some(single) = pool.entry(name) else {
+            continue;
+        };
+        for entry in pool
+            .entries
+            .iter()
+            .filter(|entry| entry.name.starts_with(&prefix))
+        {
             let difference = interval(&entry.paired(single, AREA));
-            let gap = Gap { pool: pool.name.clone(), best: name.to_string(), difference };
+            let gap = Gap {
+                pool: pool.name.clone(),
+                best: name.to_string(),
+                difference,
+            };
             let size = entry.name[prefix.len()..].to_string();
             match found.iter_mut().find(|(known, _)| *known == size) {
                 Some((_, worst)) if worst.difference.mean <= gap.difference.mean => {}
@@ -221,19 +261,31 @@ pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
 
 /// The difference in area to the best contestant of a pool, paired by seed.
 pub fn gap(pool: &PoolResult, entry: &Entry) -> Option<Gap> {
-    let best =
-        pool.entries.iter().filter(|e| !in_batches(e)).max_by(|a, b| merit(pool, a).total_cmp(&merit(pool, b)))?;
-    Some(Gap { pool: pool.name.clone(), best: best.name.clone(), difference: interval(&entry.paired(best, AREA)) })
+    let best = pool
+        .entries
+        .iter()
+        .filter(|e| !in_batches(e))
+        .max_by(|a, b| merit(pool, a).total_cmp(&merit(pool, b)))?;
+    Some(Gap {
+        pool: pool.name.clone(),
+        best: best.name.clone(),
+        difference: interval(&entry.paired(best, AREA)),
+    })
 }
 
 /// The share of wrong answers on a pool.
 fn noise(pool: &str) -> f64 {
-    pools::all().iter().find(|known| known.name == pool).map_or(0.0, |pool| pool.noise)
+    pools::all()
+        .iter()
+        .find(|known| known.name == pool)
+        .map_or(0.0, |pool| pool.noise)
 }
 
 /// Whether a pool can tell how many questions are saved.
 pub fn can_tell(pool: &PoolResult) -> bool {
-    let Some(reference) = pool.entry(REFERENCE) else { return false };
+    let Some(reference) = pool.entry(REFERENCE) else {
+        return false;
+    };
     let curve = &reference.curve.mean;
     match (curve.last(), curve.get(curve.len() / 2)) {
         (Some(end), Some(middle)) => noise(&pool.name) == 0.0 && end - middle >= RISING,
@@ -244,7 +296,11 @@ pub fn can_tell(pool: &PoolResult) -> bool {
 /// The first question at which the mean curve of a contestant is where that of the reference ends.
 pub fn reach(pool: &PoolResult, entry: &Entry) -> Option<usize> {
     let target = *pool.entry(REFERENCE)?.curve.mean.last()?;
-    entry.curve.mean.iter().position(|accuracy| *accuracy >= target)
+    entry
+        .curve
+        .mean
+        .iter()
+        .position(|accuracy| *accuracy >= target)
 }
 
 #[cfg(test)]
@@ -261,7 +317,11 @@ mod tests {
             Run { seed, values }
         };
         let curve = band(&[(0..=4).map(|q| f64::from(q) / 4.0 * end).collect()]);
-        Entry { name: name.into(), runs: areas.iter().enumerate().map(run).collect(), curve }
+        Entry {
+            name: name.into(),
+            runs: areas.iter().enumerate().map(run).collect(),
+            curve,
+        }
     }
 
     fn two_pools() -> Vec<PoolResult> {
@@ -289,8 +349,14 @@ mod tests {
         let table = league(&two_pools());
         let find = |name: &str| table.iter().find(|standing| standing.name == name).unwrap();
         // Ranks on one: a 1, the others share 2 and 3; on two: b 1, the reference 2, a 3.
-        assert_eq!((find("a").rank, find("b").rank, find(REFERENCE).rank), (2.0, 1.75, 2.25));
-        assert_eq!(table.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["b", "a", REFERENCE]);
+        assert_eq!(
+            (find("a").rank, find("b").rank, find(REFERENCE).rank),
+            (2.0, 1.75, 2.25)
+        );
+        assert_eq!(
+            table.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(),
+            ["b", "a", REFERENCE]
+        );
         // Ratios of a: 0.08/0.2 and 0.6/0.4, mean 0.95; of b: 1 and 0.3/0.4.
         assert!((find("a").ratio - 0.95).abs() < 1e-12 && (find("b").ratio - 0.875).abs() < 1e-12);
         assert!((find("a").area - 0.66).abs() < 1e-12);
@@ -306,7 +372,11 @@ mod tests {
         // Differences -0.1, -0.12, -0.14: mean -0.12, deviation 0.02, half-width t(2) 0.02/√3.
         assert!((worst.difference.mean + 0.12).abs() < 1e-12);
         assert!((worst.difference.half_width - t_quantile(2) * 0.02 / 3.0f64.sqrt()).abs() < 1e-12);
-        assert_eq!((b.behind(), worst.clearly_behind()), (1, true), "-0.12 + 0.05 is below -0.005");
+        assert_eq!(
+            (b.behind(), worst.clearly_behind()),
+            (1, true),
+            "-0.12 + 0.05 is below -0.005"
+        );
         let a = table.iter().find(|standing| standing.name == "a").unwrap();
         assert_eq!((a.behind(), a.worst().unwrap().pool.as_str()), (1, "two"));
     }
@@ -317,9 +387,18 @@ mod tests {
         let find = |name: &str| table.iter().find(|standing| standing.name == name).unwrap();
         // On one the reference ends at 0.8: a is there at question 4 of 0, 0.25, ..., 1; b never. On two it ends at 0.6,
         // where a ends too, and b has 0.525 at question 3 and 0.7 at question 4.
-        assert_eq!(find("a").reach, [("one".to_string(), Some(4)), ("two".to_string(), Some(4))]);
-        assert_eq!(find("b").reach, [("one".to_string(), None), ("two".to_string(), Some(4))]);
-        assert_eq!((find("a").median_reach(), find("b").median_reach()), (Some(4.0), Some(f64::INFINITY)));
+        assert_eq!(
+            find("a").reach,
+            [("one".to_string(), Some(4)), ("two".to_string(), Some(4))]
+        );
+        assert_eq!(
+            find("b").reach,
+            [("one".to_string(), None), ("two".to_string(), Some(4))]
+        );
+        assert_eq!(
+            (find("a").median_reach(), find("b").median_reach()),
+            (Some(4.0), Some(f64::INFINITY))
+        );
         assert_eq!((find("a").within_half(8), find("a").within_half(7)), (2, 0));
     }
 
@@ -327,18 +406,34 @@ mod tests {
     fn batches_take_nobodys_place() {
         let mut pools = two_pools();
         let before = league(&pools);
-        pools[0].entries.push(entry("a:batch=5", &[0.95, 0.95, 0.95], 1.0));
-        pools[1].entries.push(entry("a:batch=5", &[0.39, 0.39, 0.39], 0.6));
+        pools[0]
+            .entries
+            .push(entry("a:batch=5", &[0.95, 0.95, 0.95], 1.0));
+        pools[1]
+            .entries
+            .push(entry("a:batch=5", &[0.39, 0.39, 0.39], 0.6));
         let table = league(&pools);
         for standing in &before {
-            let now = table.iter().find(|other| other.name == standing.name).unwrap();
+            let now = table
+                .iter()
+                .find(|other| other.name == standing.name)
+                .unwrap();
             assert_eq!((now.rank, now.behind()), (standing.rank, standing.behind()));
         }
         // Its own place is where it would stand: first on one, last of four on two.
-        assert_eq!(table.iter().find(|standing| standing.name == "a:batch=5").map(|s| s.rank), Some(2.5));
+        assert_eq!(
+            table
+                .iter()
+                .find(|standing| standing.name == "a:batch=5")
+                .map(|s| s.rank),
+            Some(2.5)
+        );
         // 0.03 better on one, 0.01 worse on two.
         let found = batches(&pools, "a");
-        assert_eq!((found.len(), found[0].0.as_str(), found[0].1.pool.as_str()), (1, "5", "two"));
+        assert_eq!(
+            (found.len(), found[0].0.as_str(), found[0].1.pool.as_str()),
+            (1, "5", "two")
+        );
         assert!((found[0].1.difference.mean + 0.01).abs() < 1e-12);
     }
 
@@ -347,6 +442,9 @@ mod tests {
         let mut pools = two_pools();
         pools[1].entries.remove(1);
         let table = league(&pools);
-        assert_eq!((table[2].name.as_str(), table[2].pools, table[2].rank), ("a", 1, 1.0));
+        assert_eq!(
+            (table[2].name.as_str(), table[2].pools, table[2].rank),
+            ("a", 1, 1.0)
+        );
     }
 }

@@ -92,13 +92,22 @@ impl Book {
         });
         let digest = digest(&stored);
         let name = format!("{}-{}", contestant.stem(), digests::word(digest));
-        let cells = Cells::open(settings.folder.join("cells").join(pool.name).join(name), &stored)?;
-        Ok(Book { cells, rows: settings.queries + 1, digest })
+        let cells = Cells::open(
+            settings.folder.join("cells").join(pool.name).join(name),
+            &stored,
+        )?;
+        Ok(Book {
+            cells,
+            rows: settings.queries + 1,
+            digest,
+        })
     }
 
     /// The records of a seed, if its match is over.
     pub fn get(&self, seed: usize) -> Option<Rows> {
-        self.cells.get(&format!("{seed:03}"), &HEADER).filter(|rows| rows.len() == self.rows)
+        self.cells
+            .get(&format!("{seed:03}"), &HEADER)
+            .filter(|rows| rows.len() == self.rows)
     }
 
     fn put(&self, seed: usize, rows: &Rows) -> Result<(), Trouble> {
@@ -107,13 +116,18 @@ impl Book {
 
     /// All matches that are there, also of more seeds than were asked for now.
     pub fn all(&self) -> Vec<(usize, Rows)> {
-        (0..MOST_SEEDS).filter_map(|seed| Some((seed, self.get(seed)?))).collect()
+        (0..MOST_SEEDS)
+            .filter_map(|seed| Some((seed, self.get(seed)?)))
+            .collect()
     }
 }
 
 /// A number for settings, to tell folders apart.
 fn digest(settings: &Value) -> u32 {
-    let folded = settings.to_string().bytes().fold(0, |sum, byte| dial::seed::hash(sum, u64::from(byte)));
+    let folded = settings
+        .to_string()
+        .bytes()
+        .fold(0, |sum, byte| dial::seed::hash(sum, u64::from(byte)));
     (folded >> 32) as u32
 }
 
@@ -141,24 +155,37 @@ pub fn play(
     let quiet = control.quiet();
     let k = NEIGHBOURS.min(ready.pool.matrix.n.saturating_sub(1));
     let features = ready.pool.matrix.features()?;
-    let build = |kernel: Kernel| Workbench::build(features, k, ready.metric, kernel, EIGENPAIRS, &quiet);
+    let build =
+        |kernel: Kernel| Workbench::build(features, k, ready.metric, kernel, EIGENPAIRS, &quiet);
     let mut benches: Vec<(Kernel, Workbench<'_>, Kernels)> = Vec::new();
     for contestant in &settings.contestants {
-        if benches.iter().all(|(kernel, ..)| *kernel != contestant.kernel) {
+        if benches
+            .iter()
+            .all(|(kernel, ..)| *kernel != contestant.kernel)
+        {
             benches.push((contestant.kernel, build(contestant.kernel)?, Vec::new()));
         }
     }
     let players: Vec<Option<Player<'_>>> = (settings.contestants.iter().enumerate())
         .map(|(place, contestant)| {
             let plays = missing.iter().any(|(one, _)| *one == place);
-            let (_, bench, kernels) =
-                benches.iter_mut().find(|(kernel, ..)| *kernel == contestant.kernel).expect("every kernel has a bench");
-            plays.then(|| player(contestant, bench, kernels, &quiet)).transpose()
+            let (_, bench, kernels) = benches
+                .iter_mut()
+                .find(|(kernel, ..)| *kernel == contestant.kernel)
+                .expect("every kernel has a bench");
+            plays
+                .then(|| player(contestant, bench, kernels, &quiet))
+                .transpose()
         })
         .collect::<Result<_, _>>()?;
     let one = |&(place, seed): &(usize, usize)| -> Result<(), Trouble> {
-        let player = players[place].as_ref().expect("whoever misses a match is ready");
-        books[place].put(seed, &one_match(settings, pool, ready, player, seed, control)?)
+        let player = players[place]
+            .as_ref()
+            .expect("whoever misses a match is ready");
+        books[place].put(
+            seed,
+            &one_match(settings, pool, ready, player, seed, control)?,
+        )
     };
     // One by one: some contestants take a hundred times as long as others.
     missing.par_iter().with_max_len(1).map(one).collect()
@@ -170,13 +197,19 @@ fn player<'a>(
     kernels: &mut Kernels,
     control: &Control,
 ) -> Result<Player<'a>, Trouble> {
-    let method = contestant.method().expect("only contestants that are ready take part");
+    let method = contestant
+        .method()
+        .expect("only contestants that are ready take part");
     let degrees = bench.graph().degrees();
-    let tau = contestant.tau.value(degrees.iter().sum::<f64>() / degrees.len() as f64);
+    let tau = contestant
+        .tau
+        .value(degrees.iter().sum::<f64>() / degrees.len() as f64);
     let kernel = match kernels.iter().find(|(of, _)| *of == tau) {
         Some((_, kernel)) => Arc::clone(kernel),
         None => {
-            let room = kernels.first().map_or_else(Arc::default, |(_, first)| first.room());
+            let room = kernels
+                .first()
+                .map_or_else(Arc::default, |(_, first)| first.room());
             let fresh = Arc::new(Remembered::new(bench.poisson(tau)?, room));
             kernels.push((tau, Arc::clone(&fresh)));
             fresh
@@ -184,10 +217,19 @@ fn player<'a>(
     };
     Ok(Player {
         contestant: contestant.clone(),
-        acquisition: bench.acquisition(method, &(bench.poisson(tau)? as Arc<dyn Propagation + 'a>), control)?,
+        acquisition: bench.acquisition(
+            method,
+            &(bench.poisson(tau)? as Arc<dyn Propagation + 'a>),
+            control,
+        )?,
         kernel,
         graph: Arc::clone(bench.graph()),
-        judges: contestant.judge().map(|model| bench.model(model, control)).transpose()?.into_iter().collect(),
+        judges: contestant
+            .judge()
+            .map(|model| bench.model(model, control))
+            .transpose()?
+            .into_iter()
+            .collect(),
     })
 }
 
@@ -221,9 +263,16 @@ fn one_match(
     let (owed, start) = (lent.owed(), Instant::now());
     let clock = || start.elapsed().as_secs_f64() + 1e-9 * owed.load(Ordering::Relaxed) as f64;
     let items = Items::rows(player.graph.n());
-    let setting = Setting { kernel: Arc::new(lent), graph: Some(Arc::clone(&player.graph)), items };
+    let setting = Setting {
+        kernel: Arc::new(lent),
+        graph: Some(Arc::clone(&player.graph)),
+        items,
+    };
     let (records, _) = trial(&setting, &options, &ready.truth, &plan, &clock, control)?;
-    let mut rows: Rows = records.iter().map(|record| row(record, ready.clusters)).collect();
+    let mut rows: Rows = records
+        .iter()
+        .map(|record| row(record, ready.clusters))
+        .collect();
     // A pool with nothing left to ask stays as it is.
     while let Some(last) = rows.last().filter(|_| rows.len() <= settings.queries) {
         let next = [&[rows.len() as f64], &last[1..SECONDS], &[f64::NAN]].concat();
@@ -233,7 +282,8 @@ fn one_match(
 }
 
 fn row(record: &Record, clusters: usize) -> Vec<f64> {
-    let measure = |of: fn(&dial::measures::Measures) -> f64| record.measures.as_ref().map_or(f64::NAN, of);
+    let measure =
+        |of: fn(&dial::measures::Measures) -> f64| record.measures.as_ref().map_or(f64::NAN, of);
     vec![
         record.query as f64,
         record.labelled as f64,

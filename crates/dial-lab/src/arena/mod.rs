@@ -75,7 +75,12 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
         Some(data) => pool.file(data).is_some_and(|file| !file.is_file()),
         None => !pool.source.generated(),
     };
-    let missing: Vec<String> = settings.pools.iter().filter(absent).map(|pool| pool.name.to_string()).collect();
+    let missing: Vec<String> = settings
+        .pools
+        .iter()
+        .filter(absent)
+        .map(|pool| pool.name.to_string())
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -84,7 +89,11 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
          DIAL_DATA, or choose others with --pools.",
         missing.join(", ")
     );
-    Err(Trouble { code: "I5", kind: ErrorKind::Input, detail })
+    Err(Trouble {
+        code: "I5",
+        kind: ErrorKind::Input,
+        detail,
+    })
 }
 
 /// A pool with the cells of everybody, what is known of earlier days, and the matches that are missing: a contestant's place
@@ -103,10 +112,22 @@ impl Schedule<'_> {
     fn result(&self, settings: &Settings) -> PoolResult {
         let mut replaced = Vec::new();
         let mut added = Vec::new();
-        for ((one, book), counts) in settings.contestants.iter().zip(&self.books).zip(&self.counts) {
+        for ((one, book), counts) in settings
+            .contestants
+            .iter()
+            .zip(&self.books)
+            .zip(&self.counts)
+        {
             let mut matches = book.all();
-            let runs = self.earlier.entry(&one.name).map_or(&[][..], |entry| &entry.runs);
-            if !counts || runs.iter().all(|run| matches.iter().any(|(seed, _)| *seed == run.seed)) {
+            let runs = self
+                .earlier
+                .entry(&one.name)
+                .map_or(&[][..], |entry| &entry.runs);
+            if !counts
+                || runs
+                    .iter()
+                    .all(|run| matches.iter().any(|(seed, _)| *seed == run.seed))
+            {
                 replaced.push(one.name.as_str());
             } else {
                 matches.retain(|(seed, _)| runs.iter().all(|run| run.seed != *seed));
@@ -114,8 +135,13 @@ impl Schedule<'_> {
             added.push((one.name.clone(), one.judge().is_some(), matches));
         }
         let entries = results::entries(&added, &self.earlier.targets(settings.queries));
-        let added = PoolResult { name: self.pool.name.to_string(), entries };
-        self.earlier.clone().and(added, &|name| replaced.contains(&name))
+        let added = PoolResult {
+            name: self.pool.name.to_string(),
+            entries,
+        };
+        self.earlier
+            .clone()
+            .and(added, &|name| replaced.contains(&name))
     }
 }
 
@@ -132,11 +158,19 @@ pub fn play(settings: &Settings, control: &Control) -> Result<(), Trouble> {
     });
     Cells::open(settings.results(), &kind)?;
     let schedules = schedules(settings)?;
-    let matches: usize = schedules.iter().map(|schedule| schedule.missing.len()).sum();
+    let matches: usize = schedules
+        .iter()
+        .map(|schedule| schedule.missing.len())
+        .sum();
     control.start(&format!("{matches} matches"), matches * settings.queries);
     let mut digests = Digests::read(&settings.results());
     for schedule in &schedules {
-        let Schedule { pool, books, missing, .. } = schedule;
+        let Schedule {
+            pool,
+            books,
+            missing,
+            ..
+        } = schedule;
         if !missing.is_empty() {
             let ready = pool.open(settings.data.as_deref(), settings.quick)?;
             Facts::add(vec![Facts::of(pool, &ready)], &settings.results())?;
@@ -169,22 +203,44 @@ fn schedules(settings: &Settings) -> Result<Vec<Schedule<'_>>, Trouble> {
             },
         };
         let book = |contestant| Book::open(settings, pool, &fingerprint, contestant);
-        let books: Vec<Book> = settings.contestants.iter().map(book).collect::<Result<_, _>>()?;
+        let books: Vec<Book> = settings
+            .contestants
+            .iter()
+            .map(book)
+            .collect::<Result<_, _>>()?;
         let plays = |place: usize, seed: usize| {
-            seed < if settings.contestants[place].slow() { settings.slow_seeds } else { settings.seeds }
+            seed < if settings.contestants[place].slow() {
+                settings.slow_seeds
+            } else {
+                settings.seeds
+            }
         };
-        let pairs = (0..settings.seeds).flat_map(|seed| (0..books.len()).map(move |place| (place, seed)));
+        let pairs =
+            (0..settings.seeds).flat_map(|seed| (0..books.len()).map(move |place| (place, seed)));
         let pairs = pairs.filter(|&(place, seed)| plays(place, seed));
         let earlier = earlier(settings, pool)?;
-        let same =
-            |(one, book): (&Contestant, &Book)| !settings.fresh && digests.same(pool.name, &one.name, book.digest);
+        let same = |(one, book): (&Contestant, &Book)| {
+            !settings.fresh && digests.same(pool.name, &one.name, book.digest)
+        };
         let counts: Vec<bool> = settings.contestants.iter().zip(&books).map(same).collect();
         let known = |place: usize, seed: usize| {
-            counts[place] && earlier.entry(&settings.contestants[place].name).is_some_and(|entry| entry.has(seed))
+            counts[place]
+                && earlier
+                    .entry(&settings.contestants[place].name)
+                    .is_some_and(|entry| entry.has(seed))
         };
-        let there = |place: usize, seed: usize| books[place].get(seed).is_some() || known(place, seed);
-        let missing = pairs.filter(|&(place, seed)| settings.fresh || !there(place, seed)).collect();
-        schedules.push(Schedule { pool, books, missing, earlier, counts });
+        let there =
+            |place: usize, seed: usize| books[place].get(seed).is_some() || known(place, seed);
+        let missing = pairs
+            .filter(|&(place, seed)| settings.fresh || !there(place, seed))
+            .collect();
+        schedules.push(Schedule {
+            pool,
+            books,
+            missing,
+            earlier,
+            counts,
+        });
     }
     Ok(schedules)
 }
@@ -198,15 +254,22 @@ fn earlier(settings: &Settings, pool: &ArenaPool) -> Result<PoolResult, Trouble>
              again: their matches are kept.",
             file.display()
         ))),
-        found => Ok(found.unwrap_or(PoolResult { name: pool.name.to_string(), entries: Vec::new() })),
+        found => Ok(found.unwrap_or(PoolResult {
+            name: pool.name.to_string(),
+            entries: Vec::new(),
+        })),
     }
 }
 
 /// The results of all pools in a folder, in the order of the list: those tuned on, and those kept aside.
 pub fn read(folder: &Path) -> [Vec<PoolResult>; 2] {
     let of = |kept_aside: bool| {
-        let wanted = pools::all().into_iter().filter(|pool| pool.kept_aside == kept_aside);
-        wanted.filter_map(|pool| PoolResult::read(folder, pool.name)).collect()
+        let wanted = pools::all()
+            .into_iter()
+            .filter(|pool| pool.kept_aside == kept_aside);
+        wanted
+            .filter_map(|pool| PoolResult::read(folder, pool.name))
+            .collect()
     };
     [of(false), of(true)]
 }

@@ -42,14 +42,26 @@ const COLUMNS: usize = 7;
 
 /// Number of questions of results.
 pub fn queries(results: &[PoolResult]) -> usize {
-    let lengths = results.iter().flat_map(|pool| &pool.entries).map(|entry| entry.curve.mean.len());
+    let lengths = results
+        .iter()
+        .flat_map(|pool| &pool.entries)
+        .map(|entry| entry.curve.mean.len());
     lengths.max().map_or(0, |length| length.saturating_sub(1))
 }
 
 /// Writes `league.md` into the folder of the results.
-pub fn write_league(folder: &Path, tuned: &[PoolResult], aside: &[PoolResult]) -> Result<PathBuf, Trouble> {
+pub fn write_league(
+    folder: &Path,
+    tuned: &[PoolResult],
+    aside: &[PoolResult],
+) -> Result<PathBuf, Trouble> {
     let file = folder.join("league.md");
-    let text = filled(&template(), &Facts::read(&folder.join("results")), [tuned, aside], "");
+    let text = filled(
+        &template(),
+        &Facts::read(&folder.join("results")),
+        [tuned, aside],
+        "",
+    );
     write_whole(&file, |out| out.write_all(text.as_bytes()))?;
     Ok(file)
 }
@@ -58,27 +70,56 @@ pub fn write_league(folder: &Path, tuned: &[PoolResult], aside: &[PoolResult]) -
 ///
 /// # Errors
 /// A page that cannot be read or written.
-pub fn write_page(page: &Path, folder: &Path, tuned: &[PoolResult], aside: &[PoolResult]) -> Result<(), Trouble> {
+pub fn write_page(
+    page: &Path,
+    folder: &Path,
+    tuned: &[PoolResult],
+    aside: &[PoolResult],
+) -> Result<(), Trouble> {
     let before = match std::fs::read_to_string(page) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => template(),
         Err(error) => {
-            let detail = format!("{}: {error}. Nothing was changed. Choose another --page.", page.display());
-            return Err(Trouble { code: "S5", kind: dial::ErrorKind::Storage, detail });
+            let detail = format!(
+                "{}: {error}. Nothing was changed. Choose another --page.",
+                page.display()
+            );
+            return Err(Trouble {
+                code: "S5",
+                kind: dial::ErrorKind::Storage,
+                detail,
+            });
         }
     };
     let beside = page.parent().unwrap_or(Path::new(""));
-    let link = folder.strip_prefix(beside).unwrap_or(folder).display().to_string();
-    let prefix = if link.is_empty() { link } else { format!("{link}/") };
-    let text = filled(&before, &Facts::read(&folder.join("results")), [tuned, aside], &prefix);
+    let link = folder
+        .strip_prefix(beside)
+        .unwrap_or(folder)
+        .display()
+        .to_string();
+    let prefix = if link.is_empty() {
+        link
+    } else {
+        format!("{link}/")
+    };
+    let text = filled(
+        &before,
+        &Facts::read(&folder.join("results")),
+        [tuned, aside],
+        &prefix,
+    );
     write_whole(page, |out| out.write_all(text.as_bytes()))?;
     Ok(())
 }
 
 fn template() -> String {
-    let part =
-        |(name, title): &(&str, &str)| format!("\n## {title}\n\n<!-- arena:{name} -->\n<!-- /arena:{name} -->\n");
-    format!("# Accuracy per label\n{}", PARTS.iter().map(part).collect::<String>())
+    let part = |(name, title): &(&str, &str)| {
+        format!("\n## {title}\n\n<!-- arena:{name} -->\n<!-- /arena:{name} -->\n")
+    };
+    format!(
+        "# Accuracy per label\n{}",
+        PARTS.iter().map(part).collect::<String>()
+    )
 }
 
 /// The page with its generated parts filled in.
@@ -88,22 +129,43 @@ fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefi
     for (name, _) in PARTS {
         let part = match name {
             "played" => played(tuned, aside, asked),
-            "claims" if league_of.iter().all(|standing| standing.name != AUTO) => format!("`{AUTO}` has not played.\n"),
+            "claims" if league_of.iter().all(|standing| standing.name != AUTO) => {
+                format!("`{AUTO}` has not played.\n")
+            }
             "claims" => [("tuning pools", tuned), ("pools kept aside", aside)]
                 .into_iter()
-                .filter_map(|(on, results)| claims(results, &league(results), AUTO, asked).map(|table| (on, table)))
-                .map(|(on, table)| captioned(&Table { caption: format!("{}, on the {on}.", table.caption), ..table }))
+                .filter_map(|(on, results)| {
+                    claims(results, &league(results), AUTO, asked).map(|table| (on, table))
+                })
+                .map(|(on, table)| {
+                    captioned(&Table {
+                        caption: format!("{}, on the {on}.", table.caption),
+                        ..table
+                    })
+                })
                 .collect::<Vec<_>>()
                 .join("\n"),
-            "league" => format!("{}\n{READING}\n", league_part("All tuning pools.", &league_of, asked)),
+            "league" => format!(
+                "{}\n{READING}\n",
+                league_part("All tuning pools.", &league_of, asked)
+            ),
             "kept-aside" if aside.is_empty() => "Not played.\n".into(),
             "kept-aside" => league_part("The pools kept aside.", &league(aside), queries(aside)),
             "pools" => {
-                let known = if facts.is_empty() { String::new() } else { captioned(&facts_table(facts)) + "\n" };
+                let known = if facts.is_empty() {
+                    String::new()
+                } else {
+                    captioned(&facts_table(facts)) + "\n"
+                };
                 known + &pools_part(tuned, aside, &league_of)
             }
             "overview" => overviews(aside, prefix),
-            _ => tuned.iter().chain(aside).map(|pool| curves(pool, prefix)).collect::<Vec<_>>().join("\n"),
+            _ => tuned
+                .iter()
+                .chain(aside)
+                .map(|pool| curves(pool, prefix))
+                .collect::<Vec<_>>()
+                .join("\n"),
         };
         text = replaced(&text, name, &part);
     }
@@ -112,8 +174,13 @@ fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefi
 
 /// The text with what stands between the marks of a part replaced; unchanged without the marks.
 fn replaced(text: &str, name: &str, part: &str) -> String {
-    let (open, close) = (format!("<!-- arena:{name} -->"), format!("<!-- /arena:{name} -->"));
-    let found = text.split_once(&open).and_then(|(before, rest)| Some((before, rest.split_once(&close)?.1)));
+    let (open, close) = (
+        format!("<!-- arena:{name} -->"),
+        format!("<!-- /arena:{name} -->"),
+    );
+    let found = text
+        .split_once(&open)
+        .and_then(|(before, rest)| Some((before, rest.split_once(&close)?.1)));
     match found {
         Some((before, after)) => format!("{before}{open}\n{}\n{close}{after}", part.trim_end()),
         None => text.to_string(),
@@ -121,9 +188,20 @@ fn replaced(text: &str, name: &str, part: &str) -> String {
 }
 
 fn played(tuned: &[PoolResult], aside: &[PoolResult], queries: usize) -> String {
-    let runs = tuned.iter().chain(aside).flat_map(|pool| &pool.entries).map(|entry| entry.runs.len());
-    let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.clone().max().unwrap_or(0));
-    let seeds = if fewest == most { format!("{most}") } else { format!("{fewest} to {most}") };
+    let runs = tuned
+        .iter()
+        .chain(aside)
+        .flat_map(|pool| &pool.entries)
+        .map(|entry| entry.runs.len());
+    let (fewest, most) = (
+        runs.clone().min().unwrap_or(0),
+        runs.clone().max().unwrap_or(0),
+    );
+    let seeds = if fewest == most {
+        format!("{most}")
+    } else {
+        format!("{fewest} to {most}")
+    };
     let can = silent(tuned);
     let mut text = format!(
         "{} pools to tune on and {} kept aside, {} contestants, {seeds} seeds, one initial label of each class, {queries} \
@@ -148,13 +226,13 @@ fn league_part(caption: &str, table: &[Standing], queries: usize) -> String {
 
 fn pools_part(tuned: &[PoolResult], aside: &[PoolResult], table: &[Standing]) -> String {
     let all: Vec<PoolResult> = tuned.iter().chain(aside).cloned().collect();
-    let caption =
-        "Area in per cent with its 95 % interval; bold: the best of all contestants, also of those without a column.";
+    let caption = "Area in per cent with its 95 % interval; bold: the best of all contestants, also of those without a column.";
     captioned(&pool_table(caption, &all, &columns(table, COLUMNS)))
 }
 
 fn overviews(aside: &[PoolResult], prefix: &str) -> String {
-    let picture = |stem: &str| format!("![Ratios of error areas to the reference]({prefix}{stem}.svg)\n");
+    let picture =
+        |stem: &str| format!("![Ratios of error areas to the reference]({prefix}{stem}.svg)\n");
     let mut text = picture("overview");
     if !aside.is_empty() {
         text += &format!("\n{}", picture("overview-kept-aside"));
@@ -163,7 +241,11 @@ fn overviews(aside: &[PoolResult], prefix: &str) -> String {
 }
 
 fn curves(pool: &PoolResult, prefix: &str) -> String {
-    format!("![Curves of {0}]({prefix}{1}.svg)\n", pool.name, curves_stem(&pool.name))
+    format!(
+        "![Curves of {0}]({prefix}{1}.svg)\n",
+        pool.name,
+        curves_stem(&pool.name)
+    )
 }
 
 fn captioned(table: &Table) -> String {
@@ -176,11 +258,19 @@ mod tests {
 
     #[test]
     fn prose_stays_and_parts_are_replaced() {
-        let page = "# Mine\n\nWords.\n<!-- arena:league -->\nold\n<!-- /arena:league -->\nMore words.\n";
+        let page =
+            "# Mine\n\nWords.\n<!-- arena:league -->\nold\n<!-- /arena:league -->\nMore words.\n";
         let once = replaced(page, "league", "new\n");
-        assert_eq!(once, "# Mine\n\nWords.\n<!-- arena:league -->\nnew\n<!-- /arena:league -->\nMore words.\n");
+        assert_eq!(
+            once,
+            "# Mine\n\nWords.\n<!-- arena:league -->\nnew\n<!-- /arena:league -->\nMore words.\n"
+        );
         assert_eq!(replaced(&once, "league", "new"), once);
         assert_eq!(replaced("no marks", "league", "new"), "no marks");
-        assert!(PARTS.iter().all(|(name, _)| template().contains(&format!("<!-- arena:{name} -->"))));
+        assert!(
+            PARTS
+                .iter()
+                .all(|(name, _)| template().contains(&format!("<!-- arena:{name} -->")))
+        );
     }
 }

@@ -72,10 +72,15 @@ impl Source {
     fn open(self, data: Option<&Path>, quick: bool) -> Result<Pool, Trouble> {
         let size = |whole: usize, small: usize| if quick { small } else { whole };
         Ok(match (self, data) {
-            (Source::Paper(dataset), Some(data)) => load(dataset, &Origin::Folder(data.to_path_buf()))?.pool,
-            (Source::File(file), Some(data)) => {
-                dial_data::open(&data.join(file).to_string_lossy(), &ReadOptions::default(), 0, &dial::Control::new())?
+            (Source::Paper(dataset), Some(data)) => {
+                load(dataset, &Origin::Folder(data.to_path_buf()))?.pool
             }
+            (Source::File(file), Some(data)) => dial_data::open(
+                &data.join(file).to_string_lossy(),
+                &ReadOptions::default(),
+                0,
+                &dial::Control::new(),
+            )?,
             (Source::Digits, _) => digits::digits(size(2_000, 300), 1),
             (Source::Moons, _) => generated::moons(size(2_400, 300)),
             (Source::Clusters, _) => generated::clusters(size(3_000, 400)),
@@ -106,10 +111,22 @@ pub struct ArenaPool {
 pub fn all() -> Vec<ArenaPool> {
     use Dataset::{FashionMnist, FashionMnistSmall, Mnist, MnistSmall, Pavia, SalinasA};
     use Source::{File, Paper};
-    let plain =
-        |name, source| ArenaPool { name, source, modulo: None, imbalanced: false, noise: 0.0, kept_aside: false };
-    let mod3 = |name, source| ArenaPool { modulo: Some(3), ..plain(name, source) };
-    let imbalanced = |name, source| ArenaPool { imbalanced: true, ..plain(name, source) };
+    let plain = |name, source| ArenaPool {
+        name,
+        source,
+        modulo: None,
+        imbalanced: false,
+        noise: 0.0,
+        kept_aside: false,
+    };
+    let mod3 = |name, source| ArenaPool {
+        modulo: Some(3),
+        ..plain(name, source)
+    };
+    let imbalanced = |name, source| ArenaPool {
+        imbalanced: true,
+        ..plain(name, source)
+    };
     let noisy = |noise, pool| ArenaPool { noise, ..pool };
     let optdigits = File("uci/optdigits.npz");
     vec![
@@ -125,23 +142,41 @@ pub fn all() -> Vec<ArenaPool> {
         mod3("mnist-mod3", Paper(Mnist)),
         plain("fashionmnist", Paper(FashionMnist)),
         // The test halves: 10,000 images say as much as 70,000 where 5,000 are drawn.
-        plain("mnist-pixels", File("images/mnist/t10k-images-idx3-ubyte.gz")),
-        plain("fashionmnist-pixels", File("images/fashion-mnist/t10k-images-idx3-ubyte.gz")),
+        plain(
+            "mnist-pixels",
+            File("images/mnist/t10k-images-idx3-ubyte.gz"),
+        ),
+        plain(
+            "fashionmnist-pixels",
+            File("images/fashion-mnist/t10k-images-idx3-ubyte.gz"),
+        ),
         imbalanced("mnist-small-imbalanced", Paper(MnistSmall)),
         imbalanced("fashionmnist-small-imbalanced", Paper(FashionMnistSmall)),
         imbalanced("optdigits-imbalanced", optdigits),
         noisy(0.05, mod3("mnist-small-mod3-noise5", Paper(MnistSmall))),
         noisy(0.10, mod3("mnist-small-mod3-noise10", Paper(MnistSmall))),
-        noisy(0.05, mod3("fashionmnist-small-mod3-noise5", Paper(FashionMnistSmall))),
-        noisy(0.10, mod3("fashionmnist-small-mod3-noise10", Paper(FashionMnistSmall))),
+        noisy(
+            0.05,
+            mod3("fashionmnist-small-mod3-noise5", Paper(FashionMnistSmall)),
+        ),
+        noisy(
+            0.10,
+            mod3("fashionmnist-small-mod3-noise10", Paper(FashionMnistSmall)),
+        ),
         noisy(0.05, plain("optdigits-noise5", optdigits)),
         noisy(0.10, plain("optdigits-noise10", optdigits)),
         plain("digits", Source::Digits),
         plain("moons", Source::Moons),
         plain("clusters", Source::Clusters),
         plain("scene", Source::Scene),
-        ArenaPool { kept_aside: true, ..plain("satimage", File("uci/satimage.npz")) },
-        ArenaPool { kept_aside: true, ..plain("pendigits", File("uci/pendigits.npz")) },
+        ArenaPool {
+            kept_aside: true,
+            ..plain("satimage", File("uci/satimage.npz"))
+        },
+        ArenaPool {
+            kept_aside: true,
+            ..plain("pendigits", File("uci/pendigits.npz"))
+        },
     ]
 }
 
@@ -185,10 +220,19 @@ impl ArenaPool {
     pub fn open(&self, data: Option<&Path>, quick: bool) -> Result<Ready, Trouble> {
         let mut pool = self.source.open(data, quick)?;
         let Some(labels) = pool.truth.clone() else {
-            let detail = format!("{}: has no labels, and the arena needs them. Add them.", self.name);
-            return Err(Trouble { code: "I12", kind: ErrorKind::Input, detail });
+            let detail = format!(
+                "{}: has no labels, and the arena needs them. Add them.",
+                self.name
+            );
+            return Err(Trouble {
+                code: "I12",
+                kind: ErrorKind::Input,
+                detail,
+            });
         };
-        let mut keep: Vec<usize> = (0..pool.matrix.n).filter(|&row| labels.labels[row].is_some()).collect();
+        let mut keep: Vec<usize> = (0..pool.matrix.n)
+            .filter(|&row| labels.labels[row].is_some())
+            .collect();
         if self.imbalanced {
             keep = thinned(&keep, &labels.labels, labels.classes.len());
         }
@@ -224,10 +268,21 @@ fn thinned(rows: &[usize], labels: &[Option<u16>], n_classes: usize) -> Vec<usiz
     let order = random.distinct(n_classes, n_classes);
     let mut kept = Vec::new();
     for (place, class) in order.into_iter().enumerate() {
-        let own: Vec<usize> = rows.iter().copied().filter(|&row| labels[row] == Some(class as u16)).collect();
+        let own: Vec<usize> = rows
+            .iter()
+            .copied()
+            .filter(|&row| labels[row] == Some(class as u16))
+            .collect();
         let share = libm::pow(RAREST, place as f64 / (n_classes.max(2) - 1) as f64);
-        let count = ((share * own.len() as f64).round() as usize).clamp(1, own.len().max(1)).min(own.len());
-        kept.extend(random.distinct(count, own.len()).into_iter().map(|i| own[i]));
+        let count = ((share * own.len() as f64).round() as usize)
+            .clamp(1, own.len().max(1))
+            .min(own.len());
+        kept.extend(
+            random
+                .distinct(count, own.len())
+                .into_iter()
+                .map(|i| own[i]),
+        );
     }
     kept.sort_unstable();
     kept
@@ -241,11 +296,23 @@ mod tests {
     fn names_differ_and_two_pools_are_kept_aside() {
         let pools = all();
         for pool in &pools {
-            assert_eq!(pools.iter().filter(|other| other.name == pool.name).count(), 1, "{}", pool.name);
+            assert_eq!(
+                pools.iter().filter(|other| other.name == pool.name).count(),
+                1,
+                "{}",
+                pool.name
+            );
         }
-        let aside: Vec<&str> = pools.iter().filter(|pool| pool.kept_aside).map(|pool| pool.name).collect();
+        let aside: Vec<&str> = pools
+            .iter()
+            .filter(|pool| pool.kept_aside)
+            .map(|pool| pool.name)
+            .collect();
         assert_eq!(aside, ["satimage", "pendigits"]);
-        assert_eq!(pools.iter().filter(|pool| pool.source.generated()).count(), 4);
+        assert_eq!(
+            pools.iter().filter(|pool| pool.source.generated()).count(),
+            4
+        );
     }
 
     #[test]
@@ -254,7 +321,8 @@ mod tests {
         let labels: Vec<Option<u16>> = (0..1600).map(|i| Some(i % 4)).collect();
         let kept = thinned(&(0..1600).collect::<Vec<_>>(), &labels, 4);
         let mut counts = [0; 4];
-        kept.iter().for_each(|&row| counts[usize::from(labels[row].unwrap())] += 1);
+        kept.iter()
+            .for_each(|&row| counts[usize::from(labels[row].unwrap())] += 1);
         counts.sort_unstable();
         assert_eq!(counts, [20, 54, 147, 400]);
         assert!(kept.windows(2).all(|pair| pair[0] < pair[1]));
@@ -263,9 +331,16 @@ mod tests {
     #[test]
     fn generated_pools_are_small_enough_and_the_same_every_time() {
         for pool in all().into_iter().filter(|pool| pool.source.generated()) {
-            let (one, other) = (pool.open(None, true).unwrap(), pool.open(None, true).unwrap());
+            let (one, other) = (
+                pool.open(None, true).unwrap(),
+                pool.open(None, true).unwrap(),
+            );
             assert!(one.pool == other.pool && one.pool.matrix.n <= MOST);
-            assert!(one.truth.classes.iter().all(Option::is_some), "{}: items without a class are left out", pool.name);
+            assert!(
+                one.truth.classes.iter().all(Option::is_some),
+                "{}: items without a class are left out",
+                pool.name
+            );
             assert!(one.clusters >= one.truth.names.len());
         }
     }

@@ -25,7 +25,11 @@ impl Default for Room {
 impl Room {
     /// Takes so many bytes, if they are there.
     fn take(&self, bytes: usize) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(bytes)
+            })
+            .is_ok()
     }
 }
 
@@ -40,7 +44,11 @@ pub struct Remembered {
 impl Remembered {
     /// Nothing remembered yet.
     pub fn new(kernel: Arc<dyn Propagation>, room: Arc<Room>) -> Remembered {
-        Remembered { columns: (0..kernel.n()).map(|_| OnceLock::new()).collect(), kernel, room }
+        Remembered {
+            columns: (0..kernel.n()).map(|_| OnceLock::new()).collect(),
+            kernel,
+            room,
+        }
     }
 
     /// The room it shares with others.
@@ -64,7 +72,10 @@ pub struct Lent {
 impl Lent {
     /// For one match.
     pub fn new(from: Arc<Remembered>) -> Lent {
-        Lent { from, owed: Arc::default() }
+        Lent {
+            from,
+            owed: Arc::default(),
+        }
     }
 
     /// What the solves took that this match did not do itself.
@@ -125,21 +136,38 @@ mod tests {
     fn columns_have_the_same_bits_and_are_charged() {
         let x: Vec<f64> = (0..60).map(|i| f64::from(i * i % 17)).collect();
         let (features, control) = (Features::f64(&x, 60, 1).unwrap(), Control::new());
-        let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
+        let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control)
+            .unwrap();
         let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control).unwrap());
         let poisson = Arc::new(Poisson::new(graph, 0.1).unwrap());
-        let remembered = Arc::new(Remembered::new(Arc::<Poisson>::clone(&poisson), Arc::default()));
+        let remembered = Arc::new(Remembered::new(
+            Arc::<Poisson>::clone(&poisson),
+            Arc::default(),
+        ));
         let sources = [3, 17, 3].map(NodeId);
         let plain = poisson.columns(&sources, &control).unwrap();
         let (first, second) = (Lent::new(Arc::clone(&remembered)), Lent::new(remembered));
         assert_eq!(first.columns(&sources[..2], &control).unwrap(), plain[..2]);
-        assert_eq!(first.owed().load(Ordering::Relaxed), 0, "it solved for both itself");
+        assert_eq!(
+            first.owed().load(Ordering::Relaxed),
+            0,
+            "it solved for both itself"
+        );
         assert_eq!(second.columns(&sources, &control).unwrap(), plain);
         assert!(second.owed().load(Ordering::Relaxed) > 0);
         assert_eq!(second.n(), 60);
         let full = Arc::new(Room(AtomicUsize::new(8 * 60)));
         let small = Lent::new(Arc::new(Remembered::new(poisson, Arc::clone(&full))));
         assert_eq!(small.columns(&sources, &control).unwrap(), plain);
-        assert_eq!(small.from.columns.iter().filter(|place| place.get().is_some()).count(), 1, "no room for two");
+        assert_eq!(
+            small
+                .from
+                .columns
+                .iter()
+                .filter(|place| place.get().is_some())
+                .count(),
+            1,
+            "no room for two"
+        );
     }
 }

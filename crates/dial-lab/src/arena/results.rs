@@ -19,7 +19,9 @@ use std::path::Path;
 use dial_data::write::{Cell, write_csv};
 
 use super::contestants::REFERENCE;
-use super::matches::{ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, EXPECTED, JUDGED, Rows, SECONDS};
+use super::matches::{
+    ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, EXPECTED, JUDGED, Rows, SECONDS,
+};
 use crate::stats::{Band, band, first_reaching, pooled};
 use crate::trouble::Trouble;
 
@@ -102,16 +104,31 @@ impl Entry {
     /// A contestant from the records of its seeds; `column` is the classifier it is judged in, `targets` what the
     /// reference has in the end.
     pub fn new(name: String, matches: &[Match], column: usize, targets: &[(usize, f64)]) -> Entry {
-        let target = |seed: usize| targets.iter().find(|(of, _)| *of == seed).map_or(f64::NAN, |(_, end)| *end);
-        let run = |(seed, rows): &Match| Run { seed: *seed, values: values(rows, column, target(*seed)) };
+        let target = |seed: usize| {
+            targets
+                .iter()
+                .find(|(of, _)| *of == seed)
+                .map_or(f64::NAN, |(_, end)| *end)
+        };
+        let run = |(seed, rows): &Match| Run {
+            seed: *seed,
+            values: values(rows, column, target(*seed)),
+        };
         let curve = |(_, rows): &Match| rows.iter().map(|row| row[column]).collect();
         let curves: Vec<Vec<f64>> = matches.iter().map(curve).collect();
-        Entry { name, runs: matches.iter().map(run).collect(), curve: band(&curves) }
+        Entry {
+            name,
+            runs: matches.iter().map(run).collect(),
+            curve: band(&curves),
+        }
     }
 
     /// Both together: their seeds must differ.
     fn and(mut self, other: Entry) -> Entry {
-        self.curve = pooled((&self.curve, self.runs.len()), (&other.curve, other.runs.len()));
+        self.curve = pooled(
+            (&self.curve, self.runs.len()),
+            (&other.curve, other.runs.len()),
+        );
         self.runs.extend(other.runs);
         self.runs.sort_by_key(|run| run.seed);
         self
@@ -135,13 +152,18 @@ impl Entry {
     /// Differences of a measure to another contestant, over the seeds that both have.
     pub fn paired(&self, other: &Entry, measure: usize) -> Vec<f64> {
         let same = |run: &Run| other.runs.iter().find(|theirs| theirs.seed == run.seed);
-        self.runs.iter().filter_map(|run| Some(run.values[measure] - same(run)?.values[measure])).collect()
+        self.runs
+            .iter()
+            .filter_map(|run| Some(run.values[measure] - same(run)?.values[measure]))
+            .collect()
     }
 }
 
 fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
     let own = column == JUDGED;
-    let mean = |column: usize| crate::stats::interval(&rows.iter().map(|row| row[column]).collect::<Vec<_>>()).mean;
+    let mean = |column: usize| {
+        crate::stats::interval(&rows.iter().map(|row| row[column]).collect::<Vec<_>>()).mean
+    };
     let field = |value: f64| if own { f64::NAN } else { value };
     let at = |query: usize, column: usize| rows.get(query).map_or(f64::NAN, |row| row[column]);
     let late = CALIBRATED_AT.min(rows.len().saturating_sub(1));
@@ -153,7 +175,11 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
         true => f64::NAN,
         false => f64::from(u8::from((low..=high).contains(&at(late, ACCURACY)))),
     };
-    let reach = if target.is_nan() { None } else { first_reaching(&queries, &curve, target) };
+    let reach = if target.is_nan() {
+        None
+    } else {
+        first_reaching(&queries, &curve, target)
+    };
     [
         mean(column),
         at(MILESTONES[0], column),
@@ -175,14 +201,20 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
 pub fn entries(played: &[(String, bool, Vec<Match>)], known: &[(usize, f64)]) -> Vec<Entry> {
     let end = |(seed, rows): &Match| (*seed, rows.last().map_or(f64::NAN, |row| row[ACCURACY]));
     let reference = played.iter().find(|(name, ..)| name == REFERENCE);
-    let mut targets: Vec<(usize, f64)> =
-        reference.map(|(.., matches)| matches.iter().map(end).collect()).unwrap_or_default();
+    let mut targets: Vec<(usize, f64)> = reference
+        .map(|(.., matches)| matches.iter().map(end).collect())
+        .unwrap_or_default();
     targets.extend(known);
     let mut entries = Vec::new();
     for (name, judged, matches) in played.iter().filter(|(.., matches)| !matches.is_empty()) {
         entries.push(Entry::new(name.clone(), matches, ACCURACY, &targets));
         if *judged {
-            entries.push(Entry::new(format!("{name}{OWN}"), matches, JUDGED, &targets));
+            entries.push(Entry::new(
+                format!("{name}{OWN}"),
+                matches,
+                JUDGED,
+                &targets,
+            ));
         }
     }
     entries
@@ -198,8 +230,14 @@ impl PoolResult {
     /// that `replaces` names are taken from this one, and the seeds of the rest must differ.
     pub fn and(mut self, added: PoolResult, replaces: &dyn Fn(&str) -> bool) -> PoolResult {
         for entry in added.entries {
-            match self.entries.iter().position(|known| known.name == entry.name) {
-                Some(place) if replaces(entry.name.trim_end_matches(OWN)) => self.entries[place] = entry,
+            match self
+                .entries
+                .iter()
+                .position(|known| known.name == entry.name)
+            {
+                Some(place) if replaces(entry.name.trim_end_matches(OWN)) => {
+                    self.entries[place] = entry
+                }
                 Some(place) => self.entries[place] = self.entries[place].clone().and(entry),
                 None => self.entries.push(entry),
             }
@@ -211,8 +249,13 @@ impl PoolResult {
     /// another number than the last milestone.
     pub fn targets(&self, queries: usize) -> Vec<(usize, f64)> {
         let last = MILESTONES.len() - 1;
-        let runs = self.entry(REFERENCE).filter(|_| queries == MILESTONES[last]).map_or(&[][..], |entry| &entry.runs);
-        runs.iter().map(|run| (run.seed, run.values[FIRST_MILESTONE + last] - 0.5 / PLACES)).collect()
+        let runs = self
+            .entry(REFERENCE)
+            .filter(|_| queries == MILESTONES[last])
+            .map_or(&[][..], |entry| &entry.runs);
+        runs.iter()
+            .map(|run| (run.seed, run.values[FIRST_MILESTONE + last] - 0.5 / PLACES))
+            .collect()
     }
 
     /// Writes both files of the pool.
@@ -223,52 +266,95 @@ impl PoolResult {
         };
         let row = |entry: &Entry, run: &Run| {
             let values = run.values.iter().map(|value| number(*value, PLACES));
-            [Cell::Text(entry.name.clone()), Cell::Integer(run.seed as i64)].into_iter().chain(values).collect()
+            [
+                Cell::Text(entry.name.clone()),
+                Cell::Integer(run.seed as i64),
+            ]
+            .into_iter()
+            .chain(values)
+            .collect()
         };
-        let rows = self.entries.iter().flat_map(|entry| entry.runs.iter().map(move |run| row(entry, run)));
+        let rows = self
+            .entries
+            .iter()
+            .flat_map(|entry| entry.runs.iter().map(move |run| row(entry, run)));
         let header = [&["contestant", "seed"][..], &MEASURES].concat();
         write_csv(&folder.join(format!("{}.csv", self.name)), &header, rows)?;
 
         let names: Vec<String> = (self.entries.iter())
             .flat_map(|entry| [entry.name.clone(), format!("{}{HALF_WIDTH}", entry.name)])
             .collect();
-        let header: Vec<&str> = ["query"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        let length = self.entries.iter().map(|entry| entry.curve.mean.len()).max().unwrap_or(0);
+        let header: Vec<&str> = ["query"]
+            .into_iter()
+            .chain(names.iter().map(String::as_str))
+            .collect();
+        let length = self
+            .entries
+            .iter()
+            .map(|entry| entry.curve.mean.len())
+            .max()
+            .unwrap_or(0);
         let row = |query: usize| {
             let at = |values: &[f64]| values.get(query).copied().unwrap_or(f64::NAN);
             let both = |entry: &Entry| {
                 let mean = at(&entry.curve.mean);
                 [number(mean, 1e4), number(at(&entry.curve.high) - mean, 1e4)]
             };
-            [Cell::Integer(query as i64)].into_iter().chain(self.entries.iter().flat_map(both)).collect()
+            [Cell::Integer(query as i64)]
+                .into_iter()
+                .chain(self.entries.iter().flat_map(both))
+                .collect()
         };
-        Ok(write_csv(&folder.join(format!("{}-curves.csv", self.name)), &header, (0..length).map(row))?)
+        Ok(write_csv(
+            &folder.join(format!("{}-curves.csv", self.name)),
+            &header,
+            (0..length).map(row),
+        )?)
     }
 
     /// Reads both files of a pool, if they are there and whole.
     pub fn read(folder: &Path, name: &str) -> Option<PoolResult> {
         let (header, rows) = read_table(&folder.join(format!("{name}.csv")))?;
-        (header.len() == 2 + MEASURES.len() && header[2..].iter().eq(MEASURES.iter())).then_some(())?;
+        (header.len() == 2 + MEASURES.len() && header[2..].iter().eq(MEASURES.iter()))
+            .then_some(())?;
         let (names, curves) = read_table(&folder.join(format!("{name}-curves.csv")))?;
         let column = |name: &str| -> Vec<f64> {
             let place = names.iter().position(|found| found == name);
-            place.map(|place| curves.iter().map(|row| number(&row[place])).collect()).unwrap_or_default()
+            place
+                .map(|place| curves.iter().map(|row| number(&row[place])).collect())
+                .unwrap_or_default()
         };
         let mut entries: Vec<Entry> = Vec::new();
         for row in rows {
             let values: Vec<f64> = row[2..].iter().map(|cell| number(cell)).collect();
-            let run = Run { seed: row[1].parse().ok()?, values: values.try_into().ok()? };
+            let run = Run {
+                seed: row[1].parse().ok()?,
+                values: values.try_into().ok()?,
+            };
             match entries.iter_mut().find(|entry| entry.name == row[0]) {
                 Some(entry) => entry.runs.push(run),
                 None => {
-                    let (mean, half) = (column(&row[0]), column(&format!("{}{HALF_WIDTH}", row[0])));
-                    let edge = |sign: f64| mean.iter().zip(&half).map(|(m, h)| m + sign * h).collect();
-                    let curve = Band { low: edge(-1.0), high: edge(1.0), mean };
-                    entries.push(Entry { name: row[0].clone(), runs: vec![run], curve });
+                    let (mean, half) =
+                        (column(&row[0]), column(&format!("{}{HALF_WIDTH}", row[0])));
+                    let edge =
+                        |sign: f64| mean.iter().zip(&half).map(|(m, h)| m + sign * h).collect();
+                    let curve = Band {
+                        low: edge(-1.0),
+                        high: edge(1.0),
+                        mean,
+                    };
+                    entries.push(Entry {
+                        name: row[0].clone(),
+                        runs: vec![run],
+                        curve,
+                    });
                 }
             }
         }
-        Some(PoolResult { name: name.to_string(), entries })
+        Some(PoolResult {
+            name: name.to_string(),
+            entries,
+        })
     }
 }
 
@@ -285,10 +371,14 @@ fn number(cell: &str) -> f64 {
 /// Header and rows of a table of ours, which has no quotes; none if a row is not whole.
 pub(super) fn read_table(file: &Path) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let text = std::fs::read_to_string(file).ok()?;
-    let mut lines = text.lines().map(|line| line.split(',').map(String::from).collect::<Vec<_>>());
+    let mut lines = text
+        .lines()
+        .map(|line| line.split(',').map(String::from).collect::<Vec<_>>());
     let header = lines.next()?;
     let rows: Vec<Vec<String>> = lines.collect();
-    rows.iter().all(|row| row.len() == header.len()).then_some((header, rows))
+    rows.iter()
+        .all(|row| row.len() == header.len())
+        .then_some((header, rows))
 }
 
 #[cfg(test)]
@@ -309,8 +399,22 @@ mod tests {
 
     fn played() -> Vec<(String, bool, Vec<Match>)> {
         vec![
-            (REFERENCE.into(), false, vec![(0, rows([0.2, 0.4, 0.6, 0.8])), (1, rows([0.4, 0.4, 0.4, 0.4]))]),
-            ("own".into(), true, vec![(0, rows([0.2, 0.8, 0.9, 1.0])), (1, rows([0.1, 0.2, 0.3, 0.3]))]),
+            (
+                REFERENCE.into(),
+                false,
+                vec![
+                    (0, rows([0.2, 0.4, 0.6, 0.8])),
+                    (1, rows([0.4, 0.4, 0.4, 0.4])),
+                ],
+            ),
+            (
+                "own".into(),
+                true,
+                vec![
+                    (0, rows([0.2, 0.8, 0.9, 1.0])),
+                    (1, rows([0.1, 0.2, 0.3, 0.3])),
+                ],
+            ),
         ]
     }
 
@@ -326,7 +430,14 @@ mod tests {
         assert!((first[AREA] - 0.725).abs() < 1e-12);
         assert_eq!((first[REACH], second[REACH].is_nan()), (1.0, true));
         // Seconds 1, 2 and 3 of the questions, not those of the start; calibration after the last of three questions.
-        assert_eq!((first[TIME], first[CLUSTERS_MET], first[FIRST_MILESTONE].is_nan()), (2.0, 0.25, true));
+        assert_eq!(
+            (
+                first[TIME],
+                first[CLUSTERS_MET],
+                first[FIRST_MILESTONE].is_nan()
+            ),
+            (2.0, 0.25, true)
+        );
         assert!((first[ECE] - 0.3).abs() < 1e-12);
         let own = &entries[2].runs[0].values;
         assert!((own[AREA] - 0.3625).abs() < 1e-12 && own[ECE].is_nan() && own[BALANCE].is_nan());
@@ -341,9 +452,19 @@ mod tests {
             name: "p".into(),
             entries: entries(played, known),
         };
-        let more = |seed: usize| vec![0.3, 0.5, 0.35, 0.9].into_iter().map(move |v| v / (1.0 + 0.1 * seed as f64));
-        let all: Vec<Match> =
-            (0..5).map(|seed| (seed, rows(more(seed).collect::<Vec<_>>().try_into().unwrap()))).collect();
+        let more = |seed: usize| {
+            vec![0.3, 0.5, 0.35, 0.9]
+                .into_iter()
+                .map(move |v| v / (1.0 + 0.1 * seed as f64))
+        };
+        let all: Vec<Match> = (0..5)
+            .map(|seed| {
+                (
+                    seed,
+                    rows(more(seed).collect::<Vec<_>>().try_into().unwrap()),
+                )
+            })
+            .collect();
         let of = |matches: &[Match]| vec![("own".to_string(), true, matches.to_vec())];
         let ends: Vec<(usize, f64)> = (0..5).map(|seed| (seed, 0.4)).collect();
         let whole = made(&of(&all), &ends);
@@ -353,31 +474,57 @@ mod tests {
             for (one, other) in whole.entries.iter().zip(&both.entries) {
                 let told = |entry: &Entry| format!("{} {:?}", entry.name, entry.runs);
                 assert_eq!(told(one), told(other), "cut at {cut}");
-                let ends = |band: &Band| [band.mean.clone(), band.low.clone(), band.high.clone()].concat();
-                let close = ends(&one.curve).into_iter().zip(ends(&other.curve)).all(|(a, b)| (a - b).abs() < 1e-12);
+                let ends =
+                    |band: &Band| [band.mean.clone(), band.low.clone(), band.high.clone()].concat();
+                let close = ends(&one.curve)
+                    .into_iter()
+                    .zip(ends(&other.curve))
+                    .all(|(a, b)| (a - b).abs() < 1e-12);
                 assert!(close, "cut at {cut}: {:?} {:?}", one.curve, other.curve);
             }
         }
         let again = made(&of(&all[..2]), &ends).and(made(&of(&all), &ends), &|name| name == "own");
-        assert_eq!(format!("{again:?}"), format!("{whole:?}"), "replaced, and its other classifier too");
+        assert_eq!(
+            format!("{again:?}"),
+            format!("{whole:?}"),
+            "replaced, and its other classifier too"
+        );
         let apart = made(&of(&all), &ends).and(made(&played()[..1], &[]), &|_| false);
-        assert_eq!((apart.entries.len(), apart.entries[2].name.as_str()), (3, REFERENCE));
+        assert_eq!(
+            (apart.entries.len(), apart.entries[2].name.as_str()),
+            (3, REFERENCE)
+        );
         assert_eq!(apart.targets(3), []);
     }
 
     #[test]
     fn files_read_back_and_absent_contestants_stay() {
         let folder = tempfile::tempdir().unwrap();
-        let whole = PoolResult { name: "p".into(), entries: entries(&played(), &[]) };
+        let whole = PoolResult {
+            name: "p".into(),
+            entries: entries(&played(), &[]),
+        };
         whole.write(folder.path()).unwrap();
         let back = PoolResult::read(folder.path(), "p").unwrap();
         assert_eq!(back.entries.len(), 3);
         for (ours, theirs) in whole.entries.iter().zip(&back.entries) {
-            assert_eq!((&ours.name, ours.runs.len(), ours.curve.mean.len()), (&theirs.name, 2, 4));
+            assert_eq!(
+                (&ours.name, ours.runs.len(), ours.curve.mean.len()),
+                (&theirs.name, 2, 4)
+            );
             assert!((ours.mean(AREA) - theirs.mean(AREA)).abs() < 1e-5);
-            assert!(ours.curve.high.iter().zip(&theirs.curve.high).all(|(a, b)| (a - b).abs() < 2e-4));
+            assert!(
+                ours.curve
+                    .high
+                    .iter()
+                    .zip(&theirs.curve.high)
+                    .all(|(a, b)| (a - b).abs() < 2e-4)
+            );
         }
         std::fs::write(folder.path().join("p.csv"), "contestant,seed\nx\n").unwrap();
-        assert!(PoolResult::read(folder.path(), "p").is_none() && PoolResult::read(folder.path(), "q").is_none());
+        assert!(
+            PoolResult::read(folder.path(), "p").is_none()
+                && PoolResult::read(folder.path(), "q").is_none()
+        );
     }
 }

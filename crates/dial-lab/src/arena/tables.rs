@@ -13,19 +13,42 @@ use crate::written::Tidy;
 /// The league for people.
 pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table {
     let mut header: Vec<String> = ["", "rank", "area"].map(String::from).to_vec();
-    header.extend(MILESTONES.iter().filter(|m| **m <= queries).map(|m| format!("at {m}")));
     header.extend(
-        ["ratio", "worst gap", "behind", "reach", "in half", "clusters", "balanced", "ECE", "Brier", "ms"]
-            .map(String::from),
+        MILESTONES
+            .iter()
+            .filter(|m| **m <= queries)
+            .map(|m| format!("at {m}")),
     );
-    let most = table.iter().map(|standing| standing.pools).max().unwrap_or(0);
+    header.extend(
+        [
+            "ratio",
+            "worst gap",
+            "behind",
+            "reach",
+            "in half",
+            "clusters",
+            "balanced",
+            "ECE",
+            "Brier",
+            "ms",
+        ]
+        .map(String::from),
+    );
+    let most = table
+        .iter()
+        .map(|standing| standing.pools)
+        .max()
+        .unwrap_or(0);
     let row = |standing: &Standing| {
         let name = match standing.pools {
             all if all == most => standing.name.clone(),
             some => format!("{} ({some} of {most} pools)", standing.name),
         };
         let mut row = vec![name, plain(standing.rank, 1), percent(standing.area)];
-        let shown = MILESTONES.iter().zip(standing.at).filter(|(m, _)| **m <= queries);
+        let shown = MILESTONES
+            .iter()
+            .zip(standing.at)
+            .filter(|(m, _)| **m <= queries);
         row.extend(shown.map(|(_, accuracy)| percent(accuracy)));
         row.push(plain(standing.ratio, 2));
         row.push(standing.worst().map_or("-".into(), |gap| {
@@ -38,13 +61,26 @@ pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table 
             Some(question) if question.is_infinite() => "never".into(),
             Some(question) => plain(question, 0),
         });
-        row.push(format!("{}/{}", standing.within_half(queries), standing.reach.len()));
-        row.extend([percent(standing.clusters), percent(standing.balanced), percent(standing.calibration)]);
+        row.push(format!(
+            "{}/{}",
+            standing.within_half(queries),
+            standing.reach.len()
+        ));
+        row.extend([
+            percent(standing.clusters),
+            percent(standing.balanced),
+            percent(standing.calibration),
+        ]);
         row.extend([plain(standing.brier, 3), plain(1e3 * standing.seconds, 1)]);
         row
     };
     let numeric = (0..header.len()).map(|column| column > 0).collect();
-    Table { caption: caption.into(), rows: table.iter().map(row).collect(), numeric, header }
+    Table {
+        caption: caption.into(),
+        rows: table.iter().map(row).collect(),
+        numeric,
+        header,
+    }
 }
 
 /// A gap in words.
@@ -66,38 +102,76 @@ impl Gap {
 
 /// Areas in per cent, pool by pool, of the given contestants; the best of each pool is set bold.
 pub fn pool_table(caption: &str, results: &[PoolResult], names: &[&str]) -> Table {
-    let header = ["pool".to_string()].into_iter().chain(names.iter().map(|name| name.to_string())).collect();
+    let header = ["pool".to_string()]
+        .into_iter()
+        .chain(names.iter().map(|name| name.to_string()))
+        .collect();
     let row = |pool: &PoolResult| {
-        let best = pool.entries.iter().map(|entry| entry.mean(AREA)).fold(f64::NEG_INFINITY, f64::max);
+        let best = pool
+            .entries
+            .iter()
+            .map(|entry| entry.mean(AREA))
+            .fold(f64::NEG_INFINITY, f64::max);
         let cell = |name: &&str| match pool.entry(name) {
             None => "-".to_string(),
             Some(entry) => {
                 let area = interval(&entry.values(AREA));
                 let text = format!("{:.1} ± {:.1}", 100.0 * area.mean, 100.0 * area.half_width);
-                if area.mean == best { format!("**{text}**") } else { text }
+                if area.mean == best {
+                    format!("**{text}**")
+                } else {
+                    text
+                }
             }
         };
-        [pool.name.clone()].into_iter().chain(names.iter().map(cell)).collect()
+        [pool.name.clone()]
+            .into_iter()
+            .chain(names.iter().map(cell))
+            .collect()
     };
     let numeric = (0..=names.len()).map(|column| column > 0).collect();
-    Table { caption: caption.into(), rows: results.iter().map(row).collect(), numeric, header }
+    Table {
+        caption: caption.into(),
+        rows: results.iter().map(row).collect(),
+        numeric,
+        header,
+    }
 }
 
 /// The league for machines.
 pub fn tidy(stem: &str, table: &[Standing]) -> Tidy {
-    let number = |value: f64| if value.is_finite() { Cell::Number((value * 1e5).round() / 1e5) } else { Cell::Empty };
+    let number = |value: f64| {
+        if value.is_finite() {
+            Cell::Number((value * 1e5).round() / 1e5)
+        } else {
+            Cell::Empty
+        }
+    };
     let row = |standing: &Standing| {
         let worst = standing.worst();
-        let mut row = vec![Cell::Text(standing.name.clone()), Cell::Integer(standing.pools as i64)];
+        let mut row = vec![
+            Cell::Text(standing.name.clone()),
+            Cell::Integer(standing.pools as i64),
+        ];
         row.extend([standing.rank, standing.area].map(number));
         row.extend(standing.at.map(number));
         row.push(number(standing.ratio));
         row.push(worst.map_or(Cell::Empty, |gap| Cell::Text(gap.pool.clone())));
         row.push(number(worst.map_or(f64::NAN, |gap| gap.difference.mean)));
-        row.push(number(worst.map_or(f64::NAN, |gap| gap.difference.half_width)));
+        row.push(number(
+            worst.map_or(f64::NAN, |gap| gap.difference.half_width),
+        ));
         row.push(Cell::Integer(standing.behind() as i64));
         row.push(number(standing.median_reach().unwrap_or(f64::NAN)));
-        row.extend([standing.clusters, standing.balanced, standing.calibration, standing.brier].map(number));
+        row.extend(
+            [
+                standing.clusters,
+                standing.balanced,
+                standing.calibration,
+                standing.brier,
+            ]
+            .map(number),
+        );
         row.push(number(standing.seconds));
         row
     };
@@ -122,20 +196,39 @@ pub fn tidy(stem: &str, table: &[Standing]) -> Tidy {
         "brier_50",
         "seconds",
     ];
-    Tidy { stem: stem.into(), header, rows: table.iter().map(row).collect() }
+    Tidy {
+        stem: stem.into(),
+        header,
+        rows: table.iter().map(row).collect(),
+    }
 }
 
 /// Every contestant on every pool for machines, with its differences in area to the best there and to the reference.
 pub fn differences(results: &[&PoolResult]) -> Tidy {
-    let number = |value: f64| if value.is_finite() { Cell::Number((value * 1e5).round() / 1e5) } else { Cell::Empty };
+    let number = |value: f64| {
+        if value.is_finite() {
+            Cell::Number((value * 1e5).round() / 1e5)
+        } else {
+            Cell::Empty
+        }
+    };
     let row = |pool: &PoolResult, entry: &Entry| {
         let best = gap(pool, entry);
         let to_best = best.as_ref().map(|gap| gap.difference);
-        let to_reference = pool.entry(REFERENCE).map(|reference| interval(&entry.paired(reference, AREA)));
+        let to_reference = pool
+            .entry(REFERENCE)
+            .map(|reference| interval(&entry.paired(reference, AREA)));
         let both = |difference: Option<Interval>| {
-            [difference.map_or(f64::NAN, |d| d.mean), difference.map_or(f64::NAN, |d| d.half_width)].map(number)
+            [
+                difference.map_or(f64::NAN, |d| d.mean),
+                difference.map_or(f64::NAN, |d| d.half_width),
+            ]
+            .map(number)
         };
-        let mut row = vec![Cell::Text(pool.name.clone()), Cell::Text(entry.name.clone())];
+        let mut row = vec![
+            Cell::Text(pool.name.clone()),
+            Cell::Text(entry.name.clone()),
+        ];
         row.push(Cell::Integer(entry.runs.len() as i64));
         row.extend([entry.mean(AREA), rank(pool, entry), ratio(pool, entry)].map(number));
         row.push(best.map_or(Cell::Empty, |gap| Cell::Text(gap.best)));
@@ -144,7 +237,10 @@ pub fn differences(results: &[&PoolResult]) -> Tidy {
         row.push(reach(pool, entry).map_or(Cell::Empty, |question| Cell::Integer(question as i64)));
         row
     };
-    let rows = results.iter().flat_map(|pool| pool.entries.iter().map(move |entry| row(pool, entry))).collect();
+    let rows = results
+        .iter()
+        .flat_map(|pool| pool.entries.iter().map(move |entry| row(pool, entry)))
+        .collect();
     let header = vec![
         "pool",
         "contestant",
@@ -159,7 +255,11 @@ pub fn differences(results: &[&PoolResult]) -> Tidy {
         "to_reference_half_width",
         "reach",
     ];
-    Tidy { stem: "differences".into(), header, rows }
+    Tidy {
+        stem: "differences".into(),
+        header,
+        rows,
+    }
 }
 
 /// The league as JSON.
@@ -170,10 +270,16 @@ pub fn to_json(table: &[Standing]) -> Value {
             json!({ "pool": gap.pool, "best": gap.best, "mean": number(gap.difference.mean),
                     "half_width": number(gap.difference.half_width) })
         });
-        let reach: serde_json::Map<String, Value> =
-            standing.reach.iter().map(|(pool, question)| (pool.clone(), json!(question))).collect();
-        let at: serde_json::Map<String, Value> =
-            MILESTONES.iter().zip(standing.at).map(|(m, value)| (m.to_string(), json!(number(value)))).collect();
+        let reach: serde_json::Map<String, Value> = standing
+            .reach
+            .iter()
+            .map(|(pool, question)| (pool.clone(), json!(question)))
+            .collect();
+        let at: serde_json::Map<String, Value> = MILESTONES
+            .iter()
+            .zip(standing.at)
+            .map(|(m, value)| (m.to_string(), json!(number(value))))
+            .collect();
         json!({
             "contestant": standing.name, "pools": standing.pools, "rank": number(standing.rank),
             "area": number(standing.area), "at": at, "ratio": number(standing.ratio), "worst_gap": worst,
@@ -186,13 +292,34 @@ pub fn to_json(table: &[Standing]) -> Value {
 }
 
 /// What must hold of a contestant, and whether it does: a row for every claim.
-pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: usize) -> Option<Table> {
+pub fn claims(
+    results: &[PoolResult],
+    table: &[Standing],
+    name: &str,
+    queries: usize,
+) -> Option<Table> {
     let own = table.iter().find(|standing| standing.name == name)?;
-    let rival = |standing: &&Standing| standing.pools == own.pools && !standing.name.contains(":batch=");
-    let rivals: Vec<&Standing> = table.iter().filter(rival).filter(|standing| standing.name != name).collect();
-    let best = rivals.iter().map(|standing| standing.rank).fold(f64::INFINITY, f64::min);
-    let level: Vec<&str> = rivals.iter().filter(|r| r.rank == own.rank).map(|r| r.name.as_str()).collect();
-    let shared = if level.is_empty() { String::new() } else { format!(", shared with {}", level.join(", ")) };
+    let rival =
+        |standing: &&Standing| standing.pools == own.pools && !standing.name.contains(":batch=");
+    let rivals: Vec<&Standing> = table
+        .iter()
+        .filter(rival)
+        .filter(|standing| standing.name != name)
+        .collect();
+    let best = rivals
+        .iter()
+        .map(|standing| standing.rank)
+        .fold(f64::INFINITY, f64::min);
+    let level: Vec<&str> = rivals
+        .iter()
+        .filter(|r| r.rank == own.rank)
+        .map(|r| r.name.as_str())
+        .collect();
+    let shared = if level.is_empty() {
+        String::new()
+    } else {
+        format!(", shared with {}", level.join(", "))
+    };
     let verdict = |holds: bool| if holds { "yes" } else { "no" }.to_string();
     let worst = own.worst().map_or("-".into(), |gap| {
         let Gap { mean, half, pool } = Gap::of(gap);
@@ -205,14 +332,26 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
     });
     let late: Vec<String> = (own.reach.iter())
         .filter(|(_, question)| question.is_none_or(|q| 2 * q > queries))
-        .map(|(pool, question)| format!("{pool} {}", question.map_or("never".into(), |q| q.to_string())))
+        .map(|(pool, question)| {
+            format!(
+                "{pool} {}",
+                question.map_or("never".into(), |q| q.to_string())
+            )
+        })
         .collect();
     let reached = format!("{} of {} pools", own.within_half(queries), own.reach.len());
-    let (error, where_) = own.worst_calibration.clone().unwrap_or((f64::NAN, "-".into()));
+    let (error, where_) = own
+        .worst_calibration
+        .clone()
+        .unwrap_or((f64::NAN, "-".into()));
     let mut rows = vec![
         vec![
             "best mean rank of all".into(),
-            if table.len() > 1 { verdict(own.rank <= best) } else { "cannot tell".into() },
+            if table.len() > 1 {
+                verdict(own.rank <= best)
+            } else {
+                "cannot tell".into()
+            },
             plain(own.rank, 2) + &shared,
         ],
         vec![
@@ -220,19 +359,44 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
             verdict(own.ratio <= 0.70),
             plain(own.ratio, 3),
         ],
-        vec!["on no pool clearly more than 0.5 points below the best".into(), verdict(own.behind() == 0), worst],
         vec![
-            format!("at most {} questions for what the reference needs {queries} for", queries / 2),
-            if own.reach.is_empty() { "cannot tell".into() } else { verdict(late.is_empty()) },
-            if late.is_empty() { reached } else { format!("{reached}; later on {}", late.join(", ")) },
+            "on no pool clearly more than 0.5 points below the best".into(),
+            verdict(own.behind() == 0),
+            worst,
         ],
         vec![
-            format!("expected calibration error below 5 % after {} questions", queries.min(50)),
+            format!(
+                "at most {} questions for what the reference needs {queries} for",
+                queries / 2
+            ),
+            if own.reach.is_empty() {
+                "cannot tell".into()
+            } else {
+                verdict(late.is_empty())
+            },
+            if late.is_empty() {
+                reached
+            } else {
+                format!("{reached}; later on {}", late.join(", "))
+            },
+        ],
+        vec![
+            format!(
+                "expected calibration error below 5 % after {} questions",
+                queries.min(50)
+            ),
             verdict(error < 0.05),
-            format!("mean {}, worst {} on {where_}", percent(own.calibration), percent(error)),
+            format!(
+                "mean {}, worst {} on {where_}",
+                percent(own.calibration),
+                percent(error)
+            ),
         ],
     ];
-    let runs = results.iter().filter_map(|pool| pool.entry(name)).flat_map(|entry| entry.values(INSIDE));
+    let runs = results
+        .iter()
+        .filter_map(|pool| pool.entry(name))
+        .flat_map(|entry| entry.values(INSIDE));
     let inside: Vec<f64> = runs.filter(|inside| inside.is_finite()).collect();
     if !inside.is_empty() {
         let share = inside.iter().sum::<f64>() / inside.len() as f64;
@@ -254,24 +418,43 @@ pub fn claims(results: &[PoolResult], table: &[Standing], name: &str, queries: u
         ]);
     }
     let header = ["claim", "holds", "measured"].map(String::from).to_vec();
-    Some(Table { caption: format!("What {name} is to do"), header, rows, numeric: Vec::new() })
+    Some(Table {
+        caption: format!("What {name} is to do"),
+        header,
+        rows,
+        numeric: Vec::new(),
+    })
 }
 
 /// The contestants worth a column: `auto`, the reference, then the best of the league.
 pub fn columns(table: &[Standing], most: usize) -> Vec<&str> {
-    let named = [AUTO, REFERENCE].into_iter().filter(|name| table.iter().any(|standing| standing.name == *name));
-    let others = table.iter().map(|standing| standing.name.as_str()).filter(|name| ![AUTO, REFERENCE].contains(name));
+    let named = [AUTO, REFERENCE]
+        .into_iter()
+        .filter(|name| table.iter().any(|standing| standing.name == *name));
+    let others = table
+        .iter()
+        .map(|standing| standing.name.as_str())
+        .filter(|name| ![AUTO, REFERENCE].contains(name));
     named.chain(others).take(most).collect()
 }
 
 /// The pools that cannot tell how many questions are saved.
 pub fn silent(results: &[PoolResult]) -> Vec<&str> {
-    results.iter().filter(|pool| !can_tell(pool)).map(|pool| pool.name.as_str()).collect()
+    results
+        .iter()
+        .filter(|pool| !can_tell(pool))
+        .map(|pool| pool.name.as_str())
+        .collect()
 }
 
 /// The ratios of error areas on every pool, for figures: one row per contestant.
 pub fn ratios(results: &[PoolResult], names: &[&str]) -> Vec<Vec<f64>> {
-    let of = |name: &&str| results.iter().map(|pool| pool.entry(name).map_or(f64::NAN, |e| ratio(pool, e))).collect();
+    let of = |name: &&str| {
+        results
+            .iter()
+            .map(|pool| pool.entry(name).map_or(f64::NAN, |e| ratio(pool, e)))
+            .collect()
+    };
     names.iter().map(of).collect()
 }
 
@@ -281,7 +464,11 @@ fn percent(value: f64) -> String {
 
 /// A number with so many places, or a dash.
 fn plain(value: f64, places: usize) -> String {
-    if value.is_finite() { format!("{value:.places$}").replace('-', "−") } else { "-".into() }
+    if value.is_finite() {
+        format!("{value:.places$}").replace('-', "−")
+    } else {
+        "-".into()
+    }
 }
 
 #[cfg(test)]
@@ -297,18 +484,30 @@ mod tests {
             Run { seed, values }
         };
         let curve = Band::exact(vec![0.0, areas[0] / 2.0, areas[0]]);
-        Entry { name: name.into(), runs: areas.into_iter().enumerate().map(run).collect(), curve }
+        Entry {
+            name: name.into(),
+            runs: areas.into_iter().enumerate().map(run).collect(),
+            curve,
+        }
     }
 
     #[test]
     fn differences_by_hand() {
         let pool = PoolResult {
             name: "p".into(),
-            entries: vec![entry(REFERENCE, [0.5, 0.6, 0.7]), entry("a", [0.6, 0.7, 0.8])],
+            entries: vec![
+                entry(REFERENCE, [0.5, 0.6, 0.7]),
+                entry("a", [0.6, 0.7, 0.8]),
+            ],
         };
         let tidy = differences(&[&pool]);
         // a is 0.1 ahead under every seed, so that the interval has no width; the reference is as far behind.
-        let text = |row: &[Cell]| row.iter().map(|cell| format!("{cell:?}")).collect::<Vec<_>>().join(" ");
+        let text = |row: &[Cell]| {
+            row.iter()
+                .map(|cell| format!("{cell:?}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         assert_eq!(
             text(&tidy.rows[0]),
             r#"Text("p") Text("dirichlet-proportional") Integer(3) Number(0.6) Number(2.0) Number(1.0) Text("a") Number(-0.1) Number(0.0) Number(0.0) Number(0.0) Integer(2)"#
@@ -333,9 +532,24 @@ mod tests {
         let table = claims(&results, &super::super::league::league(&results), AUTO, 2).unwrap();
         // Ratio 0.15/0.4; the reference ends at 0.5, auto has 0.4 after one question and 0.8 after two; batches lose 0.15.
         let holds: Vec<&str> = table.rows.iter().map(|row| row[1].as_str()).collect();
-        assert_eq!(holds, ["yes", "yes", "yes", "no", "no", "no"], "no calibration was measured");
-        assert_eq!((table.rows[1][2].as_str(), table.rows[3][2].as_str()), ("0.375", "0 of 1 pools; later on p 2"));
+        assert_eq!(
+            holds,
+            ["yes", "yes", "yes", "no", "no", "no"],
+            "no calibration was measured"
+        );
+        assert_eq!(
+            (table.rows[1][2].as_str(), table.rows[3][2].as_str()),
+            ("0.375", "0 of 1 pools; later on p 2")
+        );
         assert!(table.rows[5][2].starts_with("worst −15.0"));
-        assert!(claims(&results, &super::super::league::league(&results), "nobody", 2).is_none());
+        assert!(
+            claims(
+                &results,
+                &super::super::league::league(&results),
+                "nobody",
+                2
+            )
+            .is_none()
+        );
     }
 }

@@ -6,8 +6,9 @@ use ab_glyph::{Font, FontRef, GlyphId, OutlineCurve};
 
 use super::Weight;
 
-static FONT: LazyLock<FontRef<'static>> =
-    LazyLock::new(|| FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT).expect("the embedded font is valid"));
+static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
+    FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT).expect("the embedded font is valid")
+});
 
 /// One step along an outline, in font units with y upward.
 pub(super) enum Step {
@@ -72,7 +73,11 @@ fn invisible(c: char) -> bool {
 pub(super) fn outline(glyph: u16) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut end = None;
-    for curve in FONT.outline(GlyphId(glyph)).map(|o| o.curves).unwrap_or_default() {
+    for curve in FONT
+        .outline(GlyphId(glyph))
+        .map(|o| o.curves)
+        .unwrap_or_default()
+    {
         let (from, step, to) = match curve {
             OutlineCurve::Line(a, b) => (a, Step::Line(b.x, b.y), b),
             OutlineCurve::Quad(a, b, c) => (a, Step::Quad(b.x, b.y, c.x, c.y), c),
@@ -122,7 +127,10 @@ pub fn fit_middle(text: &str, size: f64, limit: f64) -> String {
     }
     for kept in (2..all.len()).rev() {
         let (head, tail) = (kept.div_ceil(2), kept / 2);
-        let (head, tail) = (all[..head].iter().collect::<String>(), all[all.len() - tail..].iter().collect::<String>());
+        let (head, tail) = (
+            all[..head].iter().collect::<String>(),
+            all[all.len() - tail..].iter().collect::<String>(),
+        );
         let shorter = format!("{}…{}", head.trim_end(), tail.trim_start());
         if width(&shorter, size) <= limit {
             return shorter;
@@ -145,5 +153,9 @@ pub fn wrap(text: &str, size: f64, limit: f64, most: usize) -> Vec<String> {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines.into_iter().take(most).map(|line| fit(&line, size, limit)).collect()
+    lines
+        .into_iter()
+        .take(most)
+        .map(|line| fit(&line, size, limit))
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! The PNG back end, on tiny-skia.
 
 use tiny_skia::{
-    Color, FillRule, FilterQuality, IntSize, LineJoin, Paint, Path, PathBuilder, Pixmap, PixmapPaint, Rect, StrokeDash,
-    Transform,
+    Color, FillRule, FilterQuality, IntSize, LineJoin, Paint, Path, PathBuilder, Pixmap,
+    PixmapPaint, Rect, StrokeDash, Transform,
 };
 
 use super::font::{self, Step};
@@ -19,18 +19,31 @@ pub fn to_png(canvas: &Canvas, scale: f64) -> Vec<u8> {
     let (width, height, scale) = dimensions(canvas, scale);
     let mut pixmap = Pixmap::new(width, height).expect("the sides are checked");
     pixmap.fill(Color::WHITE);
-    let mut page = Page { pixmap, view: Transform::from_scale(scale as f32, scale as f32) };
+    let mut page = Page {
+        pixmap,
+        view: Transform::from_scale(scale as f32, scale as f32),
+    };
     for shape in &canvas.shapes {
         page.draw(shape);
     }
-    page.pixmap.encode_png().expect("writing to memory cannot fail")
+    page.pixmap
+        .encode_png()
+        .expect("writing to memory cannot fail")
 }
 
 /// Width and height in pixels, and the scale that goes with them.
 fn dimensions(canvas: &Canvas, scale: f64) -> (u32, u32, f64) {
-    let positive = |value: f64| if value.is_finite() && value > 0.0 { value } else { 1.0 };
+    let positive = |value: f64| {
+        if value.is_finite() && value > 0.0 {
+            value
+        } else {
+            1.0
+        }
+    };
     let (w, h) = (positive(canvas.width), positive(canvas.height));
-    let scale = positive(scale).min((MOST_PIXELS / (w * h)).sqrt()).min(32_000.0 / w.max(h));
+    let scale = positive(scale)
+        .min((MOST_PIXELS / (w * h)).sqrt())
+        .min(32_000.0 / w.max(h));
     let side = |value: f64| ((value * scale).ceil() as u32).max(1);
     (side(w), side(h), scale)
 }
@@ -48,39 +61,58 @@ impl Page {
                     self.stroke(&path, stroke, self.view);
                 }
             }
-            Shape::Polygon { points, fill, opacity } => {
+            Shape::Polygon {
+                points,
+                fill,
+                opacity,
+            } => {
                 if let Some(path) = polygon(points, true) {
                     self.fill(&path, *fill, *opacity, self.view);
                 }
             }
             Shape::Rectangle { at, size, fill } => {
-                if let Some(rect) = Rect::from_xywh(at.0 as f32, at.1 as f32, size.0 as f32, size.1 as f32) {
+                if let Some(rect) =
+                    Rect::from_xywh(at.0 as f32, at.1 as f32, size.0 as f32, size.1 as f32)
+                {
                     self.fill(&PathBuilder::from_rect(rect), *fill, 1.0, self.view);
                 }
             }
             Shape::Circle { at, radius, fill } => {
-                if let Some(path) = PathBuilder::from_circle(at.0 as f32, at.1 as f32, *radius as f32) {
+                if let Some(path) =
+                    PathBuilder::from_circle(at.0 as f32, at.1 as f32, *radius as f32)
+                {
                     self.fill(&path, *fill, 1.0, self.view);
                 }
             }
             Shape::Dots { at, radius, fill } => {
-                let discs = at.iter().filter_map(|p| PathBuilder::from_circle(p.0 as f32, p.1 as f32, *radius as f32));
+                let discs = at.iter().filter_map(|p| {
+                    PathBuilder::from_circle(p.0 as f32, p.1 as f32, *radius as f32)
+                });
                 discs.for_each(|disc| self.fill(&disc, *fill, 1.0, self.view));
             }
             Shape::Marker(marker) => self.marker(marker),
             Shape::Text(text) => self.text(text),
             Shape::Picture { at, size, picture } => {
-                let pixels = picture.bytes().into_iter().map(|grey| Colour(grey, grey, grey));
+                let pixels = picture
+                    .bytes()
+                    .into_iter()
+                    .map(|grey| Colour(grey, grey, grey));
                 self.picture(*at, *size, (picture.width, picture.height), pixels);
             }
             Shape::Colours { at, size, picture } => {
-                self.picture(*at, *size, (picture.width, picture.height), picture.pixels());
+                self.picture(
+                    *at,
+                    *size,
+                    (picture.width, picture.height),
+                    picture.pixels(),
+                );
             }
         }
     }
 
     fn fill(&mut self, path: &Path, colour: Colour, opacity: f64, view: Transform) {
-        self.pixmap.fill_path(path, &paint(colour, opacity), FillRule::Winding, view, None);
+        self.pixmap
+            .fill_path(path, &paint(colour, opacity), FillRule::Winding, view, None);
     }
 
     fn stroke(&mut self, path: &Path, stroke: &Stroke, view: Transform) {
@@ -91,20 +123,31 @@ impl Page {
             dash: StrokeDash::new(dash, 0.0),
             ..tiny_skia::Stroke::default()
         };
-        self.pixmap.stroke_path(path, &paint(stroke.colour, 1.0), &pen, view, None);
+        self.pixmap
+            .stroke_path(path, &paint(stroke.colour, 1.0), &pen, view, None);
     }
 
     fn marker(&mut self, marker: &Marker) {
         let path = match marker.kind {
-            MarkerKind::Circle => {
-                PathBuilder::from_circle(marker.at.0 as f32, marker.at.1 as f32, marker.radius as f32)
-            }
+            MarkerKind::Circle => PathBuilder::from_circle(
+                marker.at.0 as f32,
+                marker.at.1 as f32,
+                marker.radius as f32,
+            ),
             _ => polygon(&marker.corners(), true),
         };
         let Some(path) = path else { return };
-        let (fill, edge) = if marker.hollow { (Colour::WHITE, marker.colour) } else { (marker.colour, Colour::WHITE) };
+        let (fill, edge) = if marker.hollow {
+            (Colour::WHITE, marker.colour)
+        } else {
+            (marker.colour, Colour::WHITE)
+        };
         self.fill(&path, fill, 1.0, self.view);
-        self.stroke(&path, &Stroke::solid(edge, if marker.hollow { 1.6 } else { 0.8 }), self.view);
+        self.stroke(
+            &path,
+            &Stroke::solid(edge, if marker.hollow { 1.6 } else { 0.8 }),
+            self.view,
+        );
     }
 
     fn text(&mut self, text: &Text) {
@@ -120,27 +163,65 @@ impl Page {
         }
         let Some(path) = builder.finish() else { return };
         let scale = (text.size / font::units()) as f32;
-        let turn = if text.upward { Transform::from_rotate(-90.0) } else { Transform::identity() };
+        let turn = if text.upward {
+            Transform::from_rotate(-90.0)
+        } else {
+            Transform::identity()
+        };
         let place = Transform::from_translate(text.at.0 as f32, text.at.1 as f32);
-        let view = self.view.pre_concat(place).pre_concat(turn).pre_scale(scale, -scale);
+        let view = self
+            .view
+            .pre_concat(place)
+            .pre_concat(turn)
+            .pre_scale(scale, -scale);
         self.fill(&path, text.colour, 1.0, view);
-        self.stroke(&path, &Stroke::solid(text.colour, font::pen(text.weight)), view);
+        self.stroke(
+            &path,
+            &Stroke::solid(text.colour, font::pen(text.weight)),
+            view,
+        );
     }
 
-    fn picture(&mut self, at: Point, size: Point, sides: (usize, usize), pixels: impl Iterator<Item = Colour>) {
+    fn picture(
+        &mut self,
+        at: Point,
+        size: Point,
+        sides: (usize, usize),
+        pixels: impl Iterator<Item = Colour>,
+    ) {
         let (w, h) = (sides.0 as u32, sides.1 as u32);
-        let rgba = pixels.flat_map(|Colour(red, green, blue)| [red, green, blue, 255]).collect();
-        let Some(pixels) = IntSize::from_wh(w, h).and_then(|side| Pixmap::from_vec(rgba, side)) else { return };
-        let quality = PixmapPaint { quality: FilterQuality::Nearest, ..PixmapPaint::default() };
+        let rgba = pixels
+            .flat_map(|Colour(red, green, blue)| [red, green, blue, 255])
+            .collect();
+        let Some(pixels) = IntSize::from_wh(w, h).and_then(|side| Pixmap::from_vec(rgba, side))
+        else {
+            return;
+        };
+        let quality = PixmapPaint {
+            quality: FilterQuality::Nearest,
+            ..PixmapPaint::default()
+        };
         let place = Transform::from_translate(at.0 as f32, at.1 as f32);
-        let view = self.view.pre_concat(place).pre_scale(size.0 as f32 / w as f32, size.1 as f32 / h as f32);
-        self.pixmap.draw_pixmap(0, 0, pixels.as_ref(), &quality, view, None);
+        let view = self
+            .view
+            .pre_concat(place)
+            .pre_scale(size.0 as f32 / w as f32, size.1 as f32 / h as f32);
+        self.pixmap
+            .draw_pixmap(0, 0, pixels.as_ref(), &quality, view, None);
     }
 }
 
 fn paint(colour: Colour, opacity: f64) -> Paint<'static> {
-    let mut paint = Paint { anti_alias: true, ..Paint::default() };
-    paint.set_color_rgba8(colour.0, colour.1, colour.2, (opacity.clamp(0.0, 1.0) * 255.0).round() as u8);
+    let mut paint = Paint {
+        anti_alias: true,
+        ..Paint::default()
+    };
+    paint.set_color_rgba8(
+        colour.0,
+        colour.1,
+        colour.2,
+        (opacity.clamp(0.0, 1.0) * 255.0).round() as u8,
+    );
     paint
 }
 

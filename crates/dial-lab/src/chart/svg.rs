@@ -19,7 +19,10 @@ pub fn to_svg(canvas: &Canvas) -> String {
     for shape in &canvas.shapes {
         write_shape(&mut body, shape);
     }
-    let id = digest(&format!("{} {} {} {body}", canvas.title, canvas.width, canvas.height));
+    let id = digest(&format!(
+        "{} {} {} {body}",
+        canvas.title, canvas.width, canvas.height
+    ));
     let body = body.replace("href=\"#~", &format!("href=\"#{id}"));
     let (w, h) = (number(canvas.width), number(canvas.height));
     let mut out = format!(
@@ -29,13 +32,18 @@ pub fn to_svg(canvas: &Canvas) -> String {
         escape(&canvas.description)
     );
     write_glyphs(&mut out, &id, canvas);
-    let _ = write!(out, "<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>{body}</svg>");
+    let _ = write!(
+        out,
+        "<rect width=\"{w}\" height=\"{h}\" fill=\"#fff\"/>{body}</svg>"
+    );
     out
 }
 
 /// A short name that depends on nothing but `text` (FNV-1a).
 fn digest(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+    });
     format!("d{:08x}", (hash ^ (hash >> 32)) as u32)
 }
 
@@ -46,8 +54,16 @@ fn number(value: f64) -> String {
 
 fn decimals(value: f64, places: usize) -> String {
     let text = format!("{:.places$}", if value.is_finite() { value } else { 0.0 });
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 fn hex(colour: Colour) -> String {
@@ -55,8 +71,17 @@ fn hex(colour: Colour) -> String {
 }
 
 fn write_glyphs(out: &mut String, id: &str, canvas: &Canvas) {
-    let texts = canvas.shapes.iter().filter_map(|s| if let Shape::Text(t) = s { Some(t) } else { None });
-    let used: BTreeSet<u16> = texts.flat_map(|t| font::layout(&t.content).0).map(|p| p.glyph).collect();
+    let texts = canvas.shapes.iter().filter_map(|s| {
+        if let Shape::Text(t) = s {
+            Some(t)
+        } else {
+            None
+        }
+    });
+    let used: BTreeSet<u16> = texts
+        .flat_map(|t| font::layout(&t.content).0)
+        .map(|p| p.glyph)
+        .collect();
     out.push_str("<defs>");
     for glyph in used {
         let path = glyph_path(glyph);
@@ -88,19 +113,41 @@ fn write_shape(out: &mut String, shape: &Shape) {
     let _ = match shape {
         Shape::Polyline { points, .. } if points.len() < 2 => return,
         Shape::Polyline { points, stroke } => {
-            write!(out, "<polyline points=\"{}\" fill=\"none\"{}/>", list(points), stroke_attributes(stroke))
+            write!(
+                out,
+                "<polyline points=\"{}\" fill=\"none\"{}/>",
+                list(points),
+                stroke_attributes(stroke)
+            )
         }
         Shape::Polygon { points, .. } if points.len() < 3 => return,
-        Shape::Polygon { points, fill, opacity } => {
+        Shape::Polygon {
+            points,
+            fill,
+            opacity,
+        } => {
             let (points, fill, opacity) = (list(points), hex(*fill), number(*opacity));
-            write!(out, "<polygon points=\"{points}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"/>")
+            write!(
+                out,
+                "<polygon points=\"{points}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"/>"
+            )
         }
-        Shape::Rectangle { at, size, fill } => write!(out, "<rect{} fill=\"{}\"/>", frame(*at, *size), hex(*fill)),
-        Shape::Circle { at, radius, fill } => write!(out, "<circle{} fill=\"{}\"/>", disc(*at, *radius), hex(*fill)),
+        Shape::Rectangle { at, size, fill } => {
+            write!(out, "<rect{} fill=\"{}\"/>", frame(*at, *size), hex(*fill))
+        }
+        Shape::Circle { at, radius, fill } => write!(
+            out,
+            "<circle{} fill=\"{}\"/>",
+            disc(*at, *radius),
+            hex(*fill)
+        ),
         Shape::Dots { at, .. } if at.is_empty() => return,
         Shape::Dots { at, radius, fill } => {
             let (path, width, colour) = (dots(at), number(2.0 * radius), hex(*fill));
-            write!(out, "<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linecap=\"round\"/>")
+            write!(
+                out,
+                "<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linecap=\"round\"/>"
+            )
         }
         Shape::Marker(marker) => write_marker(out, marker),
         Shape::Text(text) => write_text(out, text),
@@ -111,18 +158,26 @@ fn write_shape(out: &mut String, shape: &Shape) {
 
 fn write_image(out: &mut String, at: Point, size: Point, png: &[u8]) -> std::fmt::Result {
     let (frame, data) = (frame(at, size), STANDARD.encode(png));
-    write!(out, "<image{frame} preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" ")?;
+    write!(
+        out,
+        "<image{frame} preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" "
+    )?;
     write!(out, "href=\"data:image/png;base64,{data}\"/>")
 }
 
 /// Lines of no length: with round ends they are discs. A tenth of a pixel is exact enough for them.
 fn dots(at: &[Point]) -> String {
-    at.iter().map(|p| format!("M{} {}h0", decimals(p.0, 1), decimals(p.1, 1))).collect()
+    at.iter()
+        .map(|p| format!("M{} {}h0", decimals(p.0, 1), decimals(p.1, 1)))
+        .collect()
 }
 
 fn list(points: &[Point]) -> String {
     // A tenth of a pixel: finer cannot be seen and makes files of many curves a sixth larger.
-    let pairs: Vec<String> = points.iter().map(|p| format!("{},{}", decimals(p.0, 1), decimals(p.1, 1))).collect();
+    let pairs: Vec<String> = points
+        .iter()
+        .map(|p| format!("{},{}", decimals(p.0, 1), decimals(p.1, 1)))
+        .collect();
     pairs.join(" ")
 }
 
@@ -132,7 +187,12 @@ fn frame(at: Point, size: Point) -> String {
 }
 
 fn disc(at: Point, radius: f64) -> String {
-    format!(" cx=\"{}\" cy=\"{}\" r=\"{}\"", number(at.0), number(at.1), number(radius))
+    format!(
+        " cx=\"{}\" cy=\"{}\" r=\"{}\"",
+        number(at.0),
+        number(at.1),
+        number(radius)
+    )
 }
 
 fn stroke_attributes(stroke: &Stroke) -> String {
@@ -149,12 +209,24 @@ fn stroke_attributes(stroke: &Stroke) -> String {
 }
 
 fn write_marker(out: &mut String, marker: &Marker) -> std::fmt::Result {
-    let (fill, edge) = if marker.hollow { (Colour::WHITE, marker.colour) } else { (marker.colour, Colour::WHITE) };
+    let (fill, edge) = if marker.hollow {
+        (Colour::WHITE, marker.colour)
+    } else {
+        (marker.colour, Colour::WHITE)
+    };
     let width = if marker.hollow { 1.6 } else { 0.8 };
-    let paint = format!(" fill=\"{}\"{}", hex(fill), stroke_attributes(&Stroke::solid(edge, width)));
+    let paint = format!(
+        " fill=\"{}\"{}",
+        hex(fill),
+        stroke_attributes(&Stroke::solid(edge, width))
+    );
     match marker.kind {
         MarkerKind::Circle => write!(out, "<circle{}{paint}/>", disc(marker.at, marker.radius)),
-        _ => write!(out, "<polygon points=\"{}\"{paint}/>", list(&marker.corners())),
+        _ => write!(
+            out,
+            "<polygon points=\"{}\"{paint}/>",
+            list(&marker.corners())
+        ),
     }
 }
 
@@ -168,11 +240,22 @@ fn write_text(out: &mut String, text: &Text) -> std::fmt::Result {
     };
     let turn = if text.upward { " rotate(-90)" } else { "" };
     let (x, y, colour) = (number(text.at.0), number(text.at.1), hex(text.colour));
-    write!(out, "<g transform=\"translate({x} {y}){turn} scale({scale} -{scale})\" fill=\"{colour}\"")?;
+    write!(
+        out,
+        "<g transform=\"translate({x} {y}){turn} scale({scale} -{scale})\" fill=\"{colour}\""
+    )?;
     let pen = number(font::pen(text.weight));
-    write!(out, " stroke=\"{colour}\" stroke-width=\"{pen}\" stroke-linejoin=\"round\">")?;
+    write!(
+        out,
+        " stroke=\"{colour}\" stroke-width=\"{pen}\" stroke-linejoin=\"round\">"
+    )?;
     for glyph in placed.iter().filter(|p| !font::outline(p.glyph).is_empty()) {
-        write!(out, "<use href=\"#~g{}\" x=\"{}\"/>", glyph.glyph, number(origin + glyph.x))?;
+        write!(
+            out,
+            "<use href=\"#~g{}\" x=\"{}\"/>",
+            glyph.glyph,
+            number(origin + glyph.x)
+        )?;
     }
     out.push_str("</g>");
     Ok(())

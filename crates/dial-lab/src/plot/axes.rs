@@ -29,7 +29,10 @@ impl Area {
 
     pub fn holds(&self, p: Point) -> bool {
         let eps = 1e-6;
-        p.0 >= self.left - eps && p.0 <= self.right() + eps && p.1 >= self.top - eps && p.1 <= self.bottom() + eps
+        p.0 >= self.left - eps
+            && p.0 <= self.right() + eps
+            && p.1 >= self.top - eps
+            && p.1 <= self.bottom() + eps
     }
 }
 
@@ -49,7 +52,12 @@ impl Axis {
             Scale::Linear => (ticks(ends.0, ends.1, most, whole), Vec::new()),
             Scale::Log => log_ticks(ends.0, ends.1, most + 2),
         };
-        Self { ends, scale, ticks, minor }
+        Self {
+            ends,
+            scale,
+            ticks,
+            minor,
+        }
     }
 
     /// How far along the axis a value lies, 0 to 1 between the ends; NaN where it has no place.
@@ -84,8 +92,20 @@ pub(super) struct Axes<'a> {
 impl Axes<'_> {
     /// Room for tick labels and the axis label, left of the area.
     pub fn left_margin(&self) -> f64 {
-        let widest = self.y.ticks.labels.iter().map(|l| font::width(l, TICK_SIZE)).fold(0.0, f64::max);
-        widest + 8.0 + if self.y_label.is_empty() { 0.0 } else { LABEL_SIZE + 10.0 }
+        let widest = self
+            .y
+            .ticks
+            .labels
+            .iter()
+            .map(|l| font::width(l, TICK_SIZE))
+            .fold(0.0, f64::max);
+        widest
+            + 8.0
+            + if self.y_label.is_empty() {
+                0.0
+            } else {
+                LABEL_SIZE + 10.0
+            }
     }
 
     /// Room for tick labels and the axis label, below the area.
@@ -126,14 +146,28 @@ impl Axes<'_> {
         let floor = area.bottom();
         let mut tick = |value: f64, length: f64| {
             let x = self.across(area, value);
-            canvas.line(vec![(x, floor), (x, floor + length)], Stroke::solid(Colour::AXIS, 1.0));
+            canvas.line(
+                vec![(x, floor), (x, floor + length)],
+                Stroke::solid(Colour::AXIS, 1.0),
+            );
         };
         self.x.minor.iter().for_each(|value| tick(*value, 3.0));
-        self.x.ticks.values.iter().for_each(|value| tick(*value, 5.0));
+        self.x
+            .ticks
+            .values
+            .iter()
+            .for_each(|value| tick(*value, 5.0));
         for (value, label) in self.x.ticks.values.iter().zip(&self.x.ticks.labels) {
-            canvas.text(muted(label, (self.across(area, *value), floor + 8.0 + TICK_SIZE), Anchor::Middle));
+            canvas.text(muted(
+                label,
+                (self.across(area, *value), floor + 8.0 + TICK_SIZE),
+                Anchor::Middle,
+            ));
         }
-        canvas.line(vec![(area.left, floor), (area.right(), floor)], Stroke::solid(Colour::AXIS, 1.0));
+        canvas.line(
+            vec![(area.left, floor), (area.right(), floor)],
+            Stroke::solid(Colour::AXIS, 1.0),
+        );
     }
 
     fn draw_vertical(&self, canvas: &mut Canvas, area: &Area) {
@@ -144,11 +178,18 @@ impl Axes<'_> {
                 Ground::Framed => ([area.left - 5.0, area.left], Colour::AXIS),
             };
             canvas.line(ends.map(|x| (x, y)).to_vec(), Stroke::solid(colour, 1.0));
-            canvas.text(muted(label, (area.left - 8.0, y + TICK_SIZE * 0.35), Anchor::End));
+            canvas.text(muted(
+                label,
+                (area.left - 8.0, y + TICK_SIZE * 0.35),
+                Anchor::End,
+            ));
         }
         for value in &self.y.minor {
             let y = self.upward(area, *value);
-            canvas.line(vec![(area.left - 3.0, y), (area.left, y)], Stroke::solid(Colour::AXIS, 1.0));
+            canvas.line(
+                vec![(area.left - 3.0, y), (area.left, y)],
+                Stroke::solid(Colour::AXIS, 1.0),
+            );
         }
     }
 
@@ -156,15 +197,29 @@ impl Axes<'_> {
         let middle = (area.left + area.width / 2.0, area.top + area.height / 2.0);
         let text = |content: &str, limit, at| {
             let text = Text::new(font::fit(content, LABEL_SIZE, limit), at, LABEL_SIZE);
-            Text { anchor: Anchor::Middle, ..text }
+            Text {
+                anchor: Anchor::Middle,
+                ..text
+            }
         };
-        canvas.text(text(self.x_label, area.width, (middle.0, area.bottom() + 42.0)));
+        canvas.text(text(
+            self.x_label,
+            area.width,
+            (middle.0, area.bottom() + 42.0),
+        ));
         let left = area.left - self.left_margin() + LABEL_SIZE * 0.85;
-        canvas.text(Text { upward: true, ..text(self.y_label, area.height, (left, middle.1)) });
+        canvas.text(Text {
+            upward: true,
+            ..text(self.y_label, area.height, (left, middle.1))
+        });
     }
 }
 
 /// Text of a tick.
 pub(super) fn muted(content: &str, at: Point, anchor: Anchor) -> Text {
-    Text { anchor, colour: Colour::MUTED, ..Text::new(content, at, TICK_SIZE) }
+    Text {
+        anchor,
+        colour: Colour::MUTED,
+        ..Text::new(content, at, TICK_SIZE)
+    }
 }

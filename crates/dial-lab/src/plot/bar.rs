@@ -21,27 +21,64 @@ impl<'a> ColourBar<'a> {
     /// The bar for some values; its ends are the given ones, or the smallest and largest value.
     pub fn new(values: &[f64], range: Option<(f64, f64)>, label: &'a str) -> Self {
         let range = range.or_else(|| extent(values)).unwrap_or((0.0, 1.0));
-        Self { range, ticks: ticks(range.0, range.1, 6, false), label }
+        Self {
+            range,
+            ticks: ticks(range.0, range.1, 6, false),
+            label,
+        }
     }
 
     /// Room it takes right of the area.
     pub fn width(&self) -> f64 {
-        let widest = self.ticks.labels.iter().map(|l| font::width(l, TICK_SIZE)).fold(0.0, f64::max);
-        GAP + WIDTH + 8.0 + widest + if self.label.is_empty() { 0.0 } else { LABEL_SIZE + 7.0 }
+        let widest = self
+            .ticks
+            .labels
+            .iter()
+            .map(|l| font::width(l, TICK_SIZE))
+            .fold(0.0, f64::max);
+        GAP + WIDTH
+            + 8.0
+            + widest
+            + if self.label.is_empty() {
+                0.0
+            } else {
+                LABEL_SIZE + 7.0
+            }
     }
 
     pub fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let (left, right) = (area.right() + GAP, area.right() + GAP + WIDTH);
         let numbers = (0..colours::STEPS).rev().map(|i| i as u8).collect();
-        let picture = IndexedPicture { height: colours::STEPS, width: 1, palette: colours::palette(), numbers };
-        canvas.shapes.push(Shape::Colours { at: (left, area.top), size: (WIDTH, area.height), picture });
+        let picture = IndexedPicture {
+            height: colours::STEPS,
+            width: 1,
+            palette: colours::palette(),
+            numbers,
+        };
+        canvas.shapes.push(Shape::Colours {
+            at: (left, area.top),
+            size: (WIDTH, area.height),
+            picture,
+        });
         for (value, label) in self.ticks.values.iter().zip(&self.ticks.labels) {
-            let y = area.bottom() - area.height * colours::share(*value, self.range.0, self.range.1);
-            canvas.line(vec![(right, y), (right + 4.0, y)], Stroke::solid(Colour::AXIS, 1.0));
-            canvas.text(muted(label, (right + 7.0, y + TICK_SIZE * 0.35), Anchor::Start));
+            let y =
+                area.bottom() - area.height * colours::share(*value, self.range.0, self.range.1);
+            canvas.line(
+                vec![(right, y), (right + 4.0, y)],
+                Stroke::solid(Colour::AXIS, 1.0),
+            );
+            canvas.text(muted(
+                label,
+                (right + 7.0, y + TICK_SIZE * 0.35),
+                Anchor::Start,
+            ));
         }
         let at = (area.right() + self.width(), area.top + area.height / 2.0);
         let label = font::fit(self.label, LABEL_SIZE, area.height);
-        canvas.text(Text { anchor: Anchor::Middle, upward: true, ..Text::new(label, at, LABEL_SIZE) });
+        canvas.text(Text {
+            anchor: Anchor::Middle,
+            upward: true,
+            ..Text::new(label, at, LABEL_SIZE)
+        });
     }
 }

@@ -49,8 +49,16 @@ impl Lacking {
 impl ClassMap {
     /// The classes with their colours, for the legend.
     pub(super) fn legend(&self) -> Vec<(String, Colour)> {
-        let named = self.names.iter().enumerate().map(|(class, name)| (name.clone(), colours::of_class(class)));
-        let empty = self.classes.iter().any(Option::is_none).then(|| (self.lacking.words().0.to_owned(), BACKGROUND));
+        let named = self
+            .names
+            .iter()
+            .enumerate()
+            .map(|(class, name)| (name.clone(), colours::of_class(class)));
+        let empty = self
+            .classes
+            .iter()
+            .any(Option::is_none)
+            .then(|| (self.lacking.words().0.to_owned(), BACKGROUND));
         named.chain(empty).collect()
     }
 
@@ -58,20 +66,44 @@ impl ClassMap {
     fn fitted(&self, area: &Area) -> Area {
         let (rows, columns) = (self.rows.max(1) as f64, self.columns.max(1) as f64);
         let side = (area.width / columns).min(area.height / rows);
-        Area { width: side * columns, height: side * rows, ..*area }
+        Area {
+            width: side * columns,
+            height: side * rows,
+            ..*area
+        }
     }
 
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let area = self.fitted(area);
-        let count = self.names.len().max(self.classes.iter().flatten().map(|c| c + 1).max().unwrap_or(0)).min(254);
-        let number = |class: &Option<usize>| class.map_or(0, |class| class.min(count.saturating_sub(1)) + 1) as u8;
+        let count = self
+            .names
+            .len()
+            .max(
+                self.classes
+                    .iter()
+                    .flatten()
+                    .map(|c| c + 1)
+                    .max()
+                    .unwrap_or(0),
+            )
+            .min(254);
+        let number = |class: &Option<usize>| {
+            class.map_or(0, |class| class.min(count.saturating_sub(1)) + 1) as u8
+        };
         let picture = IndexedPicture {
             height: self.rows,
             width: self.columns,
-            palette: [BACKGROUND].into_iter().chain((0..count).map(colours::of_class)).collect(),
+            palette: [BACKGROUND]
+                .into_iter()
+                .chain((0..count).map(colours::of_class))
+                .collect(),
             numbers: self.classes.iter().map(number).collect(),
         };
-        canvas.shapes.push(Shape::Colours { at: (area.left, area.top), size: (area.width, area.height), picture });
+        canvas.shapes.push(Shape::Colours {
+            at: (area.left, area.top),
+            size: (area.width, area.height),
+            picture,
+        });
         let (l, t, r, b) = (area.left, area.top, area.right(), area.bottom());
         let around = vec![(l, t), (r, t), (r, b), (l, b), (l, t)];
         canvas.line(around, Stroke::solid(Colour::AXIS, 1.0));
@@ -80,11 +112,23 @@ impl ClassMap {
     /// What there is to see, in words.
     pub(super) fn describe(&self) -> String {
         let count = |class| self.classes.iter().filter(|c| **c == class).count();
-        let counts = self.names.iter().enumerate().map(|(c, name)| format!("{} of {name}", count(Some(c))));
+        let counts = self
+            .names
+            .iter()
+            .enumerate()
+            .map(|(c, name)| format!("{} of {name}", count(Some(c))));
         let counts = counts.collect::<Vec<_>>().join(", ");
         let (rows, columns) = (self.rows, self.columns);
-        let head = if self.title.is_empty() { "Map of classes" } else { &self.title };
-        format!("{head}: {rows} by {columns} pixels; {counts}, {} {}.", count(None), self.lacking.words().1)
+        let head = if self.title.is_empty() {
+            "Map of classes"
+        } else {
+            &self.title
+        };
+        format!(
+            "{head}: {rows} by {columns} pixels; {counts}, {} {}.",
+            count(None),
+            self.lacking.words().1
+        )
     }
 }
 
@@ -96,10 +140,21 @@ pub fn scene_map(
     names: Vec<String>,
     lacking: Lacking,
 ) -> Canvas {
-    let map = ClassMap { rows, columns, classes, names, lacking, ..ClassMap::default() };
+    let map = ClassMap {
+        rows,
+        columns,
+        classes,
+        names,
+        lacking,
+        ..ClassMap::default()
+    };
     let side = 360.0 / rows.max(columns).max(1) as f64;
     // Whole pixels where the scene is small enough, so that all are of one size.
     let side = if side >= 1.0 { side.floor() } else { side };
     let size = (side * columns.max(1) as f64, side * rows.max(1) as f64);
-    Grid { size, ..Grid::new("", 1, vec![Panel::Classes(map)]) }.canvas()
+    Grid {
+        size,
+        ..Grid::new("", 1, vec![Panel::Classes(map)])
+    }
+    .canvas()
 }

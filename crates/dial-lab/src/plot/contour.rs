@@ -16,7 +16,10 @@ pub fn contours(values: &[f64], columns: usize, level: f64) -> Vec<Vec<Point>> {
     let mut next: BTreeMap<Edge, Vec<Edge>> = BTreeMap::new();
     for row in 1..rows {
         for column in 1..columns {
-            for (a, b) in pieces(values, columns, (column - 1, row - 1), level).into_iter().flatten() {
+            for (a, b) in pieces(values, columns, (column - 1, row - 1), level)
+                .into_iter()
+                .flatten()
+            {
                 next.entry(a).or_default().push(b);
                 next.entry(b).or_default().push(a);
             }
@@ -30,7 +33,11 @@ pub fn contours(values: &[f64], columns: usize, level: f64) -> Vec<Vec<Point>> {
             let links = next[&start].len();
             if links > 0 && (links == 1 || !open) {
                 let line = follow(&mut next, start);
-                lines.push(line.into_iter().map(|edge| crossing(values, columns, edge, level)).collect());
+                lines.push(
+                    line.into_iter()
+                        .map(|edge| crossing(values, columns, edge, level))
+                        .collect(),
+                );
             }
         }
     }
@@ -54,13 +61,23 @@ fn follow(next: &mut BTreeMap<Edge, Vec<Edge>>, start: Edge) -> Vec<Edge> {
 }
 
 /// The pieces of the contour in the square above and right of a node.
-fn pieces(values: &[f64], columns: usize, (x, y): (usize, usize), level: f64) -> [Option<(Edge, Edge)>; 2] {
+fn pieces(
+    values: &[f64],
+    columns: usize,
+    (x, y): (usize, usize),
+    level: f64,
+) -> [Option<(Edge, Edge)>; 2] {
     let at = |dx: usize, dy: usize| values[(y + dy) * columns + x + dx];
     let corners = [at(0, 0), at(1, 0), at(1, 1), at(0, 1)];
     if corners.iter().any(|v| !v.is_finite()) {
         return [None, None];
     }
-    let (bottom, right, top, left) = ((x, y, false), (x + 1, y, true), (x, y + 1, false), (x, y, true));
+    let (bottom, right, top, left) = (
+        (x, y, false),
+        (x + 1, y, true),
+        (x, y + 1, false),
+        (x, y, true),
+    );
     let above = corners.map(|v| v > level);
     let one = |a, b| [Some((a, b)), None];
     match above {
@@ -84,10 +101,18 @@ fn pieces(values: &[f64], columns: usize, (x, y): (usize, usize), level: f64) ->
 /// Where the level lies on an edge.
 fn crossing(values: &[f64], columns: usize, (x, y, upward): Edge, level: f64) -> Point {
     let first = values[y * columns + x];
-    let second = if upward { values[(y + 1) * columns + x] } else { values[y * columns + x + 1] };
+    let second = if upward {
+        values[(y + 1) * columns + x]
+    } else {
+        values[y * columns + x + 1]
+    };
     let share = ((level - first) / (second - first)).clamp(0.0, 1.0);
     let (x, y) = (x as f64, y as f64);
-    if upward { (x, y + share) } else { (x + share, y) }
+    if upward {
+        (x, y + share)
+    } else {
+        (x + share, y)
+    }
 }
 
 #[cfg(test)]

@@ -51,10 +51,23 @@ impl HeatMap {
         rows: usize,
         f: impl Fn(f64, f64) -> f64,
     ) -> Self {
-        let middle = |range: (f64, f64), i, count| range.0 + (range.1 - range.0) * (i as f64 + 0.5) / count as f64;
-        let cell = |i: usize| f(middle(x_range, i % columns, columns), middle(y_range, i / columns, rows));
+        let middle = |range: (f64, f64), i, count| {
+            range.0 + (range.1 - range.0) * (i as f64 + 0.5) / count as f64
+        };
+        let cell = |i: usize| {
+            f(
+                middle(x_range, i % columns, columns),
+                middle(y_range, i / columns, rows),
+            )
+        };
         let values = (0..rows * columns).map(cell).collect();
-        Self { x_range, y_range, columns, values, ..Self::default() }
+        Self {
+            x_range,
+            y_range,
+            columns,
+            values,
+            ..Self::default()
+        }
     }
 
     pub(super) fn axes(&self) -> Axes<'_> {
@@ -80,23 +93,42 @@ impl HeatMap {
             height: self.rows(),
             width: self.columns,
             palette: colours::palette(),
-            numbers: numbers.map(|value| colours::number(*value, low, high)).collect(),
+            numbers: numbers
+                .map(|value| colours::number(*value, low, high))
+                .collect(),
         };
-        canvas.shapes.push(Shape::Colours { at: (area.left, area.top), size: (area.width, area.height), picture });
+        canvas.shapes.push(Shape::Colours {
+            at: (area.left, area.top),
+            size: (area.width, area.height),
+            picture,
+        });
         self.draw_contours(canvas, &axes, area);
-        self.overlays.iter().for_each(|overlay| overlay.kind.draw(canvas, &axes, area));
+        self.overlays
+            .iter()
+            .for_each(|overlay| overlay.kind.draw(canvas, &axes, area));
         axes.draw_frame(canvas, area);
         bar.draw(canvas, area);
     }
 
     fn draw_contours(&self, canvas: &mut Canvas, axes: &Axes<'_>, area: &Area) {
-        let (dx, dy) = (self.x_range.1 - self.x_range.0, self.y_range.1 - self.y_range.0);
+        let (dx, dy) = (
+            self.x_range.1 - self.x_range.0,
+            self.y_range.1 - self.y_range.0,
+        );
         let (columns, rows) = (self.columns as f64, self.rows() as f64);
-        let place =
-            |p: (f64, f64)| (self.x_range.0 + dx * (p.0 + 0.5) / columns, self.y_range.0 + dy * (p.1 + 0.5) / rows);
+        let place = |p: (f64, f64)| {
+            (
+                self.x_range.0 + dx * (p.0 + 0.5) / columns,
+                self.y_range.0 + dy * (p.1 + 0.5) / rows,
+            )
+        };
         for level in &self.contours {
             for line in contours(&self.values, self.columns, *level) {
-                let points: Vec<Point> = line.into_iter().map(place).map(|p| axes.place(area, p.0, p.1)).collect();
+                let points: Vec<Point> = line
+                    .into_iter()
+                    .map(place)
+                    .map(|p| axes.place(area, p.0, p.1))
+                    .collect();
                 canvas.line(simplified(&points, 0.12), Stroke::solid(Colour::WHITE, 0.9));
             }
         }
@@ -106,13 +138,20 @@ impl HeatMap {
     pub(super) fn describe(&self) -> String {
         let best = (0..self.values.len()).filter(|i| self.values[*i].is_finite());
         let best = best.max_by(|a, b| self.values[*a].total_cmp(&self.values[*b]));
-        let mut text = format!("{}: {} against {} and {}", self.title, self.value_label, self.x_label, self.y_label);
+        let mut text = format!(
+            "{}: {} against {} and {}",
+            self.title, self.value_label, self.x_label, self.y_label
+        );
         if let Some(i) = best {
-            let share =
-                |range: (f64, f64), i: usize, of: usize| range.0 + (range.1 - range.0) * (i as f64 + 0.5) / of as f64;
+            let share = |range: (f64, f64), i: usize, of: usize| {
+                range.0 + (range.1 - range.0) * (i as f64 + 0.5) / of as f64
+            };
             let x = share(self.x_range, i % self.columns, self.columns);
             let y = share(self.y_range, i / self.columns, self.rows());
-            text.push_str(&format!(", largest ({:.3}) at ({x:.2}, {y:.2})", self.values[i]));
+            text.push_str(&format!(
+                ", largest ({:.3}) at ({x:.2}, {y:.2})",
+                self.values[i]
+            ));
         }
         text + "."
     }

@@ -44,7 +44,13 @@ pub(super) enum Sample {
 
 /// The entries of lines.
 pub(super) fn lines(names: &[String], style: &dyn Fn(&str) -> Style) -> Vec<Entry> {
-    names.iter().map(|name| Entry { name: name.clone(), sample: Sample::Line(style(name)) }).collect()
+    names
+        .iter()
+        .map(|name| Entry {
+            name: name.clone(),
+            sample: Sample::Line(style(name)),
+        })
+        .collect()
 }
 
 /// Whether so many names fit beside an area of a height.
@@ -54,13 +60,20 @@ pub(super) fn fits_beside(count: usize, height: f64) -> bool {
 
 /// Room the names take beside the area.
 pub(super) fn width_beside(chart: &LineChart, entries: &[Entry]) -> f64 {
-    let widths = entries.iter().map(|entry| font::width(&label_in(chart, &entry.name), SIZE));
-    if entries.is_empty() { 12.0 } else { LEADER + SAMPLE + 8.0 + widths.fold(0.0, f64::max) }
+    let widths = entries
+        .iter()
+        .map(|entry| font::width(&label_in(chart, &entry.name), SIZE));
+    if entries.is_empty() {
+        12.0
+    } else {
+        LEADER + SAMPLE + 8.0 + widths.fold(0.0, f64::max)
+    }
 }
 
 /// Room a stack of names takes beside a map.
 pub(super) fn width_stacked(entries: &[Entry]) -> f64 {
-    let width = |entry: &Entry| sample_width(&entry.sample) + 8.0 + font::width(&label(&entry.name), SIZE);
+    let width =
+        |entry: &Entry| sample_width(&entry.sample) + 8.0 + font::width(&label(&entry.name), SIZE);
     14.0 + entries.iter().map(width).fold(0.0, f64::max)
 }
 
@@ -68,7 +81,11 @@ pub(super) fn width_stacked(entries: &[Entry]) -> f64 {
 fn label_in(chart: &LineChart, name: &str) -> String {
     let lines = chart.series.iter().filter(|s| s.name == name);
     let mut points = lines.flat_map(|s| s.x.iter().zip(&s.band.mean));
-    let remark = if points.any(|(x, y)| x.is_finite() && y.is_finite()) { "" } else { " (no data)" };
+    let remark = if points.any(|(x, y)| x.is_finite() && y.is_finite()) {
+        ""
+    } else {
+        " (no data)"
+    };
     label(name) + remark
 }
 
@@ -82,17 +99,31 @@ fn draw_entry(canvas: &mut Canvas, sample: &Sample, label: String, left: f64, y:
         Sample::Line(style) => style.sample(canvas, left, y, width),
         Sample::Overlay(kind) => kind.sample(canvas, left, y, width),
         Sample::Swatch(fill) => {
-            canvas.shapes.push(Shape::Rectangle { at: (left, y - 7.0), size: (width, 14.0), fill: *fill });
+            canvas.shapes.push(Shape::Rectangle {
+                at: (left, y - 7.0),
+                size: (width, 14.0),
+                fill: *fill,
+            });
         }
     }
-    canvas.text(Text::new(label, (left + width + 8.0, y + SIZE * 0.35), SIZE));
+    canvas.text(Text::new(
+        label,
+        (left + width + 8.0, y + SIZE * 0.35),
+        SIZE,
+    ));
 }
 
 /// Draws names under each other right of an area.
 pub(super) fn draw_stacked(canvas: &mut Canvas, entries: &[Entry], area: &Area) {
     for (i, entry) in entries.iter().enumerate() {
         let y = area.top + ROW * 1.15 * (i as f64 + 0.5);
-        draw_entry(canvas, &entry.sample, label(&entry.name), area.right() + 14.0, y);
+        draw_entry(
+            canvas,
+            &entry.sample,
+            label(&entry.name),
+            area.right() + 14.0,
+            y,
+        );
     }
 }
 
@@ -106,15 +137,31 @@ pub(super) fn draw_beside(canvas: &mut Canvas, frame: &Frame<'_>, area: &Area, e
             lines.find_map(|s| frame.last_point(area, s))
         })
         .collect();
-    let wanted: Vec<f64> = ends.iter().map(|end| end.map_or(area.bottom(), |p| p.1)).collect();
-    let places = push_apart(&wanted, ROW, area.top + SIZE / 2.0, area.bottom() - SIZE / 2.0);
+    let wanted: Vec<f64> = ends
+        .iter()
+        .map(|end| end.map_or(area.bottom(), |p| p.1))
+        .collect();
+    let places = push_apart(
+        &wanted,
+        ROW,
+        area.top + SIZE / 2.0,
+        area.bottom() - SIZE / 2.0,
+    );
     for ((entry, end), y) in entries.iter().zip(&ends).zip(places) {
         let left = area.right() + LEADER;
-        if let (Sample::Line(style), Some(end)) = (&entry.sample, end.filter(|end| end.0 > area.right() - 2.0)) {
+        if let (Sample::Line(style), Some(end)) =
+            (&entry.sample, end.filter(|end| end.0 > area.right() - 2.0))
+        {
             let leader = vec![(area.right() + 4.0, end.1), (left - 4.0, y)];
             canvas.line(leader, Stroke::solid(style.look.colour, 0.8));
         }
-        draw_entry(canvas, &entry.sample, label_in(frame.chart, &entry.name), left, y);
+        draw_entry(
+            canvas,
+            &entry.sample,
+            label_in(frame.chart, &entry.name),
+            left,
+            y,
+        );
     }
 }
 
@@ -136,7 +183,9 @@ fn push_apart(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
         pools.push(pool);
     }
     let last = (bottom - gap * wanted.len().saturating_sub(1) as f64).max(top);
-    let bases = pools.into_iter().flat_map(|(mean, count)| std::iter::repeat_n(mean.clamp(top, last), count));
+    let bases = pools
+        .into_iter()
+        .flat_map(|(mean, count)| std::iter::repeat_n(mean.clamp(top, last), count));
     let mut places = vec![0.0; wanted.len()];
     for (rank, (i, base)) in order.into_iter().zip(bases).enumerate() {
         places[i] = base + gap * rank as f64;
@@ -150,11 +199,19 @@ pub(super) fn draw_above(canvas: &mut Canvas, entries: &[Entry], left: f64, top:
         return top;
     }
     let labels: Vec<String> = entries.iter().map(|entry| label(&entry.name)).collect();
-    let width = |(entry, label): (&Entry, &String)| sample_width(&entry.sample) + 8.0 + font::width(label, SIZE);
+    let width = |(entry, label): (&Entry, &String)| {
+        sample_width(&entry.sample) + 8.0 + font::width(label, SIZE)
+    };
     let widths: Vec<f64> = entries.iter().zip(&labels).map(width).collect();
     let places = arrange(&widths, canvas.width - 2.0 * left);
     for ((entry, label), (x, row)) in entries.iter().zip(labels).zip(&places) {
-        draw_entry(canvas, &entry.sample, label, left + x, top + ROW * (*row as f64 + 0.5));
+        draw_entry(
+            canvas,
+            &entry.sample,
+            label,
+            left + x,
+            top + ROW * (*row as f64 + 0.5),
+        );
     }
     let rows = places.last().map_or(0, |(_, row)| row + 1);
     top + ROW * rows as f64 + 6.0
@@ -168,11 +225,16 @@ fn arrange(widths: &[f64], room: f64) -> Vec<(f64, usize)> {
         Some(*end)
     });
     if widths.iter().sum::<f64>() + GAP * (widths.len() - 1) as f64 <= room {
-        return ends.zip(widths).map(|(end, width)| (end - width - GAP, 0)).collect();
+        return ends
+            .zip(widths)
+            .map(|(end, width)| (end - width - GAP, 0))
+            .collect();
     }
     let column = widths.iter().copied().fold(0.0, f64::max) + GAP;
     let columns = (((room + GAP) / column).floor() as usize).clamp(1, widths.len());
-    (0..widths.len()).map(|i| (column * (i % columns) as f64, i / columns)).collect()
+    (0..widths.len())
+        .map(|i| (column * (i % columns) as f64, i / columns))
+        .collect()
 }
 
 #[cfg(test)]

@@ -62,17 +62,36 @@ pub enum OverlayKind {
 impl Overlay {
     /// An overlay the legend names.
     pub fn named(name: impl Into<String>, kind: OverlayKind) -> Self {
-        Self { name: name.into(), kind }
+        Self {
+            name: name.into(),
+            kind,
+        }
     }
 
     /// Marks of a usual size.
-    pub fn marks(name: impl Into<String>, points: Vec<Point>, kind: MarkerKind, colour: Colour) -> Self {
-        Self::named(name, OverlayKind::Marks { points, kind, colour, radius: 4.6 })
+    pub fn marks(
+        name: impl Into<String>,
+        points: Vec<Point>,
+        kind: MarkerKind,
+        colour: Colour,
+    ) -> Self {
+        Self::named(
+            name,
+            OverlayKind::Marks {
+                points,
+                kind,
+                colour,
+                radius: 4.6,
+            },
+        )
     }
 
     /// A dotted line from the bottom to the top.
     pub fn vertical(name: impl Into<String>, x: f64, colour: Colour) -> Self {
-        let stroke = Stroke { dash: vec![2.0, 3.5], ..Stroke::solid(colour, 2.2) };
+        let stroke = Stroke {
+            dash: vec![2.0, 3.5],
+            ..Stroke::solid(colour, 2.2)
+        };
         Self::named(name, OverlayKind::Vertical { x, stroke })
     }
 
@@ -83,7 +102,14 @@ impl Overlay {
 
     /// Words inside the panel.
     pub fn words(text: impl Into<String>, at: Point, colour: Colour) -> Self {
-        Self::named("", OverlayKind::Words { text: text.into(), at, colour })
+        Self::named(
+            "",
+            OverlayKind::Words {
+                text: text.into(),
+                at,
+                colour,
+            },
+        )
     }
 }
 
@@ -100,26 +126,50 @@ impl OverlayKind {
             Self::Path { points, stroke } => {
                 let points: Vec<Point> = points.iter().map(inside).collect();
                 for run in points.split(|p| !(p.0.is_finite() && p.1.is_finite())) {
-                    range::clip_line(run, area).into_iter().for_each(|piece| canvas.line(piece, stroke.clone()));
+                    range::clip_line(run, area)
+                        .into_iter()
+                        .for_each(|piece| canvas.line(piece, stroke.clone()));
                 }
             }
-            Self::Marks { points, kind, colour, radius } => {
+            Self::Marks {
+                points,
+                kind,
+                colour,
+                radius,
+            } => {
                 for at in points.iter().map(inside).filter(|p| area.holds(*p)) {
-                    let marker = Marker { kind: *kind, at, radius: *radius, colour: *colour, hollow: false };
+                    let marker = Marker {
+                        kind: *kind,
+                        at,
+                        radius: *radius,
+                        colour: *colour,
+                        hollow: false,
+                    };
                     canvas.shapes.push(Shape::Marker(marker));
                 }
             }
             Self::Rug { x, colour } => {
                 let foot = area.bottom();
-                for x in x.iter().map(|x| axes.across(area, *x)).filter(|x| area.holds((*x, foot))) {
-                    canvas.line(vec![(x, foot), (x, foot - 9.0)], Stroke::solid(*colour, 1.1));
+                for x in x
+                    .iter()
+                    .map(|x| axes.across(area, *x))
+                    .filter(|x| area.holds((*x, foot)))
+                {
+                    canvas.line(
+                        vec![(x, foot), (x, foot - 9.0)],
+                        Stroke::solid(*colour, 1.1),
+                    );
                 }
             }
             Self::Words { text, at, colour } => {
                 let at = inside(at);
                 if area.holds(at) {
                     let text = Text::new(text.clone(), (at.0, at.1 + 4.5), 13.0);
-                    canvas.text(Text { anchor: Anchor::Middle, colour: *colour, ..text });
+                    canvas.text(Text {
+                        anchor: Anchor::Middle,
+                        colour: *colour,
+                        ..text
+                    });
                 }
             }
         }
@@ -131,15 +181,29 @@ impl OverlayKind {
             Self::Vertical { stroke, .. } | Self::Path { stroke, .. } => {
                 canvas.line(vec![(left, y), (left + length, y)], stroke.clone());
             }
-            Self::Marks { kind, colour, radius, .. } => {
+            Self::Marks {
+                kind,
+                colour,
+                radius,
+                ..
+            } => {
                 let at = (left + length / 2.0, y);
-                let marker = Marker { kind: *kind, at, radius: radius.min(5.0), colour: *colour, hollow: false };
+                let marker = Marker {
+                    kind: *kind,
+                    at,
+                    radius: radius.min(5.0),
+                    colour: *colour,
+                    hollow: false,
+                };
                 canvas.shapes.push(Shape::Marker(marker));
             }
             Self::Rug { colour, .. } => {
                 for share in [0.2, 0.45, 0.55, 0.85] {
                     let x = left + share * length;
-                    canvas.line(vec![(x, y + 4.5), (x, y - 4.5)], Stroke::solid(*colour, 1.1));
+                    canvas.line(
+                        vec![(x, y + 4.5), (x, y - 4.5)],
+                        Stroke::solid(*colour, 1.1),
+                    );
                 }
             }
             Self::Words { .. } => {}

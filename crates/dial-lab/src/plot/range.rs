@@ -7,7 +7,12 @@ use crate::ticks;
 
 /// Ends of the horizontal axis, and whether all positions are whole numbers.
 pub(super) fn horizontal(chart: &LineChart) -> ((f64, f64), bool) {
-    let values: Vec<f64> = chart.series.iter().flat_map(|s| s.x.iter().copied()).filter(|x| x.is_finite()).collect();
+    let values: Vec<f64> = chart
+        .series
+        .iter()
+        .flat_map(|s| s.x.iter().copied())
+        .filter(|x| x.is_finite())
+        .collect();
     let whole = values.iter().all(|x| x.fract() == 0.0);
     if let Some(range) = usable(chart.x_range, chart.x_scale) {
         return (range, whole);
@@ -15,9 +20,26 @@ pub(super) fn horizontal(chart: &LineChart) -> ((f64, f64), bool) {
     if chart.x_scale == Scale::Log {
         return (logarithmic(&values), false);
     }
-    let Some((low, high)) = extent(&values) else { return ((0.0, 1.0), whole) };
-    let low = if low > 0.0 && low < 0.15 * high { 0.0 } else { low };
-    (spread(low, high, if whole && high.abs() < 1e6 { 1.0 } else { tenth(high) }), whole)
+    let Some((low, high)) = extent(&values) else {
+        return ((0.0, 1.0), whole);
+    };
+    let low = if low > 0.0 && low < 0.15 * high {
+        0.0
+    } else {
+        low
+    };
+    (
+        spread(
+            low,
+            high,
+            if whole && high.abs() < 1e6 {
+                1.0
+            } else {
+                tenth(high)
+            },
+        ),
+        whole,
+    )
 }
 
 /// Ends of the vertical axis, in what it shows: percent where the chart does.
@@ -27,8 +49,12 @@ pub(super) fn vertical(chart: &LineChart, most: usize) -> (f64, f64) {
         return (low * scale, high * scale);
     }
     let bands = chart.series.iter().map(|s| &s.band);
-    let values: Vec<f64> =
-        bands.clone().flat_map(|b| [&b.mean, &b.low, &b.high]).flatten().map(|v| v * scale).collect();
+    let values: Vec<f64> = bands
+        .clone()
+        .flat_map(|b| [&b.mean, &b.low, &b.high])
+        .flatten()
+        .map(|v| v * scale)
+        .collect();
     if chart.y_scale == Scale::Log {
         return logarithmic(&values);
     }
@@ -37,8 +63,16 @@ pub(super) fn vertical(chart: &LineChart, most: usize) -> (f64, f64) {
         return (0.0, scale);
     };
     // Shares stay within 0 and 100 %, counts above 0, even where the interval around the mean does not.
-    let ceiling = if chart.percent && mean_high <= scale { scale } else { f64::INFINITY };
-    let floor = if mean_low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+    let ceiling = if chart.percent && mean_high <= scale {
+        scale
+    } else {
+        f64::INFINITY
+    };
+    let floor = if mean_low >= 0.0 {
+        0.0
+    } else {
+        f64::NEG_INFINITY
+    };
     let room = if chart.percent { 5.0 } else { tenth(high) };
     let (low, high) = spread(low.clamp(floor, ceiling), high.clamp(floor, ceiling), room);
     let (low, high) = (low.clamp(floor, ceiling), high.clamp(floor, ceiling));
@@ -56,13 +90,20 @@ fn logarithmic(values: &[f64]) -> (f64, f64) {
     let positive: Vec<f64> = values.iter().copied().filter(|v| *v > 0.0).collect();
     let (low, high) = extent(&positive).unwrap_or((1.0, 10.0));
     let (low, high) = ticks::round_out_log(low, high);
-    if low < high { (low, high) } else { (low / 10.0, high * 10.0) }
+    if low < high {
+        (low, high)
+    } else {
+        (low / 10.0, high * 10.0)
+    }
 }
 
 /// Smallest and largest finite value.
 pub(super) fn extent(values: &[f64]) -> Option<(f64, f64)> {
     let finite = || values.iter().copied().filter(|v| v.is_finite());
-    Some((finite().min_by(f64::total_cmp)?, finite().max_by(f64::total_cmp)?))
+    Some((
+        finite().min_by(f64::total_cmp)?,
+        finite().max_by(f64::total_cmp)?,
+    ))
 }
 
 /// The range itself, or `room` on either side where it is (nearly) a single value.
@@ -70,7 +111,14 @@ fn spread(low: f64, high: f64, room: f64) -> (f64, f64) {
     if high - low > 1e-9 * low.abs().max(high.abs()) {
         return (low, high);
     }
-    (if low >= 0.0 { (low - room).max(0.0) } else { low - room }, high + room)
+    (
+        if low >= 0.0 {
+            (low - room).max(0.0)
+        } else {
+            low - room
+        },
+        high + room,
+    )
 }
 
 /// A tenth of a value, and something visible for zero.
@@ -82,7 +130,12 @@ fn tenth(value: f64) -> f64 {
 pub(super) fn clip_segment(a: Point, b: Point, area: &Area) -> Option<(Point, Point)> {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
-    let sides = [(-dx, a.0 - area.left), (dx, area.right() - a.0), (-dy, a.1 - area.top), (dy, area.bottom() - a.1)];
+    let sides = [
+        (-dx, a.0 - area.left),
+        (dx, area.right() - a.0),
+        (-dy, a.1 - area.top),
+        (dy, area.bottom() - a.1),
+    ];
     for (slope, room) in sides {
         // A line along an edge may lie outside of it by rounding.
         if slope == 0.0 && room < -1e-9 {
@@ -94,14 +147,19 @@ pub(super) fn clip_segment(a: Point, b: Point, area: &Area) -> Option<(Point, Po
             to = to.min(room / slope);
         }
     }
-    (from <= to).then_some(((a.0 + from * dx, a.1 + from * dy), (a.0 + to * dx, a.1 + to * dy)))
+    (from <= to).then_some((
+        (a.0 + from * dx, a.1 + from * dy),
+        (a.0 + to * dx, a.1 + to * dy),
+    ))
 }
 
 /// The pieces of a line that are inside the area.
 pub(super) fn clip_line(points: &[Point], area: &Area) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
     for pair in points.windows(2) {
-        let Some((a, b)) = clip_segment(pair[0], pair[1], area) else { continue };
+        let Some((a, b)) = clip_segment(pair[0], pair[1], area) else {
+            continue;
+        };
         match pieces.last_mut() {
             Some(piece) if piece.last() == Some(&a) => piece.push(b),
             _ => pieces.push(vec![a, b]),
@@ -152,14 +210,23 @@ pub(super) fn simplified(points: &[Point], tolerance: f64) -> Vec<Point> {
             open.extend([(first, middle), (middle, last)]);
         }
     }
-    points.iter().zip(keep).filter(|(_, keep)| *keep).map(|(point, _)| *point).collect()
+    points
+        .iter()
+        .zip(keep)
+        .filter(|(_, keep)| *keep)
+        .map(|(point, _)| *point)
+        .collect()
 }
 
 /// The distance of a point from the segment between two others.
 fn off_line(p: Point, a: Point, b: Point) -> f64 {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let length = dx * dx + dy * dy;
-    let along = if length > 0.0 { (((p.0 - a.0) * dx + (p.1 - a.1) * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let along = if length > 0.0 {
+        (((p.0 - a.0) * dx + (p.1 - a.1) * dy) / length).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
     let (x, y) = (p.0 - a.0 - along * dx, p.1 - a.1 - along * dy);
     (x * x + y * y).sqrt()
 }
@@ -170,7 +237,12 @@ mod tests {
 
     #[test]
     fn a_line_along_the_edge_is_drawn_and_one_outside_is_not() {
-        let area = Area { left: 1.0, top: 2.0, width: 10.0, height: 5.0 };
+        let area = Area {
+            left: 1.0,
+            top: 2.0,
+            width: 10.0,
+            height: 5.0,
+        };
         let across = |y: f64| clip_segment((0.0, y), (20.0, y), &area);
         // Above the top by rounding, on it, and visibly above.
         for y in [2.0 - 1e-12, 2.0, 7.0, 7.0 + 1e-12] {
@@ -182,16 +254,31 @@ mod tests {
 
     #[test]
     fn simplified_lines_stay_within_their_tolerance() {
-        let wave: Vec<Point> = (0..3000).map(|i| f64::from(i) * 0.1).map(|x| (x, 40.0 * libm::sin(x / 20.0))).collect();
+        let wave: Vec<Point> = (0..3000)
+            .map(|i| f64::from(i) * 0.1)
+            .map(|x| (x, 40.0 * libm::sin(x / 20.0)))
+            .collect();
         let kept = simplified(&wave, 0.1);
-        assert!(kept.len() < 200 && kept.first() == wave.first() && kept.last() == wave.last(), "{}", kept.len());
+        assert!(
+            kept.len() < 200 && kept.first() == wave.first() && kept.last() == wave.last(),
+            "{}",
+            kept.len()
+        );
         for p in &wave {
-            let near = kept.windows(2).map(|pair| off_line(*p, pair[0], pair[1])).fold(f64::INFINITY, f64::min);
+            let near = kept
+                .windows(2)
+                .map(|pair| off_line(*p, pair[0], pair[1]))
+                .fold(f64::INFINITY, f64::min);
             assert!(near <= 0.1, "{p:?}: {near}");
         }
-        let closed: Vec<Point> =
-            (0..=200).map(|i| f64::from(i % 200) * 0.0314159).map(|a| (libm::cos(a), libm::sin(a))).collect();
-        assert!(simplified(&closed, 0.01).len() > 10, "a closed line is not a point");
+        let closed: Vec<Point> = (0..=200)
+            .map(|i| f64::from(i % 200) * 0.0314159)
+            .map(|a| (libm::cos(a), libm::sin(a)))
+            .collect();
+        assert!(
+            simplified(&closed, 0.01).len() > 10,
+            "a closed line is not a point"
+        );
         assert_eq!(simplified(&wave[..60], 1e9).len(), 60);
     }
 }

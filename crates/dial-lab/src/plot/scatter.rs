@@ -91,8 +91,14 @@ impl Scatter {
                 let room = if high > low { 0.04 * (high - low) } else { 1.0 };
                 (low - room, high + room)
             });
-            let usable = given.filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
-            let mut axis = Axis::new(usable.or(found).unwrap_or((0.0, 1.0)), Scale::Linear, PIECES, false);
+            let usable =
+                given.filter(|(low, high)| low < high && low.is_finite() && high.is_finite());
+            let mut axis = Axis::new(
+                usable.or(found).unwrap_or((0.0, 1.0)),
+                Scale::Linear,
+                PIECES,
+                false,
+            );
             if self.bare {
                 axis.ticks = Ticks::default();
             }
@@ -117,9 +123,11 @@ impl Scatter {
     /// The classes of the points with their colours, for the legend.
     pub(super) fn classes(&self) -> Vec<(String, Colour)> {
         match &self.colouring {
-            Colouring::Classes { names, .. } => {
-                names.iter().enumerate().map(|(class, name)| (name.clone(), colours::of_class(class))).collect()
-            }
+            Colouring::Classes { names, .. } => names
+                .iter()
+                .enumerate()
+                .map(|(class, name)| (name.clone(), colours::of_class(class)))
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -131,14 +139,25 @@ impl Scatter {
         for (i, point) in self.points.iter().enumerate() {
             let at = axes.place(area, point.0, point.1);
             if area.holds(at) {
-                let (layer, colour) = self.layer(i, bar.as_ref().map_or((0.0, 1.0), |bar| bar.range));
-                layers.entry(layer).or_insert((colour, Vec::new())).1.push(at);
+                let (layer, colour) =
+                    self.layer(i, bar.as_ref().map_or((0.0, 1.0), |bar| bar.range));
+                layers
+                    .entry(layer)
+                    .or_insert((colour, Vec::new()))
+                    .1
+                    .push(at);
             }
         }
         for (fill, at) in layers.into_values() {
-            canvas.shapes.push(Shape::Dots { at, radius: self.radius, fill });
+            canvas.shapes.push(Shape::Dots {
+                at,
+                radius: self.radius,
+                fill,
+            });
         }
-        self.overlays.iter().for_each(|overlay| overlay.kind.draw(canvas, &axes, area));
+        self.overlays
+            .iter()
+            .for_each(|overlay| overlay.kind.draw(canvas, &axes, area));
         axes.draw_frame(canvas, area);
         if let Some(bar) = bar {
             bar.draw(canvas, area);
@@ -170,7 +189,11 @@ impl Scatter {
             Colouring::Plain(_) => {}
             Colouring::Classes { of, names } => {
                 let count = |class| of.iter().filter(|c| **c == class).count();
-                let counts: Vec<_> = names.iter().enumerate().map(|(c, name)| format!("{} {name}", count(c))).collect();
+                let counts: Vec<_> = names
+                    .iter()
+                    .enumerate()
+                    .map(|(c, name)| format!("{} {name}", count(c)))
+                    .collect();
                 text.push_str(&format!(", of them {}", counts.join(", ")));
             }
             Colouring::Values { of, label, .. } => {

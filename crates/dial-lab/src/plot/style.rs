@@ -3,11 +3,22 @@
 use crate::chart::{Canvas, Colour, Marker, MarkerKind, Point, Shape, Stroke};
 use crate::colours::CLASSES;
 
-const DASHES: [&[f64]; 6] =
-    [&[], &[9.0, 3.5], &[2.5, 2.5], &[9.0, 3.0, 2.5, 3.0], &[5.0, 2.5], &[12.0, 3.0, 2.5, 3.0, 2.5, 3.0]];
+const DASHES: [&[f64]; 6] = [
+    &[],
+    &[9.0, 3.5],
+    &[2.5, 2.5],
+    &[9.0, 3.0, 2.5, 3.0],
+    &[5.0, 2.5],
+    &[12.0, 3.0, 2.5, 3.0, 2.5, 3.0],
+];
 
-const MARKERS: [MarkerKind; 5] =
-    [MarkerKind::Circle, MarkerKind::Square, MarkerKind::Up, MarkerKind::Diamond, MarkerKind::Down];
+const MARKERS: [MarkerKind; 5] = [
+    MarkerKind::Circle,
+    MarkerKind::Square,
+    MarkerKind::Up,
+    MarkerKind::Diamond,
+    MarkerKind::Down,
+];
 
 /// A look of one's own for a line, where the place in the chart should not decide.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,27 +38,46 @@ pub struct Look {
 impl Look {
     /// A solid line without marks.
     pub fn line(colour: Colour) -> Self {
-        Self { colour, width: 2.0, dash: Vec::new(), mark: None, filling: 0.0 }
+        Self {
+            colour,
+            width: 2.0,
+            dash: Vec::new(),
+            mark: None,
+            filling: 0.0,
+        }
     }
 
     /// A dashed line without marks.
     pub fn dashed(colour: Colour) -> Self {
-        Self { dash: vec![7.0, 4.0], ..Self::line(colour) }
+        Self {
+            dash: vec![7.0, 4.0],
+            ..Self::line(colour)
+        }
     }
 
     /// A dotted line without marks.
     pub fn dotted(colour: Colour) -> Self {
-        Self { dash: vec![2.5, 3.0], ..Self::line(colour) }
+        Self {
+            dash: vec![2.5, 3.0],
+            ..Self::line(colour)
+        }
     }
 
     /// A thin line over a filled area: a density.
     pub fn area(colour: Colour) -> Self {
-        Self { width: 1.0, filling: 0.3, ..Self::line(colour) }
+        Self {
+            width: 1.0,
+            filling: 0.3,
+            ..Self::line(colour)
+        }
     }
 
     /// A line with marks.
     pub fn marked(colour: Colour, mark: MarkerKind) -> Self {
-        Self { mark: Some(mark), ..Self::line(colour) }
+        Self {
+            mark: Some(mark),
+            ..Self::line(colour)
+        }
     }
 }
 
@@ -69,30 +99,57 @@ impl Style {
             mark: Some(MARKERS[number % MARKERS.len()]),
             filling: 0.0,
         };
-        Self { number, look, hollow: (number / MARKERS.len()) % 2 == 1 }
+        Self {
+            number,
+            look,
+            hollow: (number / MARKERS.len()) % 2 == 1,
+        }
     }
 
     /// A look given explicitly.
     pub fn given(number: usize, look: &Look) -> Self {
-        Self { number, look: look.clone(), hollow: false }
+        Self {
+            number,
+            look: look.clone(),
+            hollow: false,
+        }
     }
 
     pub fn stroke(&self) -> Stroke {
-        Stroke { colour: self.look.colour, width: self.look.width, dash: self.look.dash.clone() }
+        Stroke {
+            colour: self.look.colour,
+            width: self.look.width,
+            dash: self.look.dash.clone(),
+        }
     }
 
     pub fn mark(&self, at: Point) -> Option<Shape> {
         let Self { look, hollow, .. } = self;
         let kind = look.mark?;
-        Some(Shape::Marker(Marker { kind, at, radius: 3.6, colour: look.colour, hollow: *hollow }))
+        Some(Shape::Marker(Marker {
+            kind,
+            at,
+            radius: 3.6,
+            colour: look.colour,
+            hollow: *hollow,
+        }))
     }
 
     /// A short piece of the line with its mark and filling, as legends show it.
     pub fn sample(&self, canvas: &mut Canvas, left: f64, y: f64, length: f64) {
         let right = left + length;
         if self.look.filling > 0.0 {
-            let points = vec![(left, y - 5.0), (right, y - 5.0), (right, y + 5.0), (left, y + 5.0)];
-            canvas.shapes.push(Shape::Polygon { points, fill: self.look.colour, opacity: self.look.filling });
+            let points = vec![
+                (left, y - 5.0),
+                (right, y - 5.0),
+                (right, y + 5.0),
+                (left, y + 5.0),
+            ];
+            canvas.shapes.push(Shape::Polygon {
+                points,
+                fill: self.look.colour,
+                opacity: self.look.filling,
+            });
         }
         if self.look.width > 0.0 {
             let height = if self.look.filling > 0.0 { y - 5.0 } else { y };

@@ -17,7 +17,12 @@ pub fn value_map(rows: usize, columns: usize, values: &[f64], label: &str) -> Ca
     // Whole pixels where the scene is small enough, so that all are of one size.
     let side = if side >= 1.0 { side.floor() } else { side };
     let (width, height) = (side * columns.max(1) as f64, side * rows.max(1) as f64);
-    let area = Area { left: MARGIN, top: MARGIN, width, height };
+    let area = Area {
+        left: MARGIN,
+        top: MARGIN,
+        width,
+        height,
+    };
     let bar = ColourBar::new(values, None, label);
     let mut canvas = Canvas::new(width + bar.width() + 2.0 * MARGIN, height + 2.0 * MARGIN);
     let (low, high) = bar.range;
@@ -25,11 +30,21 @@ pub fn value_map(rows: usize, columns: usize, values: &[f64], label: &str) -> Ca
         height: rows,
         width: columns,
         palette: colours::palette(),
-        numbers: values.iter().map(|value| colours::number(*value, low, high)).collect(),
+        numbers: values
+            .iter()
+            .map(|value| colours::number(*value, low, high))
+            .collect(),
     };
-    canvas.shapes.push(Shape::Colours { at: (area.left, area.top), size: (width, height), picture });
+    canvas.shapes.push(Shape::Colours {
+        at: (area.left, area.top),
+        size: (width, height),
+        picture,
+    });
     let (l, t, r, b) = (area.left, area.top, area.right(), area.bottom());
-    canvas.line(vec![(l, t), (r, t), (r, b), (l, b), (l, t)], Stroke::solid(Colour::AXIS, 1.0));
+    canvas.line(
+        vec![(l, t), (r, t), (r, b), (l, b), (l, t)],
+        Stroke::solid(Colour::AXIS, 1.0),
+    );
     bar.draw(&mut canvas, &area);
     canvas.title = format!("Map of {label}: {rows} by {columns} pixels");
     canvas
@@ -42,7 +57,9 @@ mod tests {
     #[test]
     fn pixels_are_whole_and_missing_ones_grey() {
         let canvas = value_map(2, 3, &[0.0, 0.5, 1.0, f64::NAN, 1.0, 0.0], "doubt");
-        let Some(Shape::Colours { size, picture, .. }) = canvas.shapes.first() else { panic!("{:?}", canvas.shapes) };
+        let Some(Shape::Colours { size, picture, .. }) = canvas.shapes.first() else {
+            panic!("{:?}", canvas.shapes)
+        };
         // Three columns in 360 units: 120 each.
         assert_eq!(*size, (360.0, 240.0));
         assert_eq!(picture.numbers, [0, 127, 253, 254, 253, 0]);

@@ -11,7 +11,9 @@ const NOTE: &str = "Rows are true classes, columns the classes given. Blue cells
 const LONG: usize = 5;
 
 pub(super) fn section(confusion: &Confusion) -> String {
-    let rows: String = (0..confusion.classes.len()).map(|row| row_html(confusion, row)).collect();
+    let rows: String = (0..confusion.classes.len())
+        .map(|row| row_html(confusion, row))
+        .collect();
     format!(
         "<section>\n<h2>Which class is taken for which</h2>\n<p class=\"note\">{NOTE}</p>\n\
          <div class=\"scroll\" role=\"region\" aria-label=\"Confusion table\" tabindex=\"0\"><table class=\"confusion\">\n\
@@ -22,15 +24,40 @@ pub(super) fn section(confusion: &Confusion) -> String {
 }
 
 fn heads(classes: &[String]) -> String {
-    let long = if classes.iter().any(|name| name.chars().count() > LONG) { " class=\"long\"" } else { "" };
-    classes.iter().map(|name| format!("<th scope=\"col\"{long}><span>{}</span></th>", isolated(name))).collect()
+    let long = if classes.iter().any(|name| name.chars().count() > LONG) {
+        " class=\"long\""
+    } else {
+        ""
+    };
+    classes
+        .iter()
+        .map(|name| {
+            format!(
+                "<th scope=\"col\"{long}><span>{}</span></th>",
+                isolated(name)
+            )
+        })
+        .collect()
 }
 
 fn row_html(confusion: &Confusion, row: usize) -> String {
-    let count = |column: usize| confusion.counts.get(row).and_then(|r| r.get(column)).copied().unwrap_or(0);
+    let count = |column: usize| {
+        confusion
+            .counts
+            .get(row)
+            .and_then(|r| r.get(column))
+            .copied()
+            .unwrap_or(0)
+    };
     let columns = confusion.classes.len();
     let total = (0..columns).map(count).fold(0, usize::saturating_add);
-    let share = |n: usize| if total == 0 { 0.0 } else { n as f64 / total as f64 };
+    let share = |n: usize| {
+        if total == 0 {
+            0.0
+        } else {
+            n as f64 / total as f64
+        }
+    };
     let cell = |column: usize| {
         let n = count(column);
         let class = match (n, column == row) {
@@ -38,10 +65,18 @@ fn row_html(confusion: &Confusion, row: usize) -> String {
             (0, false) => " class=\"z\"",
             _ => "",
         };
-        let shade = if n == 0 { String::new() } else { format!(" style=\"--s:{:.3}\"", share(n).sqrt()) };
+        let shade = if n == 0 {
+            String::new()
+        } else {
+            format!(" style=\"--s:{:.3}\"", share(n).sqrt())
+        };
         format!("<td{class}{shade}>{n}</td>")
     };
-    let right = if total == 0 { "–".to_owned() } else { format!("{:.1} %", 100.0 * share(count(row))) };
+    let right = if total == 0 {
+        "–".to_owned()
+    } else {
+        format!("{:.1} %", 100.0 * share(count(row)))
+    };
     let cells: String = (0..columns).map(cell).collect();
     let name = isolated(&confusion.classes[row]);
     format!("<tr><th scope=\"row\">{name}</th>{cells}<td class=\"r\">{right}</td></tr>\n")

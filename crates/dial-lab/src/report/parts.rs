@@ -8,11 +8,18 @@ use crate::escape;
 
 pub(super) fn facts(facts: &[(String, String)]) -> String {
     let pair = |(name, value): &(String, String)| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>\n", isolated(name), isolated(value))
+        format!(
+            "<div><dt>{}</dt><dd>{}</dd></div>\n",
+            isolated(name),
+            isolated(value)
+        )
     };
     match facts {
         [] => String::new(),
-        _ => format!("<dl class=\"facts\">\n{}</dl>\n", facts.iter().map(pair).collect::<String>()),
+        _ => format!(
+            "<dl class=\"facts\">\n{}</dl>\n",
+            facts.iter().map(pair).collect::<String>()
+        ),
     }
 }
 
@@ -27,21 +34,40 @@ pub(super) fn figure(figure: &Figure) -> String {
 
 pub(super) fn part(part: &Part) -> String {
     let mut out = format!("<section>\n<h2>{}</h2>\n", isolated(&part.title));
-    part.text.iter().for_each(|text| out.push_str(&format!("<p class=\"note\">{}</p>\n", isolated(text))));
-    part.figures.iter().for_each(|drawing| out.push_str(&figure(drawing)));
-    part.tables.iter().for_each(|rows| out.push_str(&table(rows)));
+    part.text
+        .iter()
+        .for_each(|text| out.push_str(&format!("<p class=\"note\">{}</p>\n", isolated(text))));
+    part.figures
+        .iter()
+        .for_each(|drawing| out.push_str(&figure(drawing)));
+    part.tables
+        .iter()
+        .for_each(|rows| out.push_str(&table(rows)));
     out + "</section>\n"
 }
 
 pub(super) fn table(table: &Table) -> String {
     let mut out = String::from("<figure class=\"table\">\n");
     if !table.caption.is_empty() {
-        out.push_str(&format!("<figcaption>{}</figcaption>\n", isolated(&table.caption)));
+        out.push_str(&format!(
+            "<figcaption>{}</figcaption>\n",
+            isolated(&table.caption)
+        ));
     }
-    out.push_str("<div class=\"scroll\" role=\"region\" aria-label=\"Table\" tabindex=\"0\"><table>\n");
-    let class = |column: usize| if table.numeric.get(column) == Some(&true) { " class=\"n\"" } else { "" };
+    out.push_str(
+        "<div class=\"scroll\" role=\"region\" aria-label=\"Table\" tabindex=\"0\"><table>\n",
+    );
+    let class = |column: usize| {
+        if table.numeric.get(column) == Some(&true) {
+            " class=\"n\""
+        } else {
+            ""
+        }
+    };
     let head = table.header.iter().enumerate();
-    let head: String = head.map(|(i, h)| format!("<th scope=\"col\"{}>{}</th>", class(i), isolated(h))).collect();
+    let head: String = head
+        .map(|(i, h)| format!("<th scope=\"col\"{}>{}</th>", class(i), isolated(h)))
+        .collect();
     if !head.is_empty() {
         out.push_str(&format!("<thead><tr>{head}</tr></thead>\n"));
     }
@@ -51,11 +77,18 @@ pub(super) fn table(table: &Table) -> String {
             0 => format!("<th scope=\"row\"{}>{}</th>", class(i), isolated(text)),
             // A number, its sign and its unit stay on one line.
             _ if table.numeric.get(i) == Some(&true) => {
-                format!("<td{}>{}</td>", class(i), isolated(&text.replace(' ', "\u{a0}")))
+                format!(
+                    "<td{}>{}</td>",
+                    class(i),
+                    isolated(&text.replace(' ', "\u{a0}"))
+                )
             }
             _ => format!("<td{}>{}</td>", class(i), isolated(text)),
         };
-        out.push_str(&format!("<tr>{}</tr>\n", row.iter().enumerate().map(cell).collect::<String>()));
+        out.push_str(&format!(
+            "<tr>{}</tr>\n",
+            row.iter().enumerate().map(cell).collect::<String>()
+        ));
     }
     out + "</tbody>\n</table></div>\n</figure>\n"
 }
@@ -63,7 +96,10 @@ pub(super) fn table(table: &Table) -> String {
 pub(super) fn gallery(gallery: &Gallery) -> String {
     let mut out = format!("<section>\n<h2>{}</h2>\n", isolated(&gallery.title));
     if !gallery.caption.is_empty() {
-        out.push_str(&format!("<p class=\"note\">{}</p>\n", isolated(&gallery.caption)));
+        out.push_str(&format!(
+            "<p class=\"note\">{}</p>\n",
+            isolated(&gallery.caption)
+        ));
     }
     if !gallery.items.is_empty() {
         let items: String = gallery.items.iter().map(item).collect();
@@ -73,7 +109,10 @@ pub(super) fn gallery(gallery: &Gallery) -> String {
 }
 
 fn item(item: &GalleryItem) -> String {
-    let mut picture = item.png.as_deref().map_or(String::new(), |png| image(png, &item.title));
+    let mut picture = item
+        .png
+        .as_deref()
+        .map_or(String::new(), |png| image(png, &item.title));
     if !item.text.is_empty() {
         picture += &format!("<p class=\"text\">{}</p>", isolated(&item.text));
     }
@@ -81,19 +120,33 @@ fn item(item: &GalleryItem) -> String {
         "" => String::new(),
         detail => format!("<span>{}</span>", isolated(detail)),
     };
-    format!("<li>{picture}<b>{}</b>{detail}</li>\n", isolated(&item.title))
+    format!(
+        "<li>{picture}<b>{}</b>{detail}</li>\n",
+        isolated(&item.title)
+    )
 }
 
 /// An image element; pictures of few pixels are enlarged without smoothing.
 fn image(png: &[u8], title: &str) -> String {
-    let class = if png_width(png).is_some_and(|width| width <= 160) { " class=\"px\"" } else { "" };
+    let class = if png_width(png).is_some_and(|width| width <= 160) {
+        " class=\"px\""
+    } else {
+        ""
+    };
     let data = STANDARD.encode(png);
-    format!("<img{class} src=\"data:image/png;base64,{data}\" alt=\"{}\"/>", escape(title))
+    format!(
+        "<img{class} src=\"data:image/png;base64,{data}\" alt=\"{}\"/>",
+        escape(title)
+    )
 }
 
 /// Width from the header of a PNG file.
 fn png_width(png: &[u8]) -> Option<u32> {
-    png.get(16..20).map(|bytes| bytes.iter().fold(0, |width, byte| (width << 8) | u32::from(*byte)))
+    png.get(16..20).map(|bytes| {
+        bytes
+            .iter()
+            .fold(0, |width, byte| (width << 8) | u32::from(*byte))
+    })
 }
 
 pub(super) fn steps(steps: &[Step]) -> String {
@@ -108,7 +161,9 @@ pub(super) fn steps(steps: &[Step]) -> String {
         [] => String::new(),
         _ => {
             let list: String = steps.iter().map(step).collect();
-            format!("<section>\n<h2>What to do next</h2>\n<ol class=\"steps\">\n{list}</ol>\n</section>\n")
+            format!(
+                "<section>\n<h2>What to do next</h2>\n<ol class=\"steps\">\n{list}</ol>\n</section>\n"
+            )
         }
     }
 }

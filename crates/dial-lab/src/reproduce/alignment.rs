@@ -40,24 +40,45 @@ impl Clusters {
                 return (CENTRES[*cluster].0 + x, CENTRES[*cluster].1 + y);
             }
         };
-        Self { points: of.iter().map(&mut inside).collect(), of }
+        Self {
+            points: of.iter().map(&mut inside).collect(),
+            of,
+        }
     }
 
     /// The kernel that tells the clusters apart and nothing else.
     fn kernel(&self) -> Vec<Vec<f64>> {
-        let row = |x: &usize| self.of.iter().map(|z| f64::from(u8::from(x == z))).collect();
+        let row = |x: &usize| {
+            self.of
+                .iter()
+                .map(|z| f64::from(u8::from(x == z)))
+                .collect()
+        };
         self.of.iter().map(row).collect()
     }
 
     /// Classes that follow the clusters, and classes that split them into an upper and a lower half.
     fn classes(&self) -> [Vec<usize>; 2] {
-        [self.of.clone(), self.points.iter().map(|p| usize::from(p.1 < 0.0)).collect()]
+        [
+            self.of.clone(),
+            self.points.iter().map(|p| usize::from(p.1 < 0.0)).collect(),
+        ]
     }
 }
 
 /// Probabilities that give the class of each node with this much certainty.
 fn probabilities(classes: &[usize], certainty: f64) -> Vec<Vec<f64>> {
-    let row = |class: &usize| (0..2).map(|y| if y == *class { certainty } else { 1.0 - certainty }).collect();
+    let row = |class: &usize| {
+        (0..2)
+            .map(|y| {
+                if y == *class {
+                    certainty
+                } else {
+                    1.0 - certainty
+                }
+            })
+            .collect()
+    };
     classes.iter().map(row).collect()
 }
 
@@ -72,7 +93,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     let classes = clusters.classes();
     let alignment = |classes: &[usize], certainty: f64| -> Vec<f64> {
         let p = probabilities(classes, certainty);
-        kernel.iter().enumerate().map(|(x, row)| libm::exp(ln_alignment(&p, x, row))).collect()
+        kernel
+            .iter()
+            .enumerate()
+            .map(|(x, row)| libm::exp(ln_alignment(&p, x, row)))
+            .collect()
     };
     let s = [alignment(&classes[0], 1.0), alignment(&classes[1], 1.0)];
     let prior = |classes: &[usize], certainty, centrality| {
@@ -81,18 +106,40 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     let row = |(name, certainty): (&str, f64)| {
         let cell = |classes: &[usize], centrality| number(prior(classes, certainty, centrality));
         let (growing, printed) = (Centrality::Growing, Centrality::Printed);
-        let cells = [cell(&classes[0], growing), cell(&classes[1], growing), cell(&classes[0], printed)];
-        [vec![name.to_owned()], cells.to_vec(), vec![cell(&classes[1], printed)]].concat()
+        let cells = [
+            cell(&classes[0], growing),
+            cell(&classes[1], growing),
+            cell(&classes[0], printed),
+        ];
+        [
+            vec![name.to_owned()],
+            cells.to_vec(),
+            vec![cell(&classes[1], printed)],
+        ]
+        .concat()
     };
     let summary = Table {
         caption: "Logarithm of the prior of P, up to a constant (α₀ = 1).".into(),
-        header: ["Probabilities", "aligned", "misaligned", "aligned, w as printed", "misaligned, w as printed"]
-            .map(String::from)
-            .to_vec(),
-        rows: [("certain (1 and 0)", 1.0), ("soft (0.9 and 0.1)", 0.9), ("even (0.5)", 0.5)].map(row).to_vec(),
+        header: [
+            "Probabilities",
+            "aligned",
+            "misaligned",
+            "aligned, w as printed",
+            "misaligned, w as printed",
+        ]
+        .map(String::from)
+        .to_vec(),
+        rows: [
+            ("certain (1 and 0)", 1.0),
+            ("soft (0.9 and 0.1)", 0.9),
+            ("even (0.5)", 0.5),
+        ]
+        .map(row)
+        .to_vec(),
         numeric: vec![false, true, true, true, true],
     };
-    let gap = prior(&classes[0], 0.9, Centrality::Growing) - prior(&classes[1], 0.9, Centrality::Growing);
+    let gap =
+        prior(&classes[0], 0.9, Centrality::Growing) - prior(&classes[1], 0.9, Centrality::Growing);
     Ok(Outcome {
         figures: vec![figure(&clusters, &classes, &s)],
         tables: vec![table(&clusters, &classes, &s)],
@@ -104,17 +151,29 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
 
 /// A logarithm in words a table can hold.
 fn number(value: f64) -> String {
-    if value == f64::NEG_INFINITY { "−∞".into() } else { format!("{value:.1}").replace('-', "−") }
+    if value == f64::NEG_INFINITY {
+        "−∞".into()
+    } else {
+        format!("{value:.1}").replace('-', "−")
+    }
 }
 
 fn figure(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> Drawn {
     let mean = |s: &[f64]| s.iter().sum::<f64>() / s.len() as f64;
-    let boundaries = [vec![(0.0, -1.25), (0.0, 1.55)], vec![(-2.9, 0.0), (2.9, 0.0)]];
+    let boundaries = [
+        vec![(0.0, -1.25), (0.0, 1.55)],
+        vec![(-2.9, 0.0), (2.9, 0.0)],
+    ];
     let titles = ["Aligned P", "Misaligned P"];
     let panel = |i: usize| {
         let line = |points, stroke| OverlayKind::Path { points, stroke };
-        let around = CENTRES.map(|centre| Overlay::named("", line(circle(centre), Stroke::solid(Colour::AXIS, 1.4))));
-        let dots = Stroke { dash: vec![2.5, 4.0], ..Stroke::solid(Colour::INK, 2.0) };
+        let around = CENTRES.map(|centre| {
+            Overlay::named("", line(circle(centre), Stroke::solid(Colour::AXIS, 1.4)))
+        });
+        let dots = Stroke {
+            dash: vec![2.5, 4.0],
+            ..Stroke::solid(Colour::INK, 2.0)
+        };
         let boundary = Overlay::named("decision boundary", line(boundaries[i].clone(), dots));
         let name = |j: usize, text: &str| Overlay::words(text, (CENTRES[j].0, 1.27), Colour::MUTED);
         Panel::Scatter(Scatter {
@@ -125,14 +184,23 @@ fn figure(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> 
             points: clusters.points.clone(),
             colouring: Colouring::Classes {
                 of: classes[i].clone(),
-                names: ["class 1 according to P", "class 2 according to P"].map(String::from).to_vec(),
+                names: ["class 1 according to P", "class 2 according to P"]
+                    .map(String::from)
+                    .to_vec(),
             },
             radius: 2.8,
-            overlays: around.into_iter().chain([boundary, name(0, "cluster 1"), name(1, "cluster 2")]).collect(),
+            overlays: around
+                .into_iter()
+                .chain([boundary, name(0, "cluster 1"), name(1, "cluster 2")])
+                .collect(),
             ..Scatter::default()
         })
     };
-    let grid = Grid::new("Probabilities that follow the clusters, and that split them", 2, vec![panel(0), panel(1)]);
+    let grid = Grid::new(
+        "Probabilities that follow the clusters, and that split them",
+        2,
+        vec![panel(0), panel(1)],
+    );
     Drawn {
         stem: "alignment".into(),
         caption: "Two clusters (circles) that the kernel tells apart, and two ways to classify them \
@@ -146,7 +214,10 @@ fn figure(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> 
 /// Points around a disc of radius 1.
 fn circle(centre: Point) -> Vec<Point> {
     let angle = |i: u32| 2.0 * std::f64::consts::PI * f64::from(i) / 90.0;
-    (0..=90).map(angle).map(|a| (centre.0 + libm::cos(a), centre.1 + libm::sin(a))).collect()
+    (0..=90)
+        .map(angle)
+        .map(|a| (centre.0 + libm::cos(a), centre.1 + libm::sin(a)))
+        .collect()
 }
 
 fn table(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> Tidy {
@@ -154,19 +225,41 @@ fn table(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> T
         let point = clusters.points[i];
         let whole = [clusters.of[i], classes[0][i], classes[1][i]].map(|v| Cell::Integer(v as i64));
         let s = [s[0][i], s[1][i]].map(Cell::Number);
-        [[point.0, point.1].map(Cell::Number).to_vec(), whole.to_vec(), s.to_vec()].concat()
+        [
+            [point.0, point.1].map(Cell::Number).to_vec(),
+            whole.to_vec(),
+            s.to_vec(),
+        ]
+        .concat()
     };
-    let header = vec!["x", "y", "cluster", "aligned_class", "misaligned_class", "aligned_s", "misaligned_s"];
-    Tidy { stem: "alignment".into(), header, rows: (0..clusters.points.len()).map(row).collect() }
+    let header = vec![
+        "x",
+        "y",
+        "cluster",
+        "aligned_class",
+        "misaligned_class",
+        "aligned_s",
+        "misaligned_s",
+    ];
+    Tidy {
+        stem: "alignment".into(),
+        header,
+        rows: (0..clusters.points.len()).map(row).collect(),
+    }
 }
 
 fn preference(s: &[Vec<f64>; 2], gap: f64) -> Finding {
     let exact = s[0].iter().all(|s| *s == 1.0) && s[1].iter().all(|s| *s == 0.0);
     Finding {
-        claim: "The prior behind Dirichlet Learning prefers probabilities that follow the clusters \
+        claim:
+            "The prior behind Dirichlet Learning prefers probabilities that follow the clusters \
                 (ex:kernel-prob-alignment)."
-            .into(),
-        verdict: if exact && gap > 0.0 { Verdict::Supported } else { Verdict::NotSupported },
+                .into(),
+        verdict: if exact && gap > 0.0 {
+            Verdict::Supported
+        } else {
+            Verdict::NotSupported
+        },
         evidence: format!(
             "s is exactly 1 for all {} points when classes follow the clusters and exactly 0 when they split them. With \
              probabilities 0.9 and 0.1 the logarithms of the priors still differ by {gap:.0}.",
@@ -178,11 +271,17 @@ fn preference(s: &[Vec<f64>; 2], gap: f64) -> Finding {
 /// Which way the centrality goes as the kernel grows.
 fn direction(row: &[f64]) -> Finding {
     let more: Vec<f64> = row.iter().map(|k| (k + 0.5).min(1.0)).collect();
-    let change = |centrality| ln_centrality(&more, 2, 1.0, centrality) - ln_centrality(row, 2, 1.0, centrality);
+    let change = |centrality| {
+        ln_centrality(&more, 2, 1.0, centrality) - ln_centrality(row, 2, 1.0, centrality)
+    };
     let (growing, printed) = (change(Centrality::Growing), change(Centrality::Printed));
     Finding {
         claim: "w(x) is a centrality: the ratio of Γ functions increases with K(x, z).".into(),
-        verdict: if printed > 0.0 { Verdict::Supported } else { Verdict::Mixed },
+        verdict: if printed > 0.0 {
+            Verdict::Supported
+        } else {
+            Verdict::Mixed
+        },
         evidence: format!(
             "As printed it decreases: kernel values raised by up to 0.5 change ln w by {printed:.1}. Its reciprocal, \
              Π Γ(Kα₀ + k)/Γ(α₀ + k), increases ({growing:.1}) and is what we use."
@@ -196,18 +295,36 @@ mod tests {
 
     #[test]
     fn the_example_comes_out_exactly() {
-        let outcome = run(&Settings { quick: true, ..Settings::default() }, &Control::new()).unwrap();
+        let outcome = run(
+            &Settings {
+                quick: true,
+                ..Settings::default()
+            },
+            &Control::new(),
+        )
+        .unwrap();
         assert_eq!(
-            outcome.findings.iter().map(|f| f.verdict).collect::<Vec<_>>(),
+            outcome
+                .findings
+                .iter()
+                .map(|f| f.verdict)
+                .collect::<Vec<_>>(),
             [Verdict::Supported, Verdict::Mixed]
         );
         assert_eq!(outcome.tables[0].rows.len(), 24);
         for row in &outcome.tables[0].rows {
-            assert!(matches!((&row[5], &row[6]), (Cell::Number(a), Cell::Number(b)) if *a == 1.0 && *b == 0.0));
+            assert!(
+                matches!((&row[5], &row[6]), (Cell::Number(a), Cell::Number(b)) if *a == 1.0 && *b == 0.0)
+            );
         }
         // α₀ = 1: all densities are 1. Aligned: ln Σ_x 2^12 = ln (24 · 4096); as printed ln (24 / 4096).
         let certain = &outcome.summaries[0].rows[0];
         assert_eq!(certain[1..], ["11.5", "−∞", "−5.1", "−∞"].map(String::from));
-        assert!(outcome.figures[0].canvas.description.contains("24 points, of them 12 class 1"));
+        assert!(
+            outcome.figures[0]
+                .canvas
+                .description
+                .contains("24 points, of them 12 class 1")
+        );
     }
 }

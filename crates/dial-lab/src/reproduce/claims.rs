@@ -32,7 +32,11 @@ pub fn on_pool(dataset: Dataset, standings: &[Standing]) -> Vec<Finding> {
         findings.push(land_weak(standings));
     }
     findings.push(land_in_its_own_classifier(standings));
-    findings.into_iter().flatten().map(|finding| named(standings, finding)).collect()
+    findings
+        .into_iter()
+        .flatten()
+        .map(|finding| named(standings, finding))
+        .collect()
 }
 
 /// Over all pools: the mean rank of every method that was run on each of them. Half a rank is within the noise.
@@ -40,21 +44,41 @@ pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
     if pools.len() < 2 {
         return None;
     }
-    let everywhere = |name: &str| pools.iter().all(|pool| pool.iter().any(|standing| standing.method == name));
-    let candidates = pools[0].iter().map(|s| s.method.as_str()).filter(|name| !name.ends_with(OWN));
+    let everywhere = |name: &str| {
+        pools
+            .iter()
+            .all(|pool| pool.iter().any(|standing| standing.method == name))
+    };
+    let candidates = pools[0]
+        .iter()
+        .map(|s| s.method.as_str())
+        .filter(|name| !name.ends_with(OWN));
     let names: Vec<&str> = candidates.filter(|name| everywhere(name)).collect();
     let rank = |pool: &Vec<Standing>, name: &str| {
         let area = |name: &str| find(pool, name).map_or(f64::NAN, |s| s.area().mean);
-        1 + names.iter().filter(|other| area(other) > area(name)).count()
+        1 + names
+            .iter()
+            .filter(|other| area(other) > area(name))
+            .count()
     };
-    let mean_rank = |name: &str| pools.iter().map(|pool| rank(pool, name)).sum::<usize>() as f64 / pools.len() as f64;
+    let mean_rank = |name: &str| {
+        pools.iter().map(|pool| rank(pool, name)).sum::<usize>() as f64 / pools.len() as f64
+    };
     let mut ranks: Vec<(f64, &str)> = names.iter().map(|&name| (mean_rank(name), name)).collect();
     ranks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let list: Vec<String> = ranks.iter().map(|(rank, name)| format!("{name} {rank:.1}")).collect();
+    let list: Vec<String> = ranks
+        .iter()
+        .map(|(rank, name)| format!("{name} {rank:.1}"))
+        .collect();
     let ours = ranks.iter().find(|(_, name)| *name == DIR_VAR_PROP)?.0;
-    let best_other = ranks.iter().filter(|(_, name)| *name != DIR_VAR_PROP).map(|(rank, _)| *rank).next()?;
+    let best_other = ranks
+        .iter()
+        .filter(|(_, name)| *name != DIR_VAR_PROP)
+        .map(|(rank, _)| *rank)
+        .next()?;
     Some(Finding {
-        claim: "Proportional sampling by Dirichlet variance performs best over all experiments.".into(),
+        claim: "Proportional sampling by Dirichlet variance performs best over all experiments."
+            .into(),
         verdict: match ours - best_other {
             ahead if ahead < 0.0 => Verdict::Supported,
             behind if behind <= 0.5 => Verdict::Mixed,
@@ -69,8 +93,13 @@ pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
 }
 
 fn named(standings: &[Standing], finding: Finding) -> Finding {
-    let pool = standings.first().map_or("", |standing| standing.pool.as_str());
-    Finding { claim: format!("{pool}: {}", finding.claim), ..finding }
+    let pool = standings
+        .first()
+        .map_or("", |standing| standing.pool.as_str());
+    Finding {
+        claim: format!("{pool}: {}", finding.claim),
+        ..finding
+    }
 }
 
 fn find<'s>(standings: &'s [Standing], name: &str) -> Option<&'s Standing> {
@@ -87,8 +116,16 @@ fn best<'s>(standings: &'s [Standing], names: &[&str]) -> Option<&'s Standing> {
 fn points(difference: Interval) -> String {
     let half = 100.0 * difference.half_width;
     // What rounds to nothing has no sign.
-    let mean = if difference.mean.abs() < 0.0005 { 0.0 } else { 100.0 * difference.mean };
-    if difference.count > 1 { format!("{mean:+.1} ± {half:.1} points") } else { format!("{mean:+.1} points") }
+    let mean = if difference.mean.abs() < 0.0005 {
+        0.0
+    } else {
+        100.0 * difference.mean
+    };
+    if difference.count > 1 {
+        format!("{mean:+.1} ± {half:.1} points")
+    } else {
+        format!("{mean:+.1} points")
+    }
 }
 
 fn area(standing: &Standing) -> String {
@@ -97,36 +134,71 @@ fn area(standing: &Standing) -> String {
 
 /// Whether a difference is surely below or above zero.
 fn surely(difference: Interval) -> Option<bool> {
-    (difference.mean.abs() > difference.half_width && difference.count > 1).then_some(difference.mean > 0.0)
+    (difference.mean.abs() > difference.half_width && difference.count > 1)
+        .then_some(difference.mean > 0.0)
 }
 
 fn comparable(standings: &[Standing]) -> Option<Finding> {
-    let claim = "Dirichlet variance is comparable to the state of the art (LAND, VOpt, ΣOpt, MCVOpt).".to_string();
-    let rivals = [LAND, LAND_AUTHORS, VOPT_FULL, SIGMA_FULL, VOPT, SIGMA, MCVOPT];
+    let claim =
+        "Dirichlet variance is comparable to the state of the art (LAND, VOpt, ΣOpt, MCVOpt)."
+            .to_string();
+    let rivals = [
+        LAND,
+        LAND_AUTHORS,
+        VOPT_FULL,
+        SIGMA_FULL,
+        VOPT,
+        SIGMA,
+        MCVOPT,
+    ];
     let (rival, prop) = (best(standings, &rivals)?, find(standings, DIR_VAR_PROP)?);
     let dirichlet = best(standings, &[DIR_VAR_PROP, DIR_VAR, DIR_VAR_CALIBRATED])?;
     let (ours, bests) = (prop.ahead_of(rival), dirichlet.ahead_of(rival));
-    let beyond = |difference: Interval| surely(Interval { mean: difference.mean + COMPARABLE, ..difference });
+    let beyond = |difference: Interval| {
+        surely(Interval {
+            mean: difference.mean + COMPARABLE,
+            ..difference
+        })
+    };
     let verdict = match (beyond(ours), beyond(bests)) {
         (Some(true), _) => Verdict::Supported,
         (Some(false), Some(false)) => Verdict::NotSupported,
         _ => Verdict::Mixed,
     };
-    let mut evidence = format!("{}; the best rival is {} ({}).", area(prop), area(rival), points(ours));
+    let mut evidence = format!(
+        "{}; the best rival is {} ({}).",
+        area(prop),
+        area(rival),
+        points(ours)
+    );
     if dirichlet.method != prop.method {
-        evidence += &format!(" The best Dirichlet method here is {} ({}).", area(dirichlet), points(bests));
+        evidence += &format!(
+            " The best Dirichlet method here is {} ({}).",
+            area(dirichlet),
+            points(bests)
+        );
     }
-    Some(Finding { claim, verdict, evidence })
+    Some(Finding {
+        claim,
+        verdict,
+        evidence,
+    })
 }
 
 fn best_on_small(standings: &[Standing]) -> Finding {
     let claim = "MCVOpt and full ΣOpt gain the most accuracy on the small sets.".to_string();
-    let mut shown: Vec<&Standing> = standings.iter().filter(|s| s.shown && !s.method.ends_with(OWN)).collect();
+    let mut shown: Vec<&Standing> = standings
+        .iter()
+        .filter(|s| s.shown && !s.method.ends_with(OWN))
+        .collect();
     shown.sort_by(|a, b| b.area().mean.total_cmp(&a.area().mean));
     let named = |s: &&&Standing| [MCVOPT, SIGMA_FULL].contains(&s.method.as_str());
     let rival = shown.iter().find(|s| !named(s));
-    let ahead: Vec<Option<bool>> =
-        shown.iter().filter(named).filter_map(|s| rival.map(|rival| surely(s.ahead_of(rival)))).collect();
+    let ahead: Vec<Option<bool>> = shown
+        .iter()
+        .filter(named)
+        .filter_map(|s| rival.map(|rival| surely(s.ahead_of(rival))))
+        .collect();
     Finding {
         claim,
         verdict: match ahead.as_slice() {
@@ -134,7 +206,10 @@ fn best_on_small(standings: &[Standing]) -> Finding {
             [Some(false), Some(false)] => Verdict::NotSupported,
             _ => Verdict::Mixed,
         },
-        evidence: format!("By area: {}.", shown.iter().map(|s| area(s)).collect::<Vec<_>>().join(", ")),
+        evidence: format!(
+            "By area: {}.",
+            shown.iter().map(|s| area(s)).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
@@ -153,12 +228,21 @@ fn spectral_sigma_beside_full(standings: &[Standing]) -> Option<Finding> {
         area(full),
         points(difference)
     );
-    Some(Finding { claim, verdict, evidence })
+    Some(Finding {
+        claim,
+        verdict,
+        evidence,
+    })
 }
 
 fn spectral_sigma_on_large(standings: &[Standing]) -> Option<Finding> {
-    let claim = "Spectral ΣOpt falls behind spectral VOpt and MCVOpt on the large sets.".to_string();
-    let (sigma, vopt, model) = (find(standings, SIGMA)?, find(standings, VOPT)?, find(standings, MCVOPT)?);
+    let claim =
+        "Spectral ΣOpt falls behind spectral VOpt and MCVOpt on the large sets.".to_string();
+    let (sigma, vopt, model) = (
+        find(standings, SIGMA)?,
+        find(standings, VOPT)?,
+        find(standings, MCVOPT)?,
+    );
     let verdict = match [vopt, model].map(|other| surely(sigma.ahead_of(other))) {
         [Some(false), Some(false)] => Verdict::Supported,
         [Some(true), Some(true)] => Verdict::NotSupported,
@@ -172,12 +256,20 @@ fn spectral_sigma_on_large(standings: &[Standing]) -> Option<Finding> {
         area(model),
         points(sigma.ahead_of(model))
     );
-    Some(Finding { claim, verdict, evidence })
+    Some(Finding {
+        claim,
+        verdict,
+        evidence,
+    })
 }
 
 fn proportional_best(standings: &[Standing]) -> Option<Finding> {
     let claim = "Proportional Dirichlet variance is best of all methods.".to_string();
-    let others: Vec<&str> = standings.iter().map(|s| s.method.as_str()).filter(|name| *name != DIR_VAR_PROP).collect();
+    let others: Vec<&str> = standings
+        .iter()
+        .map(|s| s.method.as_str())
+        .filter(|name| *name != DIR_VAR_PROP)
+        .collect();
     let (prop, rival) = (find(standings, DIR_VAR_PROP)?, best(standings, &others)?);
     let difference = prop.ahead_of(rival);
     let verdict = match surely(difference) {
@@ -185,8 +277,17 @@ fn proportional_best(standings: &[Standing]) -> Option<Finding> {
         Some(false) => Verdict::NotSupported,
         None => Verdict::Mixed,
     };
-    let evidence = format!("{}; the best of the others is {} ({}).", area(prop), area(rival), points(difference));
-    Some(Finding { claim, verdict, evidence })
+    let evidence = format!(
+        "{}; the best of the others is {} ({}).",
+        area(prop),
+        area(rival),
+        points(difference)
+    );
+    Some(Finding {
+        claim,
+        verdict,
+        evidence,
+    })
 }
 
 fn laplace_margin_poor(standings: &[Standing]) -> Option<Finding> {
@@ -198,33 +299,65 @@ fn laplace_margin_poor(standings: &[Standing]) -> Option<Finding> {
         Some(true) => Verdict::NotSupported,
         None => Verdict::Mixed,
     };
-    let evidence = format!("{}; {}: {}.", area(margin), area(random), points(difference));
-    Some(Finding { claim, verdict, evidence })
+    let evidence = format!(
+        "{}; {}: {}.",
+        area(margin),
+        area(random),
+        points(difference)
+    );
+    Some(Finding {
+        claim,
+        verdict,
+        evidence,
+    })
 }
 
 fn land_weak(standings: &[Standing]) -> Option<Finding> {
     let claim = "LAND's questions serve poorly.".to_string();
-    let (land, prop, random) = (find(standings, LAND)?, find(standings, DIR_VAR_PROP)?, find(standings, RANDOM)?);
+    let (land, prop, random) = (
+        find(standings, LAND)?,
+        find(standings, DIR_VAR_PROP)?,
+        find(standings, RANDOM)?,
+    );
     let (to_prop, to_random) = (land.ahead_of(prop), land.ahead_of(random));
     let verdict = match (surely(to_prop), surely(to_random)) {
         (Some(true), _) => Verdict::NotSupported,
         (Some(false), Some(false) | None) => Verdict::Supported,
         _ => Verdict::Mixed,
     };
-    let evidence =
-        format!("{}; {} ({}); {} ({}).", area(land), area(prop), points(to_prop), area(random), points(to_random));
-    Some(Finding { claim, verdict, evidence })
+    let evidence = format!(
+        "{}; {} ({}); {} ({}).",
+        area(land),
+        area(prop),
+        points(to_prop),
+        area(random),
+        points(to_random)
+    );
+    Some(Finding {
+        claim,
+        verdict,
+        evidence,
+    })
 }
 
 fn land_in_its_own_classifier(standings: &[Standing]) -> Option<Finding> {
     let land = find(standings, LAND)?;
     let own = find(standings, &format!("{LAND}{OWN}"))?;
     let difference = own.ahead_of(land);
-    let end = |standing: &Standing| standing.at.last().map_or(Vec::new(), |(_, values)| values.clone());
-    let pairs = end(own).into_iter().zip(end(land)).map(|(own, land)| own - land);
+    let end = |standing: &Standing| {
+        standing
+            .at
+            .last()
+            .map_or(Vec::new(), |(_, values)| values.clone())
+    };
+    let pairs = end(own)
+        .into_iter()
+        .zip(end(land))
+        .map(|(own, land)| own - land);
     let at_end = interval(&pairs.collect::<Vec<_>>());
     Some(Finding {
-        claim: "LAND's questions do better in Dirichlet Learning than in LAND's own classifier.".into(),
+        claim: "LAND's questions do better in Dirichlet Learning than in LAND's own classifier."
+            .into(),
         verdict: match [surely(difference), surely(at_end)] {
             [Some(false), Some(false)] => Verdict::Supported,
             [Some(true), Some(true)] => Verdict::NotSupported,
@@ -259,30 +392,49 @@ mod tests {
 
     fn verdict(standings: &[Standing], dataset: Dataset, piece: &str) -> Verdict {
         let findings = on_pool(dataset, standings);
-        let found = findings.iter().find(|finding| finding.claim.contains(piece));
-        found.unwrap_or_else(|| panic!("no claim with {piece:?} among {findings:?}")).verdict
+        let found = findings
+            .iter()
+            .find(|finding| finding.claim.contains(piece));
+        found
+            .unwrap_or_else(|| panic!("no claim with {piece:?} among {findings:?}"))
+            .verdict
     }
 
     #[test]
     fn comparable_means_at_most_a_point_behind() {
         let judged = |prop: f64, max: f64| {
-            let all = [standing(DIR_VAR_PROP, [prop; 3]), standing(DIR_VAR, [max; 3]), standing(VOPT, [0.9; 3])];
+            let all = [
+                standing(DIR_VAR_PROP, [prop; 3]),
+                standing(DIR_VAR, [max; 3]),
+                standing(VOPT, [0.9; 3]),
+            ];
             verdict(&all, Dataset::Pavia, "comparable")
         };
         assert_eq!(judged(0.895, 0.8), Verdict::Supported);
         assert_eq!(judged(0.88, 0.895), Verdict::Mixed);
         assert_eq!(judged(0.88, 0.88), Verdict::NotSupported);
         // Within the noise nothing is said: differences of -0.1, 0 and 0.1.
-        let noisy = [standing(DIR_VAR_PROP, [0.8, 0.9, 1.0]), standing(VOPT, [0.9; 3])];
-        assert_eq!(verdict(&noisy, Dataset::Pavia, "comparable"), Verdict::Mixed);
+        let noisy = [
+            standing(DIR_VAR_PROP, [0.8, 0.9, 1.0]),
+            standing(VOPT, [0.9; 3]),
+        ];
+        assert_eq!(
+            verdict(&noisy, Dataset::Pavia, "comparable"),
+            Verdict::Mixed
+        );
     }
 
     #[test]
     fn a_difference_within_the_noise_is_mixed() {
         // Differences -0.1, 0.1 and 0.03: mean 0.01, far within their interval. All -0.1: surely below.
         let random = standing(RANDOM, [0.5, 0.6, 0.7]);
-        let judged =
-            |areas| verdict(&[standing(UNC_SM, areas), random.clone()], Dataset::Pavia, "Uncertainty sampling");
+        let judged = |areas| {
+            verdict(
+                &[standing(UNC_SM, areas), random.clone()],
+                Dataset::Pavia,
+                "Uncertainty sampling",
+            )
+        };
         assert_eq!(judged([0.4, 0.7, 0.73]), Verdict::Mixed);
         assert_eq!(judged([0.4, 0.5, 0.6]), Verdict::Supported);
         assert_eq!(judged([0.6, 0.7, 0.8]), Verdict::NotSupported);
@@ -291,43 +443,97 @@ mod tests {
     #[test]
     fn the_named_two_of_the_small_sets_must_surely_lead() {
         let judged = |model: [f64; 3], sigma: [f64; 3]| {
-            let all = [standing(MCVOPT, model), standing(SIGMA_FULL, sigma), standing(DIR_VAR_PROP, [0.8; 3])];
+            let all = [
+                standing(MCVOPT, model),
+                standing(SIGMA_FULL, sigma),
+                standing(DIR_VAR_PROP, [0.8; 3]),
+            ];
             verdict(&all, Dataset::MnistSmall, "gain the most")
         };
         assert_eq!(judged([0.9; 3], [0.85; 3]), Verdict::Supported);
         assert_eq!(judged([0.9; 3], [0.7; 3]), Verdict::Mixed);
-        assert_eq!(judged([0.9; 3], [0.7, 0.8, 0.95]), Verdict::Mixed, "within the noise");
+        assert_eq!(
+            judged([0.9; 3], [0.7, 0.8, 0.95]),
+            Verdict::Mixed,
+            "within the noise"
+        );
         assert_eq!(judged([0.7; 3], [0.7; 3]), Verdict::NotSupported);
     }
 
     #[test]
     fn spectral_sigma_and_land() {
-        let large = |sigma: f64| [standing(SIGMA, [sigma; 3]), standing(VOPT, [0.9; 3]), standing(MCVOPT, [0.8; 3])];
+        let large = |sigma: f64| {
+            [
+                standing(SIGMA, [sigma; 3]),
+                standing(VOPT, [0.9; 3]),
+                standing(MCVOPT, [0.8; 3]),
+            ]
+        };
         let judged = |sigma| verdict(&large(sigma), Dataset::Mnist, "falls behind");
-        assert_eq!([0.7, 0.85, 0.95].map(judged), [Verdict::Supported, Verdict::Mixed, Verdict::NotSupported]);
-        let land =
-            |area: f64| [standing(LAND, [area; 3]), standing(DIR_VAR_PROP, [0.9; 3]), standing(RANDOM, [0.7; 3])];
+        assert_eq!(
+            [0.7, 0.85, 0.95].map(judged),
+            [Verdict::Supported, Verdict::Mixed, Verdict::NotSupported]
+        );
+        let land = |area: f64| {
+            [
+                standing(LAND, [area; 3]),
+                standing(DIR_VAR_PROP, [0.9; 3]),
+                standing(RANDOM, [0.7; 3]),
+            ]
+        };
         let judged = |area| verdict(&land(area), Dataset::MnistSmall, "serve poorly");
-        assert_eq!([0.6, 0.8, 0.95].map(judged), [Verdict::Supported, Verdict::Mixed, Verdict::NotSupported]);
+        assert_eq!(
+            [0.6, 0.8, 0.95].map(judged),
+            [Verdict::Supported, Verdict::Mixed, Verdict::NotSupported]
+        );
         let own = |area: f64, end: f64| {
-            let own = Standing { at: vec![(100, vec![end; 3])], ..standing(&format!("{LAND}{OWN}"), [area; 3]) };
-            let all = [Standing { at: vec![(100, vec![0.8; 3])], ..standing(LAND, [0.8; 3]) }, own];
+            let own = Standing {
+                at: vec![(100, vec![end; 3])],
+                ..standing(&format!("{LAND}{OWN}"), [area; 3])
+            };
+            let all = [
+                Standing {
+                    at: vec![(100, vec![0.8; 3])],
+                    ..standing(LAND, [0.8; 3])
+                },
+                own,
+            ];
             verdict(&all, Dataset::Pavia, "own classifier")
         };
         assert_eq!(own(0.7, 0.7), Verdict::Supported);
-        assert_eq!(own(0.7, 0.9), Verdict::Mixed, "worse on the whole, better in the end");
+        assert_eq!(
+            own(0.7, 0.9),
+            Verdict::Mixed,
+            "worse on the whole, better in the end"
+        );
         assert_eq!(own(0.9, 0.9), Verdict::NotSupported);
     }
 
     #[test]
     fn ranks_over_pools() {
-        let pool = |prop: f64, vopt: f64| vec![standing(DIR_VAR_PROP, [prop; 3]), standing(VOPT, [vopt; 3])];
-        assert_eq!(overall(&[pool(0.9, 0.8)]), None, "one pool says nothing over all");
+        let pool = |prop: f64, vopt: f64| {
+            vec![standing(DIR_VAR_PROP, [prop; 3]), standing(VOPT, [vopt; 3])]
+        };
+        assert_eq!(
+            overall(&[pool(0.9, 0.8)]),
+            None,
+            "one pool says nothing over all"
+        );
         let first = overall(&[pool(0.9, 0.8), pool(0.9, 0.8)]).unwrap();
         assert_eq!(first.verdict, Verdict::Supported);
-        assert!(first.evidence.contains("Dir. Var. (Prop) 1.0, VOpt 2.0"), "{}", first.evidence);
-        assert_eq!(overall(&[pool(0.9, 0.8), pool(0.7, 0.8)]).unwrap().verdict, Verdict::Mixed);
-        assert_eq!(overall(&[pool(0.7, 0.8), pool(0.7, 0.8)]).unwrap().verdict, Verdict::NotSupported);
+        assert!(
+            first.evidence.contains("Dir. Var. (Prop) 1.0, VOpt 2.0"),
+            "{}",
+            first.evidence
+        );
+        assert_eq!(
+            overall(&[pool(0.9, 0.8), pool(0.7, 0.8)]).unwrap().verdict,
+            Verdict::Mixed
+        );
+        assert_eq!(
+            overall(&[pool(0.7, 0.8), pool(0.7, 0.8)]).unwrap().verdict,
+            Verdict::NotSupported
+        );
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Protocol {
             "spare_class_0": self.spare_class_0,
         });
         if self.dataset.hyperspectral() {
-            json["land_ranking"] = json!(loaded.ranking.as_ref().map(|(_, fingerprint)| fingerprint));
+            json["land_ranking"] =
+                json!(loaded.ranking.as_ref().map(|(_, fingerprint)| fingerprint));
         }
         json
     }
@@ -134,7 +135,16 @@ impl Scene {
 }
 
 /// What is kept of every question.
-pub const HEADER: [&str; 8] = ["query", "node", "class", "labelled", "accuracy", "judged", "clusters_found", "seconds"];
+pub const HEADER: [&str; 8] = [
+    "query",
+    "node",
+    "class",
+    "labelled",
+    "accuracy",
+    "judged",
+    "clusters_found",
+    "seconds",
+];
 /// Places in [`HEADER`].
 pub const NODE: usize = 1;
 /// The class told.
@@ -166,7 +176,14 @@ fn row(record: &Record) -> Vec<f64> {
 /// The workbench of a pool, with the paper's settings.
 pub fn workbench<'a>(loaded: &'a Loaded, control: &Control) -> Result<Workbench<'a>, Trouble> {
     let features = loaded.pool.matrix.features()?;
-    Ok(Workbench::build(features, NEIGHBOURS, loaded.metric, Kernel::SelfTuning, EIGENPAIRS, control)?)
+    Ok(Workbench::build(
+        features,
+        NEIGHBOURS,
+        loaded.metric,
+        Kernel::SelfTuning,
+        EIGENPAIRS,
+        control,
+    )?)
 }
 
 /// Runs all lines of a pool, or takes up where an earlier run stopped.
@@ -181,17 +198,31 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
     });
     let cells = Cells::open(settings.folder.join("cells").join(dataset.stem()), &stored)?;
     let bench = workbench(&loaded, control)?;
-    let runner = Runner { protocol, settings, truth: &truth, loaded: &loaded, bench: &bench, cells: &cells };
-    let wanted =
-        lines(dataset).into_iter().filter(|line| line.source != Source::AuthorsLand || loaded.ranking.is_some());
-    let curves = wanted.map(|line| runner.curve(line, control)).collect::<Result<Vec<_>, _>>()?;
+    let runner = Runner {
+        protocol,
+        settings,
+        truth: &truth,
+        loaded: &loaded,
+        bench: &bench,
+        cells: &cells,
+    };
+    let wanted = lines(dataset)
+        .into_iter()
+        .filter(|line| line.source != Source::AuthorsLand || loaded.ranking.is_some());
+    let curves = wanted
+        .map(|line| runner.curve(line, control))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut clusters: Vec<u32> = truth.clusters.iter().flatten().copied().collect();
     clusters.sort_unstable();
     clusters.dedup();
     let scene = loaded.places.clone().map(|(rows, columns)| Scene {
         rows,
         columns,
-        classes: truth.classes.iter().map(|class| class.map_or(0, |class| class.index())).collect(),
+        classes: truth
+            .classes
+            .iter()
+            .map(|class| class.map_or(0, |class| class.index()))
+            .collect(),
         names: truth.names.clone(),
     });
     Ok(Study {
@@ -238,7 +269,11 @@ impl<'a> Runner<'_, 'a> {
     fn curve(&self, line: Line, control: &Control) -> Result<Curve, Trouble> {
         let name = |t: usize| format!("{}/{t:03}", line.stem);
         let mut trials: Vec<Option<Vec<Vec<f64>>>> = (0..self.settings.trials)
-            .map(|t| self.cells.get(&name(t), &HEADER).filter(|rows| self.whole(rows)))
+            .map(|t| {
+                self.cells
+                    .get(&name(t), &HEADER)
+                    .filter(|rows| self.whole(rows))
+            })
             .collect();
         let missing: Vec<usize> = (0..trials.len()).filter(|&t| trials[t].is_none()).collect();
         if !missing.is_empty() {
@@ -247,8 +282,15 @@ impl<'a> Runner<'_, 'a> {
                 Some(model) => vec![self.bench.model(model, control)?],
                 None => Vec::new(),
             };
-            let plan = Plan { queries: self.protocol.queries, judges, ..Plan::default() };
-            control.start(&format!("{}, {}", line.name, self.loaded.name), missing.len() * self.protocol.queries);
+            let plan = Plan {
+                queries: self.protocol.queries,
+                judges,
+                ..Plan::default()
+            };
+            control.start(
+                &format!("{}, {}", line.name, self.loaded.name),
+                missing.len() * self.protocol.queries,
+            );
             let run = |&t: &usize| -> Result<Vec<Vec<f64>>, Trouble> {
                 let rows = self.trial(line, t, Arc::clone(&acquisition), &plan, control)?;
                 self.cells.put(&name(t), &HEADER, &rows)?;
@@ -256,24 +298,40 @@ impl<'a> Runner<'_, 'a> {
             };
             let made: Vec<Vec<Vec<f64>>> = missing.par_iter().map(run).collect::<Result<_, _>>()?;
             control.finish();
-            missing.into_iter().zip(made).for_each(|(t, rows)| trials[t] = Some(rows));
+            missing
+                .into_iter()
+                .zip(made)
+                .for_each(|(t, rows)| trials[t] = Some(rows));
         }
-        Ok(Curve { line, trials: trials.into_iter().map(|rows| rows.expect("all trials are there")).collect() })
+        Ok(Curve {
+            line,
+            trials: trials
+                .into_iter()
+                .map(|rows| rows.expect("all trials are there"))
+                .collect(),
+        })
     }
 
     /// Whether a trial has all its questions; a small pool may run out of them.
     fn whole(&self, rows: &[Vec<f64>]) -> bool {
         let asked = rows.len().saturating_sub(1);
-        asked == self.protocol.queries || (asked > 0 && self.truth.classes.len() <= self.protocol.queries + 100)
+        asked == self.protocol.queries
+            || (asked > 0 && self.truth.classes.len() <= self.protocol.queries + 100)
     }
 
-    fn acquisition(&self, line: Line, control: &Control) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
+    fn acquisition(
+        &self,
+        line: Line,
+        control: &Control,
+    ) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
         match (line.source, &self.loaded.ranking) {
             (Source::Method(method), _) => {
                 let kernel: Arc<dyn Propagation + 'a> = self.bench.poisson(TAU)?;
                 Ok(self.bench.acquisition(method, &kernel, control)?)
             }
-            (Source::AuthorsLand, Some((ranking, _))) => Ok(Arc::new(Ranking::new(self.truth.classes.len(), ranking)?)),
+            (Source::AuthorsLand, Some((ranking, _))) => {
+                Ok(Arc::new(Ranking::new(self.truth.classes.len(), ranking)?))
+            }
             (Source::AuthorsLand, None) => unreachable!("lines without data are left out"),
         }
     }
@@ -288,8 +346,18 @@ impl<'a> Runner<'_, 'a> {
     ) -> Result<Vec<Vec<f64>>, Trouble> {
         let graph = Arc::clone(self.bench.graph());
         let kernel = self.bench.poisson(TAU)?;
-        let setting = Setting { kernel, graph: Some(graph), items: Items::rows(self.truth.classes.len()) };
-        let not_class_0 = || self.truth.classes.iter().map(|class| class.is_some_and(|c| c.0 != 0)).collect();
+        let setting = Setting {
+            kernel,
+            graph: Some(graph),
+            items: Items::rows(self.truth.classes.len()),
+        };
+        let not_class_0 = || {
+            self.truth
+                .classes
+                .iter()
+                .map(|class| class.is_some_and(|c| c.0 != 0))
+                .collect()
+        };
         let options = Options {
             acquisition,
             policy: line.policy,

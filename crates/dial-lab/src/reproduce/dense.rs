@@ -34,31 +34,49 @@ impl DenseOptimal {
             let b = |row: usize, c: usize| f64::from(row == block * BLOCK + c);
             conjugate_gradients::<BLOCK>(&operator, b, Stop::default(), workspace, control)?;
             for (c, row) in rows.chunks_mut(n).enumerate() {
-                row.iter_mut().enumerate().for_each(|(node, value)| *value = workspace.solution()[node * BLOCK + c]);
+                row.iter_mut()
+                    .enumerate()
+                    .for_each(|(node, value)| *value = workspace.solution()[node * BLOCK + c]);
             }
             control.check()
         })?;
-        Ok(DenseOptimal { n, state: Mutex::new((matrix, Vec::new())) })
+        Ok(DenseOptimal {
+            n,
+            state: Mutex::new((matrix, Vec::new())),
+        })
     }
 }
 
 impl Acquisition for DenseOptimal {
     fn scores(&self, now: &Situation<'_>, out: &mut [f64]) -> Result<()> {
         // Taken out, not borrowed: the loops below may wait for other threads.
-        let (mut matrix, mut applied) = std::mem::take(&mut *self.state.lock().expect("no holder panics"));
-        assert!(now.order.starts_with(&applied), "one session at a time, without taking labels back");
+        let (mut matrix, mut applied) =
+            std::mem::take(&mut *self.state.lock().expect("no holder panics"));
+        assert!(
+            now.order.starts_with(&applied),
+            "one session at a time, without taking labels back"
+        );
         for &node in &now.order[applied.len()..] {
             let column = matrix[node.index() * self.n..][..self.n].to_vec();
             let scale = 1.0 / (NOISE + column[node.index()]);
-            matrix.par_chunks_mut(self.n).zip(&column).for_each(|(row, own)| {
-                row.iter_mut().zip(&column).for_each(|(value, other)| *value -= scale * own * other);
-            });
+            matrix
+                .par_chunks_mut(self.n)
+                .zip(&column)
+                .for_each(|(row, own)| {
+                    row.iter_mut()
+                        .zip(&column)
+                        .for_each(|(value, other)| *value -= scale * own * other);
+                });
         }
         applied.clear();
         applied.extend_from_slice(now.order);
-        matrix.par_chunks(self.n).zip(out).enumerate().for_each(|(node, (row, out))| {
-            *out = row.iter().fold(0.0, |sum, value| sum + value * value) / (NOISE + row[node]);
-        });
+        matrix
+            .par_chunks(self.n)
+            .zip(out)
+            .enumerate()
+            .for_each(|(node, (row, out))| {
+                *out = row.iter().fold(0.0, |sum, value| sum + value * value) / (NOISE + row[node]);
+            });
         *self.state.lock().expect("no holder panics") = (matrix, applied);
         Ok(())
     }
@@ -77,9 +95,12 @@ mod tests {
     #[test]
     fn the_matrix_and_the_solves_agree_label_by_label() {
         let pool = dial_data::generate::moons(60, 0.1, 1);
-        let values: Vec<f64> = (0..60).flat_map(|i| [pool.matrix.get(i, 0), pool.matrix.get(i, 1)]).collect();
+        let values: Vec<f64> = (0..60)
+            .flat_map(|i| [pool.matrix.get(i, 0), pool.matrix.get(i, 1)])
+            .collect();
         let (features, control) = (Features::f64(&values, 60, 2).unwrap(), Control::new());
-        let found = Neighbours::exact(features, 6, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
+        let found = Neighbours::exact(features, 6, Metric::Euclidean, ZeroVectors::Error, &control)
+            .unwrap();
         let graph = Graph::new(&found, Kernel::SelfTuning, &control).unwrap();
         let start = Arc::new(FullOptimal::start(&graph, &control).unwrap());
         let exact = FullOptimal::new(&graph, start, Criterion::Vopt);
@@ -87,13 +108,19 @@ mod tests {
         let field = DirichletField::new(60, 2, 1.0);
         let labels: Vec<NodeId> = [3, 41, 17, 58, 0].map(NodeId).to_vec();
         for count in 0..=labels.len() {
-            let now = Situation { order: &labels[..count], ..Situation::at_start(&field, 0) };
+            let now = Situation {
+                order: &labels[..count],
+                ..Situation::at_start(&field, 0)
+            };
             let (mut one, mut other) = (vec![0.0; 60], vec![0.0; 60]);
             dense.scores(&now, &mut one).unwrap();
             exact.scores(&now, &mut other).unwrap();
             let largest = other.iter().copied().fold(0.0, f64::max);
             for (one, other) in one.iter().zip(&other) {
-                assert!((one - other).abs() < 1e-6 * largest, "{one} and {other} after {count} labels");
+                assert!(
+                    (one - other).abs() < 1e-6 * largest,
+                    "{one} and {other} after {count} labels"
+                );
             }
         }
     }

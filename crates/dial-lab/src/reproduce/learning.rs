@@ -4,7 +4,9 @@ use dial::Control;
 use dial_data::write::Cell;
 
 use super::claims;
-use super::curves::{ACCURACY, CLASS, CLUSTERS, Curve, JUDGED, LABELLED, NODE, SECONDS, Study, study};
+use super::curves::{
+    ACCURACY, CLASS, CLUSTERS, Curve, JUDGED, LABELLED, NODE, SECONDS, Study, study,
+};
 use super::lines::Source;
 use super::pools::Dataset;
 use super::standing::{OWN, Standing, standings, table};
@@ -16,7 +18,8 @@ use crate::trouble::Trouble;
 
 /// The hyperspectral experiments: Salinas-A and Pavia (`fig:hsi-plots`, `fig:salinas-gt`).
 pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let studies = [Dataset::SalinasA, Dataset::Pavia].map(|dataset| study(dataset, settings, control));
+    let studies =
+        [Dataset::SalinasA, Dataset::Pavia].map(|dataset| study(dataset, settings, control));
     let studies = studies.into_iter().collect::<Result<Vec<_>, _>>()?;
     let panel = |(letter, study): (char, &Study)| LineChart {
         title: format!("({letter}) {}", study.name),
@@ -24,16 +27,26 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
     };
     let mut panels: Vec<LineChart> = ('a'..).zip(&studies).map(panel).collect();
     // One scale for both, from the questions judged in Dirichlet Learning: LAND's classifier begins far below.
-    let common = panels.iter().flat_map(|panel| &panel.series).filter(|series| !series.name.ends_with(OWN));
-    let lowest = common.flat_map(|series| series.band.low.iter().copied()).fold(1.0, f64::min);
+    let common = panels
+        .iter()
+        .flat_map(|panel| &panel.series)
+        .filter(|series| !series.name.ends_with(OWN));
+    let lowest = common
+        .flat_map(|series| series.band.low.iter().copied())
+        .fold(1.0, f64::min);
     let floor = ((20.0 * lowest).floor() / 20.0).clamp(0.0, 0.95);
-    panels.iter_mut().for_each(|panel| panel.y_range = Some((floor, 1.0)));
+    panels
+        .iter_mut()
+        .for_each(|panel| panel.y_range = Some((floor, 1.0)));
     let mut outcome = Outcome::default();
     for study in &studies {
         if let Some(scene) = &study.scene {
             outcome.figures.push(Drawn {
                 stem: format!("{}-ground-truth", study.protocol.dataset.stem()),
-                caption: format!("Ground truth of {}: the labelled pixels (fig:salinas-gt).", study.name),
+                caption: format!(
+                    "Ground truth of {}: the labelled pixels (fig:salinas-gt).",
+                    study.name
+                ),
                 canvas: scene.canvas(),
             });
         }
@@ -48,20 +61,33 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
         ),
         canvas: side_by_side("Hyperspectral pools", &panels),
     });
-    studies.iter().for_each(|study| add(&mut outcome, study, settings));
+    studies
+        .iter()
+        .for_each(|study| add(&mut outcome, study, settings));
     Ok(outcome)
 }
 
 /// An exploration experiment on one mod-3 pool (`fig:mnist`, `fig:fashionmnist` and their small versions).
-pub fn exploration(dataset: Dataset, settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn exploration(
+    dataset: Dataset,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Outcome, Trouble> {
     let study = study(dataset, settings, control)?;
-    let accuracy = LineChart { title: "(a) Accuracy".into(), ..accuracy_chart(&study) };
+    let accuracy = LineChart {
+        title: "(a) Accuracy".into(),
+        ..accuracy_chart(&study)
+    };
     let clusters = LineChart {
         title: "(b) Cluster exploration".into(),
         x_label: "questions asked".into(),
         y_label: format!("share of the {} clusters met", study.clusters),
         percent: true,
-        series: series(&study, |curve| Some((curve.line.name.to_string(), CLUSTERS)), 1.0 / study.clusters as f64),
+        series: series(
+            &study,
+            |curve| Some((curve.line.name.to_string(), CLUSTERS)),
+            1.0 / study.clusters as f64,
+        ),
         ..LineChart::default()
     };
     let mut outcome = Outcome::default();
@@ -90,11 +116,19 @@ pub(super) fn means(trials: usize) -> String {
 
 /// The band of the mean; two trials say nothing about the spread.
 pub(super) fn banded(trials: &[Vec<f64>]) -> Band {
-    if trials.len() < 3 { Band::exact(band(trials).mean) } else { band(trials) }
+    if trials.len() < 3 {
+        Band::exact(band(trials).mean)
+    } else {
+        band(trials)
+    }
 }
 
 fn accuracy_chart(study: &Study) -> LineChart {
-    let mut lines = series(study, |curve| Some((curve.line.name.to_string(), ACCURACY)), 1.0);
+    let mut lines = series(
+        study,
+        |curve| Some((curve.line.name.to_string(), ACCURACY)),
+        1.0,
+    );
     let own = |curve: &Curve| match (curve.line.judge, curve.line.source) {
         (Some(_), Source::Method(_)) => Some((format!("{}{OWN}", curve.line.name), JUDGED)),
         _ => None,
@@ -111,7 +145,11 @@ fn accuracy_chart(study: &Study) -> LineChart {
 }
 
 /// The bands of a column over the curves that the paper shows.
-fn series(study: &Study, of: impl Fn(&Curve) -> Option<(String, usize)>, scale: f64) -> Vec<Series> {
+fn series(
+    study: &Study,
+    of: impl Fn(&Curve) -> Option<(String, usize)>,
+    scale: f64,
+) -> Vec<Series> {
     let one = |curve: &Curve| {
         let (name, column) = of(curve)?;
         let heights = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| scale * row[column]).collect();
@@ -120,7 +158,12 @@ fn series(study: &Study, of: impl Fn(&Curve) -> Option<(String, usize)>, scale: 
         let x = (0..band.mean.len()).map(|query| query as f64).collect();
         Some(Series::new(name, x, band))
     };
-    study.curves.iter().filter(|curve| curve.line.shown).filter_map(one).collect()
+    study
+        .curves
+        .iter()
+        .filter(|curve| curve.line.shown)
+        .filter_map(one)
+        .collect()
 }
 
 /// Adds the tables and findings of a study.
@@ -129,32 +172,61 @@ fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
     let explores = study.protocol.modulo.is_some();
     let (header, rows) = table(&standings, explores);
     let numeric = (0..header.len()).map(|column| column > 0).collect();
-    outcome.summaries.push(Table { caption: caption(study, settings), header, rows, numeric });
+    outcome.summaries.push(Table {
+        caption: caption(study, settings),
+        header,
+        rows,
+        numeric,
+    });
     outcome.tables.push(runs(study, settings));
     outcome.tables.push(summary(study, &standings));
-    outcome.findings.extend(claims::on_pool(study.protocol.dataset, &standings));
-    outcome.notes.extend(study.notes.iter().map(|note| format!("{}: {note}", study.name)));
+    outcome
+        .findings
+        .extend(claims::on_pool(study.protocol.dataset, &standings));
+    outcome.notes.extend(
+        study
+            .notes
+            .iter()
+            .map(|note| format!("{}: {note}", study.name)),
+    );
     outcome.trials = Some(settings.trials);
     outcome.settings.push(study.settings.clone());
     outcome.standings.push(standings);
 }
 
 fn caption(study: &Study, settings: &Settings) -> String {
-    let hidden: Vec<&str> = study.curves.iter().filter(|c| !c.line.shown).map(|c| c.line.name).collect();
+    let hidden: Vec<&str> = study
+        .curves
+        .iter()
+        .filter(|c| !c.line.shown)
+        .map(|c| c.line.name)
+        .collect();
     let beside = match hidden.as_slice() {
         [] => String::new(),
-        names => format!(" Not in the figure: {} (spectral, for comparison).", names.join(", ")),
+        names => format!(
+            " Not in the figure: {} (spectral, for comparison).",
+            names.join(", ")
+        ),
     };
-    format!("{}: {} items, {} trials, seed {}.{beside}", study.name, study.items, settings.trials, settings.seed)
+    format!(
+        "{}: {} items, {} trials, seed {}.{beside}",
+        study.name, study.items, settings.trials, settings.seed
+    )
 }
 
 /// Every question of every trial.
 fn runs(study: &Study, settings: &Settings) -> Tidy {
     let mut rows = Vec::new();
     for curve in &study.curves {
-        let models = [(Some("dirichlet".to_string()), ACCURACY), (curve.line.judge.map(|m| m.to_string()), JUDGED)];
+        let models = [
+            (Some("dirichlet".to_string()), ACCURACY),
+            (curve.line.judge.map(|m| m.to_string()), JUDGED),
+        ];
         for (trial, records) in curve.trials.iter().enumerate() {
-            for (model, column) in models.iter().filter_map(|(model, column)| Some((model.as_ref()?, *column))) {
+            for (model, column) in models
+                .iter()
+                .filter_map(|(model, column)| Some((model.as_ref()?, *column)))
+            {
                 rows.extend(records.iter().enumerate().map(|(query, record)| {
                     let integer = |at: usize| match record[at] {
                         value if value.is_nan() => Cell::Empty,
@@ -190,7 +262,11 @@ fn runs(study: &Study, settings: &Settings) -> Tidy {
         "clusters_found",
         "seconds",
     ];
-    Tidy { stem: format!("{}-runs", study.protocol.dataset.stem()), header, rows }
+    Tidy {
+        stem: format!("{}-runs", study.protocol.dataset.stem()),
+        header,
+        rows,
+    }
 }
 
 /// One row per method and milestone: mean and standard error.
@@ -198,7 +274,10 @@ fn summary(study: &Study, standings: &[Standing]) -> Tidy {
     let mut rows = Vec::new();
     for standing in standings {
         let whole = [("area".to_string(), standing.areas.clone())];
-        let at = standing.at.iter().map(|(query, values)| (format!("accuracy at {query}"), values.clone()));
+        let at = standing
+            .at
+            .iter()
+            .map(|(query, values)| (format!("accuracy at {query}"), values.clone()));
         for (what, values) in at.chain(whole) {
             let spread = crate::stats::interval(&values);
             rows.push(vec![
@@ -211,5 +290,9 @@ fn summary(study: &Study, standings: &[Standing]) -> Tidy {
         }
     }
     let header = vec!["method", "measure", "trials", "mean", "standard_error"];
-    Tidy { stem: format!("{}-summary", study.protocol.dataset.stem()), header, rows }
+    Tidy {
+        stem: format!("{}-summary", study.protocol.dataset.stem()),
+        header,
+        rows,
+    }
 }

@@ -79,28 +79,59 @@ const VARIANCE: Method = Method::Score(Score::Variance, ModelName::Dirichlet);
 /// The lines of a data set.
 pub fn lines(dataset: Dataset) -> Vec<Line> {
     let large = matches!(dataset, Dataset::Mnist | Dataset::FashionMnist);
-    let calibrated = |line: Line| Line { prior: Prior::Calibrated, ..line };
+    let calibrated = |line: Line| Line {
+        prior: Prior::Calibrated,
+        ..line
+    };
     let mut lines = vec![
-        calibrated(Line { policy: Policy::Proportional, ..line(DIR_VAR_PROP, "variance-proportional", VARIANCE) }),
+        calibrated(Line {
+            policy: Policy::Proportional,
+            ..line(DIR_VAR_PROP, "variance-proportional", VARIANCE)
+        }),
         line(DIR_VAR, "variance-max", VARIANCE),
-        calibrated(line(DIR_VAR_CALIBRATED, "variance-max-calibrated", VARIANCE)),
+        calibrated(line(
+            DIR_VAR_CALIBRATED,
+            "variance-max-calibrated",
+            VARIANCE,
+        )),
     ];
     if large {
         lines.push(line(VOPT, "vopt", Method::VOpt));
         lines.push(line(SIGMA, "sigma-opt", Method::SigmaOpt));
     } else {
-        lines.push(Line { judge: Some(ModelName::Land), ..line(LAND, "land", Method::Land) });
+        lines.push(Line {
+            judge: Some(ModelName::Land),
+            ..line(LAND, "land", Method::Land)
+        });
         if dataset.hyperspectral() {
             let authors = line(LAND_AUTHORS, "land-authors", Method::Land);
-            lines.push(Line { source: Source::AuthorsLand, judge: Some(ModelName::Land), ..authors });
+            lines.push(Line {
+                source: Source::AuthorsLand,
+                judge: Some(ModelName::Land),
+                ..authors
+            });
         }
         lines.push(line(VOPT_FULL, "vopt-full", Method::VOptFull));
         lines.push(line(SIGMA_FULL, "sigma-opt-full", Method::SigmaOptFull));
-        lines.push(Line { shown: false, ..line(VOPT, "vopt", Method::VOpt) });
-        lines.push(Line { shown: false, ..line(SIGMA, "sigma-opt", Method::SigmaOpt) });
+        lines.push(Line {
+            shown: false,
+            ..line(VOPT, "vopt", Method::VOpt)
+        });
+        lines.push(Line {
+            shown: false,
+            ..line(SIGMA, "sigma-opt", Method::SigmaOpt)
+        });
     }
     lines.push(line(MCVOPT, "mcvopt", Method::McVOpt));
-    lines.push(line(UNC_SM, "margin-laplace", Method::Score(Score::Margin, ModelName::Laplace)));
-    lines.push(line(RANDOM, "random", Method::Score(Score::Random, ModelName::Dirichlet)));
+    lines.push(line(
+        UNC_SM,
+        "margin-laplace",
+        Method::Score(Score::Margin, ModelName::Laplace),
+    ));
+    lines.push(line(
+        RANDOM,
+        "random",
+        Method::Score(Score::Random, ModelName::Dirichlet),
+    ));
     lines
 }

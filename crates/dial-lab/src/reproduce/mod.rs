@@ -133,7 +133,10 @@ impl Experiment {
     /// Whether its finished pieces are kept, so that a second run only adds what is missing.
     pub fn keeps_cells(self) -> bool {
         use Experiment::{FashionMnist, FashionMnistSmall, Hsi, Mnist, MnistSmall, Ssl};
-        matches!(self, Hsi | MnistSmall | FashionMnistSmall | Mnist | FashionMnist | Ssl)
+        matches!(
+            self,
+            Hsi | MnistSmall | FashionMnistSmall | Mnist | FashionMnist | Ssl
+        )
     }
 
     /// The pools it needs.
@@ -155,7 +158,9 @@ impl Experiment {
             Experiment::Variance => "Variance of a Dirichlet distribution (fig:var-beta-heatmap)",
             Experiment::Alignment => "Alignment of kernel and probabilities (fig:cluster-align)",
             Experiment::Propagation2d => "Propagation operators on two moons (fig:2d-propagation)",
-            Experiment::Uncertainty1d => "Two kinds of uncertainty on a line (fig:unc-demo, fig:unc-demo-kde)",
+            Experiment::Uncertainty1d => {
+                "Two kinds of uncertainty on a line (fig:unc-demo, fig:unc-demo-kde)"
+            }
             Experiment::Hsi => "Hyperspectral pools: Salinas-A and Pavia (fig:hsi-plots)",
             Experiment::MnistSmall => "MNIST-SMALL (fig:mnistsmall-acc, fig:mnistsmall-clusterexp)",
             Experiment::FashionMnistSmall => {
@@ -163,7 +168,9 @@ impl Experiment {
             }
             Experiment::Mnist => "MNIST (fig:mnist)",
             Experiment::FashionMnist => "FASHIONMNIST (fig:fashionmnist)",
-            Experiment::Timing => "Cost of the acquisitions (fig:timing-comparison, table:comp_comparison)",
+            Experiment::Timing => {
+                "Cost of the acquisitions (fig:timing-comparison, table:comp_comparison)"
+            }
             Experiment::Ssl => "Classifiers at one to five labels per class",
         }
     }
@@ -179,8 +186,15 @@ impl FromStr for Experiment {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Experiment, String> {
-        let found = Experiment::ALL.into_iter().find(|experiment| experiment.word() == word);
-        found.ok_or_else(|| format!("use one of all, {}", Experiment::ALL.map(Experiment::word).join(", ")))
+        let found = Experiment::ALL
+            .into_iter()
+            .find(|experiment| experiment.word() == word);
+        found.ok_or_else(|| {
+            format!(
+                "use one of all, {}",
+                Experiment::ALL.map(Experiment::word).join(", ")
+            )
+        })
     }
 }
 
@@ -193,7 +207,10 @@ fn study(folder: &Path) -> Study<'_> {
         lead,
         gathered: true,
         overall: |sections| {
-            let pools: Vec<_> = sections.iter().flat_map(|section| section.standings.clone()).collect();
+            let pools: Vec<_> = sections
+                .iter()
+                .flat_map(|section| section.standings.clone())
+                .collect();
             claims::overall(&pools).into_iter().collect()
         },
         folder,
@@ -211,12 +228,19 @@ const WORDS: [&str; 11] = {
 };
 
 fn lead(sections: &[Section]) -> String {
-    let quick = sections.iter().filter(|section| section.mode == QUICK).count();
+    let quick = sections
+        .iter()
+        .filter(|section| section.mode == QUICK)
+        .count();
     let mut text = format!(
         "{} of the paper's experiments, run by DiAL {}. Bands and intervals are 95 % confidence intervals of the mean \
          over trials; ± in tables of accuracies is the standard error. Wall times are of the machine at hand, which may have done other work, and do not count runs that were cut off.",
         sections.len(),
-        sections.first().map_or(env!("CARGO_PKG_VERSION"), |section| section.version.as_str())
+        sections
+            .first()
+            .map_or(env!("CARGO_PKG_VERSION"), |section| section
+                .version
+                .as_str())
     );
     if quick > 0 {
         text += &format!(
@@ -244,7 +268,11 @@ pub fn write(
     settings: &Settings,
     seconds: f64,
 ) -> Result<Vec<PathBuf>, Trouble> {
-    let quick = if settings.quick { ", quick version on generated pools" } else { "" };
+    let quick = if settings.quick {
+        ", quick version on generated pools"
+    } else {
+        ""
+    };
     let trials = match outcome.trials {
         None => format!("Seed {}", settings.seed),
         Some(1) => format!("1 trial, seed {}", settings.seed),
@@ -266,7 +294,11 @@ pub fn write(
 /// Everything that repeats an experiment exactly.
 fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Value {
     let quick = if settings.quick { " --quick" } else { "" };
-    let spare = if settings.spare_class_0 { " --spare-class-0" } else { "" };
+    let spare = if settings.spare_class_0 {
+        " --spare-class-0"
+    } else {
+        ""
+    };
     json!({
         "command": format!(
             "dial reproduce {experiment} --trials {} --queries {} --seed {}{quick}{spare}",
@@ -285,14 +317,22 @@ fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Val
 
 /// Refuses what cannot be done before anything is: data that are missing, and a folder that holds runs of another kind.
 pub fn check(experiments: &[Experiment], settings: &Settings) -> Result<(), Trouble> {
-    let mut datasets: Vec<Dataset> = experiments.iter().flat_map(|experiment| experiment.datasets()).copied().collect();
+    let mut datasets: Vec<Dataset> = experiments
+        .iter()
+        .flat_map(|experiment| experiment.datasets())
+        .copied()
+        .collect();
     datasets.dedup();
     pools::check(&datasets, &settings.origin)?;
     study(&settings.folder).check(settings.mode(), settings.seed)
 }
 
 /// Runs an experiment.
-pub fn run(experiment: Experiment, settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
+pub fn run(
+    experiment: Experiment,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Outcome, Trouble> {
     match experiment {
         Experiment::Variance => Ok(variance::run(settings, control)?),
         Experiment::Alignment => Ok(alignment::run(settings, control)?),
@@ -300,7 +340,9 @@ pub fn run(experiment: Experiment, settings: &Settings, control: &Control) -> Re
         Experiment::Uncertainty1d => Ok(one_d::run(settings, control)?),
         Experiment::Hsi => learning::hyperspectral(settings, control),
         Experiment::MnistSmall => learning::exploration(Dataset::MnistSmall, settings, control),
-        Experiment::FashionMnistSmall => learning::exploration(Dataset::FashionMnistSmall, settings, control),
+        Experiment::FashionMnistSmall => {
+            learning::exploration(Dataset::FashionMnistSmall, settings, control)
+        }
         Experiment::Mnist => learning::exploration(Dataset::Mnist, settings, control),
         Experiment::FashionMnist => learning::exploration(Dataset::FashionMnist, settings, control),
         Experiment::Timing => timing::run(settings, control),

@@ -17,8 +17,8 @@
 use std::sync::Arc;
 
 use dial::{
-    Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Result, Shape,
-    ZeroVectors,
+    Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial,
+    Result, Shape, ZeroVectors,
 };
 use dial_data::generate;
 use dial_data::write::Cell;
@@ -45,16 +45,39 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn draw(n: usize, seed: u64) -> Self {
         let pool = generate::moons(n, NOISE, seed);
-        let rows: Vec<Point> = (0..n).map(|i| (pool.matrix.get(i, 0), pool.matrix.get(i, 1))).collect();
-        let labels = &pool.truth.as_ref().expect("generated pools have labels").labels;
-        let moon = labels.iter().map(|label| usize::from(label.unwrap_or(0))).collect();
+        let rows: Vec<Point> = (0..n)
+            .map(|i| (pool.matrix.get(i, 0), pool.matrix.get(i, 1)))
+            .collect();
+        let labels = &pool
+            .truth
+            .as_ref()
+            .expect("generated pools have labels")
+            .labels;
+        let moon = labels
+            .iter()
+            .map(|label| usize::from(label.unwrap_or(0)))
+            .collect();
         // Near the inner end of the upper moon, where the other moon is close.
-        let (angle, near) = (0.13 * std::f64::consts::PI, |p: &Point, q: Point| squared(*p, q));
+        let (angle, near) = (0.13 * std::f64::consts::PI, |p: &Point, q: Point| {
+            squared(*p, q)
+        });
         let target = (libm::cos(angle), libm::sin(angle));
-        let source = (0..n).min_by(|a, b| near(&rows[*a], target).total_cmp(&near(&rows[*b], target))).unwrap_or(0);
-        let (x, y) = (scaling(rows.iter().map(|p| p.0)), scaling(rows.iter().map(|p| p.1)));
-        let points = rows.iter().map(|p| ((p.0 - x.0) * x.1 + MARGIN, (p.1 - y.0) * y.1 + MARGIN)).collect();
-        Self { points, moon, source }
+        let source = (0..n)
+            .min_by(|a, b| near(&rows[*a], target).total_cmp(&near(&rows[*b], target)))
+            .unwrap_or(0);
+        let (x, y) = (
+            scaling(rows.iter().map(|p| p.0)),
+            scaling(rows.iter().map(|p| p.1)),
+        );
+        let points = rows
+            .iter()
+            .map(|p| ((p.0 - x.0) * x.1 + MARGIN, (p.1 - y.0) * y.1 + MARGIN))
+            .collect();
+        Self {
+            points,
+            moon,
+            source,
+        }
     }
 
     pub(crate) fn values(&self) -> Vec<f64> {
@@ -82,18 +105,34 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     let n = sample.points.len();
     let values = sample.values();
     let features = Features::f64(&values, n, 2)?;
-    let found = Neighbours::exact(features, NEIGHBOURS, Metric::Euclidean, ZeroVectors::Error, control)?;
+    let found = Neighbours::exact(
+        features,
+        NEIGHBOURS,
+        Metric::Euclidean,
+        ZeroVectors::Error,
+        control,
+    )?;
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, control)?);
     let source = [NodeId(sample.source as u32)];
-    let poisson = Poisson::new(graph, TAU)?.columns(&source, control)?.remove(0);
-    let rbf = Radial::new(features, Shape::Rbf { sigma: SIGMA })?.columns(&source, control)?.remove(0);
+    let poisson = Poisson::new(graph, TAU)?
+        .columns(&source, control)?
+        .remove(0);
+    let rbf = Radial::new(features, Shape::Rbf { sigma: SIGMA })?
+        .columns(&source, control)?
+        .remove(0);
     let kernels = [("Graph Poisson", &poisson[..]), ("RBF", &rbf[..])];
     Ok(Outcome {
-        figures: vec![figure(&sample, kernels, if settings.quick { 50 } else { 120 })],
+        figures: vec![figure(
+            &sample,
+            kernels,
+            if settings.quick { 50 } else { 120 },
+        )],
         tables: vec![table(&sample, kernels)],
         summaries: vec![summary(&sample, kernels)],
         findings: vec![finding(&sample, kernels)],
-        settings: vec![serde_json::json!({ "items": n, "noise": NOISE, "k": NEIGHBOURS, "tau": TAU, "sigma": SIGMA })],
+        settings: vec![
+            serde_json::json!({ "items": n, "noise": NOISE, "k": NEIGHBOURS, "tau": TAU, "sigma": SIGMA }),
+        ],
         ..Outcome::default()
     })
 }
@@ -103,7 +142,11 @@ fn density(points: &[Point]) -> impl Fn(f64, f64) -> f64 + '_ {
     let n = points.len() as f64;
     let width = |coordinate: fn(&Point) -> f64| {
         let mean = points.iter().map(coordinate).sum::<f64>() / n;
-        let variance = points.iter().map(|p| (coordinate(p) - mean) * (coordinate(p) - mean)).sum::<f64>() / (n - 1.0);
+        let variance = points
+            .iter()
+            .map(|p| (coordinate(p) - mean) * (coordinate(p) - mean))
+            .sum::<f64>()
+            / (n - 1.0);
         0.5 * variance.sqrt() * libm::pow(n, -1.0 / 6.0)
     };
     let (a, b) = (width(|p| p.0), width(|p| p.1));
@@ -122,10 +165,19 @@ fn figure(sample: &Sample, kernels: [(&str, &[f64]); 2], cells: usize) -> Drawn 
     let heat = HeatMap {
         title: "Density (KDE of the sample)".into(),
         value_label: "Density".into(),
-        ..HeatMap::sampled((0.0, 1.0), (0.0, 1.0), cells, cells, density(&sample.points))
+        ..HeatMap::sampled(
+            (0.0, 1.0),
+            (0.0, 1.0),
+            cells,
+            cells,
+            density(&sample.points),
+        )
     };
     let top = heat.values.iter().copied().fold(0.0, f64::max);
-    let heat = HeatMap { contours: (1..=5).map(|i| top * f64::from(i) / 6.0).collect(), ..heat };
+    let heat = HeatMap {
+        contours: (1..=5).map(|i| top * f64::from(i) / 6.0).collect(),
+        ..heat
+    };
     let scatter = |title: &str, colouring, overlays| {
         let (title, points) = (title.to_owned(), sample.points.clone());
         Panel::Scatter(Scatter {
@@ -139,14 +191,41 @@ fn figure(sample: &Sample, kernels: [(&str, &[f64]); 2], cells: usize) -> Drawn 
         })
     };
     let names = ["upper moon", "lower moon"].map(String::from).to_vec();
-    let drawn = scatter("Sample", Colouring::Classes { of: sample.moon.clone(), names }, Vec::new());
-    let star = || vec![Overlay::marks("source", vec![sample.points[sample.source]], MarkerKind::Star, Colour::INK)];
+    let drawn = scatter(
+        "Sample",
+        Colouring::Classes {
+            of: sample.moon.clone(),
+            names,
+        },
+        Vec::new(),
+    );
+    let star = || {
+        vec![Overlay::marks(
+            "source",
+            vec![sample.points[sample.source]],
+            MarkerKind::Star,
+            Colour::INK,
+        )]
+    };
     let shown = |(name, column): (&str, &[f64])| {
-        let colouring = Colouring::Values { of: column.to_vec(), label: "K(source, x)".into(), range: square };
+        let colouring = Colouring::Values {
+            of: column.to_vec(),
+            label: "K(source, x)".into(),
+            range: square,
+        };
         scatter(name, colouring, star())
     };
-    let panels = vec![Panel::Heat(heat), drawn, shown(kernels[0]), shown(kernels[1])];
-    let grid = Grid::new("Two moons: propagation that follows the data, and that does not", 2, panels);
+    let panels = vec![
+        Panel::Heat(heat),
+        drawn,
+        shown(kernels[0]),
+        shown(kernels[1]),
+    ];
+    let grid = Grid::new(
+        "Two moons: propagation that follows the data, and that does not",
+        2,
+        panels,
+    );
     Drawn {
         stem: "propagation-2d".into(),
         caption: format!(
@@ -156,18 +235,36 @@ fn figure(sample: &Sample, kernels: [(&str, &[f64]); 2], cells: usize) -> Drawn 
              all directions. The paper's panel of the continuum Poisson equation is left for later.",
             sample.points.len()
         ),
-        canvas: Grid { size: (320.0, 270.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (320.0, 270.0),
+            ..grid
+        }
+        .canvas(),
     }
 }
 
 fn table(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Tidy {
     let row = |i: usize| {
-        let (point, [poisson, rbf]) = (sample.points[i], kernels.map(|(_, column)| Cell::Number(column[i])));
+        let (point, [poisson, rbf]) = (
+            sample.points[i],
+            kernels.map(|(_, column)| Cell::Number(column[i])),
+        );
         let source = Cell::Integer(i64::from(i == sample.source));
-        vec![Cell::Number(point.0), Cell::Number(point.1), Cell::Integer(sample.moon[i] as i64), source, poisson, rbf]
+        vec![
+            Cell::Number(point.0),
+            Cell::Number(point.1),
+            Cell::Integer(sample.moon[i] as i64),
+            source,
+            poisson,
+            rbf,
+        ]
     };
     let header = vec!["x", "y", "moon", "is_source", "graph_poisson", "rbf"];
-    Tidy { stem: "propagation-2d".into(), header, rows: (0..sample.points.len()).map(row).collect() }
+    Tidy {
+        stem: "propagation-2d".into(),
+        header,
+        rows: (0..sample.points.len()).map(row).collect(),
+    }
 }
 
 /// How well a column tells the moon of the source from the other: mean on either, and the share of pairs of points,
@@ -175,7 +272,8 @@ fn table(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Tidy {
 pub(crate) fn separation(sample: &Sample, column: &[f64]) -> (f64, f64, f64) {
     let home = sample.moon[sample.source];
     let of = |own: bool| -> Vec<f64> {
-        let chosen = (0..column.len()).filter(|i| *i != sample.source && (sample.moon[*i] == home) == own);
+        let chosen =
+            (0..column.len()).filter(|i| *i != sample.source && (sample.moon[*i] == home) == own);
         chosen.map(|i| column[i]).collect()
     };
     let (own, other) = (of(true), of(false));
@@ -195,17 +293,33 @@ pub(crate) fn separation(sample: &Sample, column: &[f64]) -> (f64, f64, f64) {
             .sum::<f64>()
     };
     let pairs = (own.len() * other.len()).max(1) as f64;
-    (mean(&own), mean(&other), own.iter().map(wins).sum::<f64>() / pairs)
+    (
+        mean(&own),
+        mean(&other),
+        own.iter().map(wins).sum::<f64>() / pairs,
+    )
 }
 
 fn summary(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Table {
     let row = |(name, column): (&str, &[f64])| {
         let (own, other, pairs) = separation(sample, column);
-        vec![name.to_owned(), format!("{own:.3}"), format!("{other:.3}"), format!("{:.1} %", 100.0 * pairs)]
+        vec![
+            name.to_owned(),
+            format!("{own:.3}"),
+            format!("{other:.3}"),
+            format!("{:.1} %", 100.0 * pairs),
+        ]
     };
     Table {
         caption: "What a label at the source says about either moon.".into(),
-        header: ["Kernel", "Mean on its own moon", "Mean on the other", "Pairs told apart"].map(String::from).to_vec(),
+        header: [
+            "Kernel",
+            "Mean on its own moon",
+            "Mean on the other",
+            "Pairs told apart",
+        ]
+        .map(String::from)
+        .to_vec(),
         rows: kernels.map(row).to_vec(),
         numeric: vec![false, true, true, true],
     }
@@ -214,7 +328,9 @@ fn summary(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Table {
 fn finding(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Finding {
     let [poisson, rbf] = kernels.map(|(_, column)| separation(sample, column).2);
     Finding {
-        claim: "Poisson propagation adapts to the data, the RBF kernel does not (fig:2d-propagation).".into(),
+        claim:
+            "Poisson propagation adapts to the data, the RBF kernel does not (fig:2d-propagation)."
+                .into(),
         verdict: match poisson - rbf {
             gain if gain > 0.2 => Verdict::Supported,
             gain if gain > 0.0 => Verdict::Mixed,
@@ -236,8 +352,16 @@ mod tests {
     #[test]
     fn the_sample_fills_the_square_and_the_density_its_mass() {
         let sample = Sample::draw(200, 3);
-        let least = sample.points.iter().map(|p| p.0.min(p.1)).fold(1.0, f64::min);
-        let most = sample.points.iter().map(|p| p.0.max(p.1)).fold(0.0, f64::max);
+        let least = sample
+            .points
+            .iter()
+            .map(|p| p.0.min(p.1))
+            .fold(1.0, f64::min);
+        let most = sample
+            .points
+            .iter()
+            .map(|p| p.0.max(p.1))
+            .fold(0.0, f64::max);
         assert!((least - MARGIN).abs() < 1e-12 && (most - 1.0 + MARGIN).abs() < 1e-12);
         let map = HeatMap::sampled((-0.5, 1.5), (-0.5, 1.5), 100, 100, density(&sample.points));
         let mass = map.values.iter().sum::<f64>() * 0.02 * 0.02;
@@ -246,7 +370,11 @@ mod tests {
 
     #[test]
     fn separations_by_hand() {
-        let sample = Sample { points: vec![(0.0, 0.0); 5], moon: vec![0, 0, 0, 1, 1], source: 0 };
+        let sample = Sample {
+            points: vec![(0.0, 0.0); 5],
+            moon: vec![0, 0, 0, 1, 1],
+            source: 0,
+        };
         // Own 0.5 and 0.2, other 0.2 and 0.1: wins 2 + 1.5 of 4.
         let (own, other, pairs) = separation(&sample, &[1.0, 0.5, 0.2, 0.2, 0.1]);
         assert!((own - 0.35).abs() < 1e-15 && (other - 0.15).abs() < 1e-15 && pairs == 0.875);
@@ -254,8 +382,20 @@ mod tests {
 
     #[test]
     fn poisson_follows_the_moons() {
-        let outcome = run(&Settings { quick: true, ..Settings::default() }, &Control::new()).unwrap();
-        assert_eq!(outcome.findings[0].verdict, Verdict::Supported, "{}", outcome.findings[0].evidence);
+        let outcome = run(
+            &Settings {
+                quick: true,
+                ..Settings::default()
+            },
+            &Control::new(),
+        )
+        .unwrap();
+        assert_eq!(
+            outcome.findings[0].verdict,
+            Verdict::Supported,
+            "{}",
+            outcome.findings[0].evidence
+        );
         assert_eq!(outcome.tables[0].rows.len(), 300);
     }
 }

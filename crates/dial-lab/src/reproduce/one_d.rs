@@ -76,7 +76,15 @@ impl Method {
 const POLICIES: [Policy; 2] = [Policy::Max, Policy::Proportional];
 
 fn full_name(method: Method, policy: Policy) -> String {
-    format!("{}{}", method.name(), if policy == Policy::Proportional { " (Prop)" } else { "" })
+    format!(
+        "{}{}",
+        method.name(),
+        if policy == Policy::Proportional {
+            " (Prop)"
+        } else {
+            ""
+        }
+    )
 }
 
 /// The line: its grid, what is true on it, and where its boundaries are.
@@ -95,14 +103,31 @@ struct Line {
 impl Line {
     fn new(gamma: f64, control: &Control) -> Result<Line> {
         let count = (2.0 * HALF) as usize * PER_UNIT + 1;
-        let x: Vec<f64> = (0..count).map(|i| i as f64 / PER_UNIT as f64 - HALF).collect();
+        let x: Vec<f64> = (0..count)
+            .map(|i| i as f64 / PER_UNIT as f64 - HALF)
+            .collect();
         let clusters = generate::clusters_1d();
-        let joint = [0, 1].map(|class| x.iter().map(|x| generate::joint_density(&clusters, &[*x], class)).collect());
+        let joint = [0, 1].map(|class| {
+            x.iter()
+                .map(|x| generate::joint_density(&clusters, &[*x], class))
+                .collect()
+        });
         let features = Features::f64(&x, count, 1)?;
         // exp(-γ r²) is the RBF of width σ = 1/√(2γ).
-        let kernel = Radial::new(features, Shape::Rbf { sigma: (0.5 / gamma).sqrt() })?;
+        let kernel = Radial::new(
+            features,
+            Shape::Rbf {
+                sigma: (0.5 / gamma).sqrt(),
+            },
+        )?;
         let kernel = kernel.columns(&[NodeId(0)], control)?.remove(0);
-        Ok(Line { boundaries: boundaries(), gamma, x, joint, kernel })
+        Ok(Line {
+            boundaries: boundaries(),
+            gamma,
+            x,
+            joint,
+            kernel,
+        })
     }
 
     fn node(&self, place: f64) -> usize {
@@ -111,7 +136,9 @@ impl Line {
 
     /// K(z, x) for every x.
     fn column(&self, z: usize) -> Vec<f64> {
-        (0..self.x.len()).map(|x| self.kernel[x.abs_diff(z)]).collect()
+        (0..self.x.len())
+            .map(|x| self.kernel[x.abs_diff(z)])
+            .collect()
     }
 
     /// p(y = 1 | x).
@@ -121,7 +148,11 @@ impl Line {
 
     /// The population uncertainty.
     fn uncertainty(&self) -> Vec<f64> {
-        self.joint[0].iter().zip(&self.joint[1]).map(|(a, b)| a.min(*b)).collect()
+        self.joint[0]
+            .iter()
+            .zip(&self.joint[1])
+            .map(|(a, b)| a.min(*b))
+            .collect()
     }
 
     /// How many of the places lie in each boundary region.
@@ -143,7 +174,11 @@ fn boundaries() -> Vec<f64> {
         let left = lead(low);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            if lead(middle) == left { low = middle } else { high = middle }
+            if lead(middle) == left {
+                low = middle
+            } else {
+                high = middle
+            }
         }
         0.5 * (low + high)
     };
@@ -168,17 +203,26 @@ fn scores(line: &Line, method: Method, labels: &[(usize, usize)]) -> Result<Vec<
     match method {
         Method::Variance => {
             let mut field = DirichletField::new(line.x.len(), 2, PRIOR);
-            labels.iter().for_each(|(node, class)| field.add(*class, 1.0, &line.column(*node)));
+            labels
+                .iter()
+                .for_each(|(node, class)| field.add(*class, 1.0, &line.column(*node)));
             let mut out = vec![0.0; line.x.len()];
             field.variances(&mut out);
             Ok(out)
         }
         Method::Margin => {
             let x: Vec<f64> = labels.iter().map(|(node, _)| line.x[*node]).collect();
-            let y: Vec<f64> = labels.iter().map(|(_, class)| if *class == 1 { 1.0 } else { -1.0 }).collect();
+            let y: Vec<f64> = labels
+                .iter()
+                .map(|(_, class)| if *class == 1 { 1.0 } else { -1.0 })
+                .collect();
             let machine = Svm::train(&x, &y, line.gamma, BOUND, 1e-9)?;
             let mut decision = vec![machine.offset; line.x.len()];
-            for ((node, _), weight) in labels.iter().zip(machine.weights()).filter(|(_, weight)| *weight != 0.0) {
+            for ((node, _), weight) in labels
+                .iter()
+                .zip(machine.weights())
+                .filter(|(_, weight)| *weight != 0.0)
+            {
                 for (x, f) in decision.iter_mut().enumerate() {
                     *f += weight * line.kernel[x.abs_diff(*node)];
                 }
@@ -188,8 +232,17 @@ fn scores(line: &Line, method: Method, labels: &[(usize, usize)]) -> Result<Vec<
     }
 }
 
-fn trial(line: &Line, method: Method, policy: Policy, seed: u64, control: &Control) -> Result<Trial> {
-    let mut labels: Vec<(usize, usize)> = INITIAL.iter().map(|(x, class)| (line.node(*x), *class)).collect();
+fn trial(
+    line: &Line,
+    method: Method,
+    policy: Policy,
+    seed: u64,
+    control: &Control,
+) -> Result<Trial> {
+    let mut labels: Vec<(usize, usize)> = INITIAL
+        .iter()
+        .map(|(x, class)| (line.node(*x), *class))
+        .collect();
     let (mut asked, mut shown) = (Vec::new(), Vec::new());
     for question in 1..=QUERIES as u64 {
         control.check()?;
@@ -198,7 +251,9 @@ fn trial(line: &Line, method: Method, policy: Policy, seed: u64, control: &Contr
             shown.push(scores.clone());
         }
         let free = (0..line.x.len()).filter(|node| labels.iter().all(|(known, _)| known != node));
-        let candidates: Vec<(NodeId, f64)> = free.map(|node| (NodeId(node as u32), scores[node])).collect();
+        let candidates: Vec<(NodeId, f64)> = free
+            .map(|node| (NodeId(node as u32), scores[node]))
+            .collect();
         let chooser = Chooser {
             policy,
             sharpness: Sharpness::Auto,
@@ -207,12 +262,18 @@ fn trial(line: &Line, method: Method, policy: Policy, seed: u64, control: &Contr
             tie_seed: None,
         };
         let mut random = Random::new(seed, Purpose::Ask, question);
-        let node = chooser.choose(&candidates, &mut random, &mut Vec::new())?.index();
+        let node = chooser
+            .choose(&candidates, &mut random, &mut Vec::new())?
+            .index();
         let coin = Random::new(seed, Purpose::User, question).uniform();
         labels.push((node, usize::from(coin < line.chance(node))));
         asked.push(node);
     }
-    Ok(Trial { asked, labels, shown })
+    Ok(Trial {
+        asked,
+        labels,
+        shown,
+    })
 }
 
 /// The trials of one method and policy on one line.
@@ -229,7 +290,11 @@ const ENOUGH: usize = 3;
 
 impl Arm {
     fn places(&self, line: &Line, trial: usize) -> Vec<f64> {
-        self.trials[trial].asked.iter().map(|node| line.x[*node]).collect()
+        self.trials[trial]
+            .asked
+            .iter()
+            .map(|node| line.x[*node])
+            .collect()
     }
 
     /// The share of the trials that some condition on the visits holds for.
@@ -248,7 +313,11 @@ impl Arm {
     }
 
     fn mean_visits(&self, region: usize) -> f64 {
-        self.visits.iter().map(|visits| visits[region] as f64).sum::<f64>() / self.visits.len() as f64
+        self.visits
+            .iter()
+            .map(|visits| visits[region] as f64)
+            .sum::<f64>()
+            / self.visits.len() as f64
     }
 }
 
@@ -262,11 +331,21 @@ impl Experiment {
     fn run(gamma: f64, seeds: std::ops::Range<u64>, control: &Control) -> Result<Experiment> {
         let line = Line::new(gamma, control)?;
         let mut arms = Vec::new();
-        for (method, policy) in Method::ALL.into_iter().flat_map(|method| POLICIES.map(|policy| (method, policy))) {
-            let mut arm = Arm { method, policy, trials: Vec::new(), visits: Vec::new() };
+        for (method, policy) in Method::ALL
+            .into_iter()
+            .flat_map(|method| POLICIES.map(|policy| (method, policy)))
+        {
+            let mut arm = Arm {
+                method,
+                policy,
+                trials: Vec::new(),
+                visits: Vec::new(),
+            };
             for seed in seeds.clone() {
-                arm.trials.push(trial(&line, method, policy, seed, control)?);
-                arm.visits.push(line.visits(&arm.places(&line, arm.trials.len() - 1)));
+                arm.trials
+                    .push(trial(&line, method, policy, seed, control)?);
+                arm.visits
+                    .push(line.visits(&arm.places(&line, arm.trials.len() - 1)));
                 control.advance(1)?;
             }
             arms.push(arm);
@@ -275,7 +354,10 @@ impl Experiment {
     }
 
     fn arm(&self, method: Method, policy: Policy) -> &Arm {
-        self.arms.iter().find(|arm| arm.method == method && arm.policy == policy).expect("all four ran")
+        self.arms
+            .iter()
+            .find(|arm| arm.method == method && arm.policy == policy)
+            .expect("all four ran")
     }
 }
 
@@ -284,7 +366,11 @@ impl Experiment {
 /// # Errors
 /// Cancelled; a machine that does not converge.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
-    let seeds = if settings.quick { 3 } else { settings.trials.max(50) as u64 };
+    let seeds = if settings.quick {
+        3
+    } else {
+        settings.trials.max(50) as u64
+    };
     control.start("one-dimensional trials", GAMMAS.len() * 4 * seeds as usize);
     let first = settings.seed.min(u64::MAX - seeds);
     let one = |gamma| Experiment::run(gamma, first..first + seeds, control);
@@ -292,7 +378,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     control.finish();
     Ok(Outcome {
         figures: drawing::figures(&given, &wide),
-        tables: vec![telling::queries(&[&given, &wide], first), telling::densities(&given.line)],
+        tables: vec![
+            telling::queries(&[&given, &wide], first),
+            telling::densities(&given.line),
+        ],
         summaries: vec![telling::summary(&given), telling::summary(&wide)],
         findings: telling::findings(&given, &wide),
         trials: Some(seeds as usize),
@@ -308,7 +397,14 @@ mod tests {
     #[test]
     fn the_line_has_three_boundaries() {
         let line = Line::new(GAMMAS[0], &Control::new()).unwrap();
-        assert_eq!((line.x.len(), line.x[line.node(-3.0)], line.x[line.node(3.0)]), (3601, -3.0, 3.0));
+        assert_eq!(
+            (
+                line.x.len(),
+                line.x[line.node(-3.0)],
+                line.x[line.node(3.0)]
+            ),
+            (3601, -3.0, 3.0)
+        );
         // Between -3 (weight 0.4) and -1 (weight 0.1): x = -2 + (0.09 / 2) ln 4, neglecting the others; mirrored on the
         // right, and 0 by symmetry in the middle.
         let shift = 0.045 * libm::log(4.0);
@@ -325,7 +421,10 @@ mod tests {
         for method in Method::ALL {
             let trial = trial(&line, method, Policy::Max, 1, &Control::new()).unwrap();
             assert_eq!(line.x[trial.asked[0]], 0.0, "{method:?}");
-            assert_eq!((trial.asked.len(), trial.labels.len(), trial.shown.len()), (50, 52, 2));
+            assert_eq!(
+                (trial.asked.len(), trial.labels.len(), trial.shown.len()),
+                (50, 52, 2)
+            );
             let mut distinct = trial.asked.clone();
             distinct.sort_unstable();
             distinct.dedup();
@@ -335,11 +434,17 @@ mod tests {
 
     #[test]
     fn runs_repeat() {
-        let settings = Settings { quick: true, ..Settings::default() };
+        let settings = Settings {
+            quick: true,
+            ..Settings::default()
+        };
         let run = || run(&settings, &Control::new()).unwrap();
         let (a, b) = (run(), run());
         assert_eq!(a.tables[0].rows.len(), 2 * 4 * 3 * 50);
-        assert_eq!(format!("{:?}", a.tables[0].rows), format!("{:?}", b.tables[0].rows));
+        assert_eq!(
+            format!("{:?}", a.tables[0].rows),
+            format!("{:?}", b.tables[0].rows)
+        );
         assert_eq!((a.figures.len(), a.findings.len()), (3, 3));
     }
 }

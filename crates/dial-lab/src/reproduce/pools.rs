@@ -36,9 +36,9 @@ struct Source {
     published: &'static str,
 }
 
-const SPECTRA: &str = "the scenes are published at www.ehu.eus/ccwintco (Hyperspectral Remote Sensing Scenes)";
-const DIGITS: &str =
-    "the images are published at yann.lecun.com/exdb/mnist; X holds codes of a variational autoencoder trained on them";
+const SPECTRA: &str =
+    "the scenes are published at www.ehu.eus/ccwintco (Hyperspectral Remote Sensing Scenes)";
+const DIGITS: &str = "the images are published at yann.lecun.com/exdb/mnist; X holds codes of a variational autoencoder trained on them";
 const FASHION: &str = "the images are published at github.com/zalandoresearch/fashion-mnist; X holds codes of a variational autoencoder trained on them";
 
 impl Dataset {
@@ -78,30 +78,42 @@ impl Dataset {
 
     fn source(self) -> Source {
         let (file, sha256, published) = match self {
-            Dataset::SalinasA => {
-                ("features/salinassub.npz", "aa8699968c3cff3d88030e7906255a5be5ff0aa3e642158bc7f1530ae9327555", SPECTRA)
-            }
-            Dataset::Pavia => {
-                ("features/paviasub.npz", "3a96dffb3e75975cf14a83fe8f4aa5e2e3a1e4eafd50818c2cff2e2e1019cf85", SPECTRA)
-            }
-            Dataset::MnistSmall => {
-                ("features/mnistsmall.npz", "5e3d922f29c2caba06a50c221311c08fbf55ce56023be76b4afc31c786a08ec3", DIGITS)
-            }
+            Dataset::SalinasA => (
+                "features/salinassub.npz",
+                "aa8699968c3cff3d88030e7906255a5be5ff0aa3e642158bc7f1530ae9327555",
+                SPECTRA,
+            ),
+            Dataset::Pavia => (
+                "features/paviasub.npz",
+                "3a96dffb3e75975cf14a83fe8f4aa5e2e3a1e4eafd50818c2cff2e2e1019cf85",
+                SPECTRA,
+            ),
+            Dataset::MnistSmall => (
+                "features/mnistsmall.npz",
+                "5e3d922f29c2caba06a50c221311c08fbf55ce56023be76b4afc31c786a08ec3",
+                DIGITS,
+            ),
             Dataset::FashionMnistSmall => (
                 "features/fashionmnistsmall.npz",
                 "ffce87f820590c0f168c9c02b614f92d4c147fe6623da255b3eeef06c969bfaa",
                 FASHION,
             ),
-            Dataset::Mnist => {
-                ("features/mnist.npz", "ce1ed611838ba567a89437edcd57b2cccb0c23a024f6b5701058b5e6043c30bc", DIGITS)
-            }
+            Dataset::Mnist => (
+                "features/mnist.npz",
+                "ce1ed611838ba567a89437edcd57b2cccb0c23a024f6b5701058b5e6043c30bc",
+                DIGITS,
+            ),
             Dataset::FashionMnist => (
                 "features/fashionmnist.npz",
                 "9b8e61541263e637df4f84c77b3a6a8d8b59d4ffe8577b9700cd6663d44302ec",
                 FASHION,
             ),
         };
-        Source { file, sha256, published }
+        Source {
+            file,
+            sha256,
+            published,
+        }
     }
 }
 
@@ -154,7 +166,10 @@ pub fn check(datasets: &[Dataset], origin: &Origin) -> Result<(), Trouble> {
         Origin::Unknown => Path::new(NOWHERE),
         Origin::Folder(folder) => folder,
     };
-    let missing: Vec<&Dataset> = datasets.iter().filter(|set| !folder.join(set.source().file).is_file()).collect();
+    let missing: Vec<&Dataset> = datasets
+        .iter()
+        .filter(|set| !folder.join(set.source().file).is_file())
+        .collect();
     match missing.as_slice() {
         [] => Ok(()),
         some => Err(absent(some, folder)),
@@ -186,16 +201,33 @@ fn stand_in(dataset: Dataset) -> Result<Loaded, Trouble> {
     let side = (pool.matrix.n as f64).sqrt() as usize;
     let mut places = None;
     if dataset.hyperspectral() {
-        let keep: Vec<usize> = (0..pool.matrix.n).filter(|&row| known(&pool).labels[row].is_some()).collect();
-        places = Some((keep.iter().map(|row| row / side).collect(), keep.iter().map(|row| row % side).collect()));
+        let keep: Vec<usize> = (0..pool.matrix.n)
+            .filter(|&row| known(&pool).labels[row].is_some())
+            .collect();
+        places = Some((
+            keep.iter().map(|row| row / side).collect(),
+            keep.iter().map(|row| row % side).collect(),
+        ));
         pool.select_rows(&keep);
         pool.ids = None;
     }
     let labels = known(&pool);
-    let metric = if dataset.hyperspectral() { Metric::Cosine } else { Metric::Euclidean };
+    let metric = if dataset.hyperspectral() {
+        Metric::Cosine
+    } else {
+        Metric::Euclidean
+    };
     let fingerprint = format!("{name} of seed {seed}");
     let title = format!("{} (stand-in)", dataset.name());
-    Ok(Loaded { name: title, pool, labels, metric, fingerprint, ranking: None, places })
+    Ok(Loaded {
+        name: title,
+        pool,
+        labels,
+        metric,
+        fingerprint,
+        ranking: None,
+        places,
+    })
 }
 
 fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
@@ -203,42 +235,95 @@ fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
     let path = folder.join(source.file);
     check(&[dataset], &Origin::Folder(folder.to_path_buf()))?;
     let fingerprint = dial_data::fingerprint(&path)?;
-    let mut pool = dial_data::open(&path.to_string_lossy(), &ReadOptions::default(), 0, &dial::Control::new())?;
+    let mut pool = dial_data::open(
+        &path.to_string_lossy(),
+        &ReadOptions::default(),
+        0,
+        &dial::Control::new(),
+    )?;
     if fingerprint != source.sha256 {
-        pool.notes.push(format!("{}: not the file our published results were made with", source.file));
+        pool.notes.push(format!(
+            "{}: not the file our published results were made with",
+            source.file
+        ));
     }
     let labels = pool.truth.clone().ok_or_else(|| Trouble {
         code: "I12",
         kind: ErrorKind::Input,
-        detail: format!("{}: has no array `labels`, and an experiment needs them. Add it.", path.display()),
+        detail: format!(
+            "{}: has no array `labels`, and an experiment needs them. Add it.",
+            path.display()
+        ),
     })?;
-    let metric = if dataset.hyperspectral() { Metric::Cosine } else { Metric::Euclidean };
-    let ranking = if dataset.hyperspectral() { ranking(&path, source.file, &mut pool)? } else { None };
-    let places = integers(&path, "row")?.zip(integers(&path, "col")?).filter(|places| a_scene(places, pool.matrix.n));
-    Ok(Loaded { name: dataset.name().to_string(), pool, labels, metric, fingerprint, ranking, places })
+    let metric = if dataset.hyperspectral() {
+        Metric::Cosine
+    } else {
+        Metric::Euclidean
+    };
+    let ranking = if dataset.hyperspectral() {
+        ranking(&path, source.file, &mut pool)?
+    } else {
+        None
+    };
+    let places = integers(&path, "row")?
+        .zip(integers(&path, "col")?)
+        .filter(|places| a_scene(places, pool.matrix.n));
+    Ok(Loaded {
+        name: dataset.name().to_string(),
+        pool,
+        labels,
+        metric,
+        fingerprint,
+        ranking,
+        places,
+    })
 }
 
 /// The authors' ranking beside a pool: each node at most once.
-fn ranking(path: &Path, file: &str, pool: &mut Pool) -> Result<Option<(Vec<NodeId>, String)>, Trouble> {
+fn ranking(
+    path: &Path,
+    file: &str,
+    pool: &mut Pool,
+) -> Result<Option<(Vec<NodeId>, String)>, Trouble> {
     let path = path.with_file_name(ranking_name(file));
     let Some(nodes) = integers(&path, "queries")? else {
         let name = ranking_name(file);
-        pool.notes.push(format!("without {name} (array `queries`) the authors' LAND ranking is left out"));
+        pool.notes.push(format!(
+            "without {name} (array `queries`) the authors' LAND ranking is left out"
+        ));
         return Ok(None);
     };
     let mut seen = vec![false; pool.matrix.n];
-    let new = |node: &usize| seen.get_mut(*node).is_some_and(|seen| !std::mem::replace(seen, true));
+    let new = |node: &usize| {
+        seen.get_mut(*node)
+            .is_some_and(|seen| !std::mem::replace(seen, true))
+    };
     if !nodes.iter().all(new) {
-        let detail = format!("{}: `queries` must name each row of the pool at most once.", path.display());
-        return Err(Trouble { code: "I12", kind: ErrorKind::Input, detail });
+        let detail = format!(
+            "{}: `queries` must name each row of the pool at most once.",
+            path.display()
+        );
+        return Err(Trouble {
+            code: "I12",
+            kind: ErrorKind::Input,
+            detail,
+        });
     }
     let fingerprint = dial_data::fingerprint(&path)?;
-    Ok(Some((nodes.into_iter().map(|node| NodeId(node as u32)).collect(), fingerprint)))
+    Ok(Some((
+        nodes.into_iter().map(|node| NodeId(node as u32)).collect(),
+        fingerprint,
+    )))
 }
 
 /// Whether rows and columns are those of a picture that can be drawn.
 fn a_scene((rows, columns): &(Vec<usize>, Vec<usize>), n: usize) -> bool {
-    let side = |places: &[usize]| places.iter().max().map_or(0, |largest| largest.saturating_add(1));
+    let side = |places: &[usize]| {
+        places
+            .iter()
+            .max()
+            .map_or(0, |largest| largest.saturating_add(1))
+    };
     rows.len() == n && columns.len() == n && side(rows).saturating_mul(side(columns)) <= 100_000_000
 }
 
@@ -253,16 +338,26 @@ fn integers(path: &Path, name: &str) -> Result<Option<Vec<usize>>, Trouble> {
         return Ok(None);
     }
     let arrays = dial_data::read_npz(path)?;
-    let found = arrays.into_iter().find(|(array, _)| array == name).map(|(_, array)| array.data);
+    let found = arrays
+        .into_iter()
+        .find(|(array, _)| array == name)
+        .map(|(_, array)| array.data);
     Ok(match found {
-        Some(ArrayData::I64(values)) => values.into_iter().map(|value| usize::try_from(value).ok()).collect(),
+        Some(ArrayData::I64(values)) => values
+            .into_iter()
+            .map(|value| usize::try_from(value).ok())
+            .collect(),
         _ => None,
     })
 }
 
 fn absent(missing: &[&Dataset], folder: &Path) -> Trouble {
     let one = |set: &&Dataset| {
-        let Source { file, sha256, published } = set.source();
+        let Source {
+            file,
+            sha256,
+            published,
+        } = set.source();
         format!("{file} for {} (SHA-256 {sha256}; {published})", set.name())
     };
     Trouble {

@@ -42,12 +42,17 @@ type Accuracies = Vec<Vec<f64>>;
 
 /// Runs the experiment.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let mut outcome = Outcome { trials: Some(settings.trials), ..Outcome::default() };
+    let mut outcome = Outcome {
+        trials: Some(settings.trials),
+        ..Outcome::default()
+    };
     let mut panels = Vec::new();
     for (letter, dataset) in ('a'..).zip([Dataset::Mnist, Dataset::FashionMnist]) {
         let (name, accuracies) = on_pool(dataset, settings, &mut outcome, control)?;
         panels.push(chart(&format!("({letter}) {name}"), &accuracies));
-        outcome.summaries.push(summary(&name, &accuracies, settings));
+        outcome
+            .summaries
+            .push(summary(&name, &accuracies, settings));
         outcome.findings.push(finding(&name, &accuracies));
         outcome.tables.push(tidy(dataset, &accuracies, settings));
     }
@@ -79,7 +84,14 @@ fn on_pool(
         "seed": settings.seed,
         "method_version": dial::METHOD_VERSION,
     });
-    let cells = Cells::open(settings.folder.join("cells").join("ssl").join(dataset.stem()), &stored)?;
+    let cells = Cells::open(
+        settings
+            .folder
+            .join("cells")
+            .join("ssl")
+            .join(dataset.stem()),
+        &stored,
+    )?;
     outcome.settings.push(stored);
     let bench = workbench(&loaded, control)?;
     let mut all = Vec::new();
@@ -88,12 +100,26 @@ fn on_pool(
         let trial = |t: usize| {
             let cell = format!("{model}/{t:03}");
             cells.get_or(&cell, &HEADER, || {
-                accuracies(&bench, &truth, model, settings.seed.wrapping_add(t as u64), control)
+                accuracies(
+                    &bench,
+                    &truth,
+                    model,
+                    settings.seed.wrapping_add(t as u64),
+                    control,
+                )
             })
         };
-        let trials: Vec<_> = (0..settings.trials).into_par_iter().map(trial).collect::<Result<_, _>>()?;
+        let trials: Vec<_> = (0..settings.trials)
+            .into_par_iter()
+            .map(trial)
+            .collect::<Result<_, _>>()?;
         control.finish();
-        all.push(trials.iter().map(|rows| rows.iter().map(|row| row[1]).collect()).collect());
+        all.push(
+            trials
+                .iter()
+                .map(|rows| rows.iter().map(|row| row[1]).collect())
+                .collect(),
+        );
     }
     Ok((loaded.name.clone(), all))
 }
@@ -109,12 +135,16 @@ fn accuracies(
     let drawn = draw(truth, seed);
     let mut rows = Vec::new();
     for m in 1..=MOST {
-        let labels: Vec<Vec<(NodeId, f64)>> =
-            drawn.iter().map(|nodes| nodes.iter().take(m).map(|&node| (node, 1.0)).collect()).collect();
+        let labels: Vec<Vec<(NodeId, f64)>> = drawn
+            .iter()
+            .map(|nodes| nodes.iter().take(m).map(|&node| (node, 1.0)).collect())
+            .collect();
         let accuracy = match model {
             ModelName::Dirichlet => dirichlet(bench, truth, &labels, &control.quiet())?,
             _ => {
-                let scores = bench.model(model, &control.quiet())?.scores(&labels, &control.quiet())?;
+                let scores = bench
+                    .model(model, &control.quiet())?
+                    .scores(&labels, &control.quiet())?;
                 share_right(truth, &labels, |node| scores.class(node))
             }
         };
@@ -153,12 +183,20 @@ fn draw(truth: &Truth, seed: u64) -> Vec<Vec<NodeId>> {
             .map(|(node, _)| node)
             .collect();
         let count = MOST.min(members.len());
-        random.distinct(count, members.len()).into_iter().map(|place| members[place]).collect()
+        random
+            .distinct(count, members.len())
+            .into_iter()
+            .map(|place| members[place])
+            .collect()
     };
     (0..truth.names.len()).map(of_class).collect()
 }
 
-fn share_right(truth: &Truth, labels: &[Vec<(NodeId, f64)>], class: impl Fn(NodeId) -> usize) -> f64 {
+fn share_right(
+    truth: &Truth,
+    labels: &[Vec<(NodeId, f64)>],
+    class: impl Fn(NodeId) -> usize,
+) -> f64 {
     let mut labelled: Vec<NodeId> = labels.iter().flatten().map(|(node, _)| *node).collect();
     labelled.sort_unstable();
     let (mut right, mut all) = (0, 0);
@@ -173,7 +211,9 @@ fn share_right(truth: &Truth, labels: &[Vec<(NodeId, f64)>], class: impl Fn(Node
 
 fn chart(title: &str, accuracies: &[Accuracies]) -> LineChart {
     let x: Vec<f64> = (1..=MOST).map(|m| m as f64).collect();
-    let line = |((_, name), trials): (&(ModelName, &str), &Accuracies)| Series::new(*name, x.clone(), banded(trials));
+    let line = |((_, name), trials): (&(ModelName, &str), &Accuracies)| {
+        Series::new(*name, x.clone(), banded(trials))
+    };
     LineChart {
         title: title.into(),
         x_label: "labels per class".into(),
@@ -197,7 +237,10 @@ fn summary(name: &str, accuracies: &[Accuracies], settings: &Settings) -> Table 
         row
     };
     Table {
-        caption: format!("{name}: classifiers at few labels, {} trials.", settings.trials),
+        caption: format!(
+            "{name}: classifiers at few labels, {} trials.",
+            settings.trials
+        ),
         header,
         rows: MODELS.iter().zip(accuracies).map(row).collect(),
         numeric: (0..=MOST).map(|column| column > 0).collect(),
@@ -206,10 +249,21 @@ fn summary(name: &str, accuracies: &[Accuracies], settings: &Settings) -> Table 
 
 fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
     let difference = |other: usize, m: usize| {
-        let pairs = at(&accuracies[0], m).into_iter().zip(at(&accuracies[other], m));
-        interval(&pairs.map(|(ours, theirs)| ours - theirs).collect::<Vec<_>>())
+        let pairs = at(&accuracies[0], m)
+            .into_iter()
+            .zip(at(&accuracies[other], m));
+        interval(
+            &pairs
+                .map(|(ours, theirs)| ours - theirs)
+                .collect::<Vec<_>>(),
+        )
     };
-    let place = |model: ModelName| MODELS.iter().position(|(name, _)| *name == model).expect("it is among them");
+    let place = |model: ModelName| {
+        MODELS
+            .iter()
+            .position(|(name, _)| *name == model)
+            .expect("it is among them")
+    };
     let rivals = [ModelName::Poisson, ModelName::Reweighted].map(place);
     let all: Vec<_> = rivals
         .iter()
@@ -221,8 +275,14 @@ fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
     let numbers: Vec<String> = rivals
         .iter()
         .map(|&other| {
-            let list: Vec<String> = (1..=MOST).map(|m| format!("{:+.1}", 100.0 * difference(other, m).mean)).collect();
-            format!("against {}: {} points at 1 to {MOST} labels per class", MODELS[other].1, list.join(", "))
+            let list: Vec<String> = (1..=MOST)
+                .map(|m| format!("{:+.1}", 100.0 * difference(other, m).mean))
+                .collect();
+            format!(
+                "against {}: {} points at 1 to {MOST} labels per class",
+                MODELS[other].1,
+                list.join(", ")
+            )
         })
         .collect();
     Finding {
@@ -263,5 +323,9 @@ fn tidy(dataset: Dataset, accuracies: &[Accuracies], settings: &Settings) -> Tid
         }
     }
     let header = vec!["trial", "seed", "model", "labels_per_class", "accuracy"];
-    Tidy { stem: dataset.stem().to_string(), header, rows }
+    Tidy {
+        stem: dataset.stem().to_string(),
+        header,
+        rows,
+    }
 }

@@ -31,17 +31,34 @@ pub struct Standing {
 impl Standing {
     fn new(study: &Study, curve: &Curve, column: usize, method: String) -> Standing {
         let end = study.protocol.queries;
-        let mut milestones: Vec<usize> = MILESTONES.into_iter().filter(|&query| query < end).collect();
+        let mut milestones: Vec<usize> = MILESTONES
+            .into_iter()
+            .filter(|&query| query < end)
+            .collect();
         milestones.push(end);
-        let values = |query: usize| curve.trials.iter().filter_map(|rows| Some(rows.get(query)?[column])).collect();
-        let area = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64;
-        let met = |rows: &Vec<Vec<f64>>| rows.iter().position(|row| row[CLUSTERS] as usize == study.clusters);
+        let values = |query: usize| {
+            curve
+                .trials
+                .iter()
+                .filter_map(|rows| Some(rows.get(query)?[column]))
+                .collect()
+        };
+        let area = |rows: &Vec<Vec<f64>>| {
+            rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64
+        };
+        let met = |rows: &Vec<Vec<f64>>| {
+            rows.iter()
+                .position(|row| row[CLUSTERS] as usize == study.clusters)
+        };
         Standing {
             pool: study.name.clone(),
             method,
             shown: curve.line.shown,
             areas: curve.trials.iter().map(area).collect(),
-            at: milestones.into_iter().map(|query| (query, values(query))).collect(),
+            at: milestones
+                .into_iter()
+                .map(|query| (query, values(query)))
+                .collect(),
             met: curve.trials.iter().filter_map(met).collect(),
         }
     }
@@ -53,7 +70,14 @@ impl Standing {
 
     /// The area of this method less that of another, trial by trial.
     pub fn ahead_of(&self, other: &Standing) -> Interval {
-        interval(&self.areas.iter().zip(&other.areas).map(|(ours, theirs)| ours - theirs).collect::<Vec<_>>())
+        interval(
+            &self
+                .areas
+                .iter()
+                .zip(&other.areas)
+                .map(|(ours, theirs)| ours - theirs)
+                .collect::<Vec<_>>(),
+        )
     }
 }
 
@@ -61,9 +85,19 @@ impl Standing {
 pub fn standings(study: &Study) -> Vec<Standing> {
     let mut all = Vec::new();
     for curve in &study.curves {
-        all.push(Standing::new(study, curve, ACCURACY, curve.line.name.to_string()));
+        all.push(Standing::new(
+            study,
+            curve,
+            ACCURACY,
+            curve.line.name.to_string(),
+        ));
         if curve.line.judge.is_some() {
-            all.push(Standing::new(study, curve, JUDGED, format!("{}{OWN}", curve.line.name)));
+            all.push(Standing::new(
+                study,
+                curve,
+                JUDGED,
+                format!("{}{OWN}", curve.line.name),
+            ));
         }
     }
     all
@@ -71,18 +105,29 @@ pub fn standings(study: &Study) -> Vec<Standing> {
 
 /// Mean and standard error in per cent.
 pub fn percent(values: &[f64]) -> String {
-    let Interval { mean, deviation, count, .. } = interval(values);
+    let Interval {
+        mean,
+        deviation,
+        count,
+        ..
+    } = interval(values);
     match count {
         0 => "-".into(),
         1 => format!("{:.1}", 100.0 * mean),
-        _ => format!("{:.1} ± {:.1}", 100.0 * mean, 100.0 * deviation / (count as f64).sqrt()),
+        _ => format!(
+            "{:.1} ± {:.1}",
+            100.0 * mean,
+            100.0 * deviation / (count as f64).sqrt()
+        ),
     }
 }
 
 /// The cells of a table of standings, the header first: accuracies with standard errors, area, clusters met.
 pub fn table(standings: &[Standing], explores: bool) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header = vec!["accuracy in %, ± standard error".to_string()];
-    let milestones = standings.first().map(|standing| standing.at.iter().map(|(query, _)| *query).collect());
+    let milestones = standings
+        .first()
+        .map(|standing| standing.at.iter().map(|(query, _)| *query).collect());
     let milestones: Vec<usize> = milestones.unwrap_or_default();
     header.extend(milestones.iter().map(|query| format!("at {query}")));
     header.push("area under the curve".into());
@@ -107,7 +152,11 @@ fn met_in_words(standing: &Standing) -> String {
         0 => "never".into(),
         all => {
             let mean = standing.met.iter().sum::<usize>() as f64 / all as f64;
-            let some = if all < trials { format!(" ({all} of {trials})") } else { String::new() };
+            let some = if all < trials {
+                format!(" ({all} of {trials})")
+            } else {
+                String::new()
+            };
             format!("after {mean:.1}{some}")
         }
     }

@@ -44,17 +44,33 @@ impl Svm {
     /// If points and classes differ in number.
     pub fn train(x: &[f64], y: &[f64], gamma: f64, bound: f64, tolerance: f64) -> Result<Svm> {
         assert_eq!(x.len(), y.len(), "a class for every point");
-        let mut work = Work { y, bound, kernel: kernel_matrix(x, gamma), a: vec![0.0; x.len()], r: y.to_vec() };
+        let mut work = Work {
+            y,
+            bound,
+            kernel: kernel_matrix(x, gamma),
+            a: vec![0.0; x.len()],
+            r: y.to_vec(),
+        };
         let mut gap = f64::INFINITY;
         for _ in 0..STEPS {
             let Some((up, down)) = work.violating_pair(tolerance) else {
                 let offset = work.offset();
-                return Ok(Svm { gamma, x: x.to_vec(), y: y.to_vec(), multipliers: work.a, offset });
+                return Ok(Svm {
+                    gamma,
+                    x: x.to_vec(),
+                    y: y.to_vec(),
+                    multipliers: work.a,
+                    offset,
+                });
             };
             gap = work.r[up] - work.r[down];
             work.step(up, down);
         }
-        Err(Error::NotConverged { iterations: STEPS, residual: gap, wanted: tolerance })
+        Err(Error::NotConverged {
+            iterations: STEPS,
+            residual: gap,
+            wanted: tolerance,
+        })
     }
 
     /// a_i y_i of every point: f(x) = Σ of these times k(x_i, x), plus the offset.
@@ -65,7 +81,9 @@ impl Svm {
     /// f at a place: its sign is the class, its magnitude the margin.
     pub fn decision(&self, place: f64) -> f64 {
         let terms = self.x.iter().zip(self.weights());
-        terms.fold(self.offset, |sum, (x, weight)| sum + weight * kernel(self.gamma, *x, place))
+        terms.fold(self.offset, |sum, (x, weight)| {
+            sum + weight * kernel(self.gamma, *x, place)
+        })
     }
 }
 
@@ -74,7 +92,9 @@ fn kernel(gamma: f64, x: f64, z: f64) -> f64 {
 }
 
 fn kernel_matrix(x: &[f64], gamma: f64) -> Vec<Vec<f64>> {
-    x.iter().map(|a| x.iter().map(|b| kernel(gamma, *a, *b)).collect()).collect()
+    x.iter()
+        .map(|a| x.iter().map(|b| kernel(gamma, *a, *b)).collect())
+        .collect()
 }
 
 /// The state of the optimisation; r_i = y_i - Σ_j a_j y_j k_ij.
@@ -89,12 +109,20 @@ struct Work<'a> {
 impl Work<'_> {
     /// Whether y a can grow.
     fn can_rise(&self, i: usize) -> bool {
-        if self.y[i] > 0.0 { self.a[i] < self.bound } else { self.a[i] > 0.0 }
+        if self.y[i] > 0.0 {
+            self.a[i] < self.bound
+        } else {
+            self.a[i] > 0.0
+        }
     }
 
     /// Whether y a can shrink.
     fn can_fall(&self, i: usize) -> bool {
-        if self.y[i] > 0.0 { self.a[i] > 0.0 } else { self.a[i] < self.bound }
+        if self.y[i] > 0.0 {
+            self.a[i] > 0.0
+        } else {
+            self.a[i] < self.bound
+        }
     }
 
     /// Second derivative along a pair.
@@ -106,7 +134,10 @@ impl Work<'_> {
     /// dual gains most. None where no pair violates the conditions by more than the tolerance.
     fn violating_pair(&self, tolerance: f64) -> Option<(usize, usize)> {
         let all = 0..self.a.len();
-        let up = all.clone().filter(|i| self.can_rise(*i)).max_by(|a, b| self.r[*a].total_cmp(&self.r[*b]))?;
+        let up = all
+            .clone()
+            .filter(|i| self.can_rise(*i))
+            .max_by(|a, b| self.r[*a].total_cmp(&self.r[*b]))?;
         let gap = |j: usize| self.r[up] - self.r[j];
         let gain = |j: &usize| gap(*j) * gap(*j) / self.curvature(up, *j);
         let down = all.filter(|j| self.can_fall(*j) && gap(*j) > tolerance);
@@ -116,7 +147,11 @@ impl Work<'_> {
     /// Moves along a pair to the best point inside the box.
     fn step(&mut self, up: usize, down: usize) {
         let room = |i: usize, rising: bool| {
-            if rising == (self.y[i] > 0.0) { self.bound - self.a[i] } else { self.a[i] }
+            if rising == (self.y[i] > 0.0) {
+                self.bound - self.a[i]
+            } else {
+                self.a[i]
+            }
         };
         let wanted = (self.r[up] - self.r[down]) / self.curvature(up, down);
         let (room_up, room_down) = (room(up, true), room(down, false));
@@ -140,8 +175,15 @@ impl Work<'_> {
     /// The middle of the offsets that the optimality conditions allow.
     fn offset(&self) -> f64 {
         let all = 0..self.a.len();
-        let low = all.clone().filter(|i| self.can_rise(*i)).map(|i| self.r[i]).fold(f64::NEG_INFINITY, f64::max);
-        let high = all.filter(|i| self.can_fall(*i)).map(|i| self.r[i]).fold(f64::INFINITY, f64::min);
+        let low = all
+            .clone()
+            .filter(|i| self.can_rise(*i))
+            .map(|i| self.r[i])
+            .fold(f64::NEG_INFINITY, f64::max);
+        let high = all
+            .filter(|i| self.can_fall(*i))
+            .map(|i| self.r[i])
+            .fold(f64::INFINITY, f64::min);
         match (low.is_finite(), high.is_finite()) {
             (true, true) => 0.5 * (low + high),
             (true, false) => low,
@@ -160,7 +202,10 @@ mod tests {
     fn two_points_by_hand() {
         // a = C = 1 for both (the box stops them), f(x_i) = y_i (1 - k), b anywhere in ±k, hence its middle 0.
         let machine = Svm::train(&[-0.5, 0.25], &[-1.0, 1.0], 2.0, 1.0, 1e-12).unwrap();
-        assert_eq!((&machine.multipliers[..], machine.offset), (&[1.0, 1.0][..], 0.0));
+        assert_eq!(
+            (&machine.multipliers[..], machine.offset),
+            (&[1.0, 1.0][..], 0.0)
+        );
         let k = libm::exp(-2.0 * 0.75 * 0.75);
         assert!((machine.decision(0.25) - (1.0 - k)).abs() < 1e-15);
         // With a large bound both lie on the margin: a (1 - k) = 1.
@@ -187,8 +232,12 @@ mod tests {
         for round in 0..40 {
             let mut random = Random::new(5, Purpose::User, round);
             let n = 2 + random.below(40);
-            let x: Vec<f64> = (0..n).map(|_| (random.uniform() * 60.0).round() / 10.0 - 3.0).collect();
-            let y: Vec<f64> = (0..n).map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect();
+            let x: Vec<f64> = (0..n)
+                .map(|_| (random.uniform() * 60.0).round() / 10.0 - 3.0)
+                .collect();
+            let y: Vec<f64> = (0..n)
+                .map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 })
+                .collect();
             check(&x, &y, [0.1, 1.0, 10.0][round as usize % 3]);
         }
     }
@@ -197,6 +246,9 @@ mod tests {
     fn one_class_alone() {
         let machine = Svm::train(&[0.0, 1.0], &[1.0, 1.0], 2.0, 1.0, 1e-9).unwrap();
         assert_eq!(machine.decision(0.5), 1.0);
-        assert_eq!(Svm::train(&[], &[], 2.0, 1.0, 1e-9).unwrap().decision(0.0), 0.0);
+        assert_eq!(
+            Svm::train(&[], &[], 2.0, 1.0, 1e-9).unwrap().decision(0.0),
+            0.0
+        );
     }
 }

@@ -23,7 +23,8 @@ use dial::models::ModelName;
 use dial::optimal::ModelChange;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Acquisition, Control, Items, Kernel, Metric, NodeId, Options, Policy, Prior, Propagation, Score, Session, Setting,
+    Acquisition, Control, Items, Kernel, Metric, NodeId, Options, Policy, Prior, Propagation,
+    Score, Session, Setting,
 };
 use serde_json::json;
 
@@ -117,8 +118,11 @@ struct Cost {
 /// Runs the experiment.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let loaded = load(Dataset::Mnist, &settings.origin)?;
-    let sizes: &[usize] =
-        if settings.quick { &[200, 400] } else { &[1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] };
+    let sizes: &[usize] = if settings.quick {
+        &[200, 400]
+    } else {
+        &[1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000]
+    };
     let mut costs = Vec::new();
     for &n in sizes.iter().filter(|&&n| n <= loaded.pool.matrix.n) {
         control.start(&format!("timing with {n} items"), CONTENDERS.len());
@@ -133,20 +137,38 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
             &control.quiet(),
         )?;
         let starts = Starts::measure(&bench, n, &control.quiet())?;
-        for contender in CONTENDERS.into_iter().filter(|contender| n <= contender.largest()) {
-            costs.push(measure(contender, &part, &bench, &starts, settings, &control.quiet())?);
+        for contender in CONTENDERS
+            .into_iter()
+            .filter(|contender| n <= contender.largest())
+        {
+            costs.push(measure(
+                contender,
+                &part,
+                &bench,
+                &starts,
+                settings,
+                &control.quiet(),
+            )?);
             control.advance(1)?;
         }
         control.finish();
     }
-    let mut outcome = Outcome { trials: Some(settings.trials), ..Outcome::default() };
+    let mut outcome = Outcome {
+        trials: Some(settings.trials),
+        ..Outcome::default()
+    };
     outcome.figures.push(telling::figure(&costs));
     outcome.summaries.extend(telling::table(&costs));
     outcome.findings = telling::findings(&costs);
     outcome.tables.push(telling::tidy(&costs));
-    outcome.settings.push(json!({ "pool": "mnist", "data": loaded.fingerprint, "sizes": sizes, "k": NEIGHBOURS,
-        "tau": TAU, "eigenpairs": EIGENPAIRS, "threads": rayon::current_num_threads() }));
-    outcome.notes.push(format!("times were taken with {} threads", rayon::current_num_threads()));
+    outcome.settings.push(
+        json!({ "pool": "mnist", "data": loaded.fingerprint, "sizes": sizes, "k": NEIGHBOURS,
+        "tau": TAU, "eigenpairs": EIGENPAIRS, "threads": rayon::current_num_threads() }),
+    );
+    outcome.notes.push(format!(
+        "times were taken with {} threads",
+        rayon::current_num_threads()
+    ));
     Ok(outcome)
 }
 
@@ -170,11 +192,17 @@ impl Starts {
     /// Makes everything that contenders of this size need, so that none of them waits for it again.
     fn measure(bench: &Workbench<'_>, n: usize, control: &Control) -> Result<Starts, Trouble> {
         let when = |contender: Contender, work: &dyn Fn() -> Result<(), Trouble>| {
-            if n <= contender.largest() { timed(work) } else { Ok(0.0) }
+            if n <= contender.largest() {
+                timed(work)
+            } else {
+                Ok(0.0)
+            }
         };
         Ok(Starts {
             pairs: timed(|| Ok(bench.pairs(control)?))?,
-            moments: when(Contender::VOptFull, &|| Ok(bench.moments(control).map(|_| ())?))?,
+            moments: when(Contender::VOptFull, &|| {
+                Ok(bench.moments(control).map(|_| ())?)
+            })?,
             land: when(Contender::Land, &|| Ok(bench.land(control).map(|_| ())?))?,
         })
     }
@@ -202,17 +230,39 @@ fn measure(
     let n = pool.matrix.n;
     let start = Instant::now();
     let acquisition = acquisition(contender, bench, control)?;
-    let own = if contender == Contender::VOptDense { start.elapsed().as_secs_f64() } else { 0.0 };
+    let own = if contender == Contender::VOptDense {
+        start.elapsed().as_secs_f64()
+    } else {
+        0.0
+    };
     let kernel = bench.poisson(TAU)?;
-    let setting = Setting { kernel, graph: Some(Arc::clone(bench.graph())), items: Items::rows(n) };
-    let policy = if let Contender::Variance(policy) = contender { policy } else { Policy::Max };
-    let options =
-        Options { acquisition, policy, prior: Prior::Constant(0.01), seed: settings.seed, ..Options::default() };
+    let setting = Setting {
+        kernel,
+        graph: Some(Arc::clone(bench.graph())),
+        items: Items::rows(n),
+    };
+    let policy = if let Contender::Variance(policy) = contender {
+        policy
+    } else {
+        Policy::Max
+    };
+    let options = Options {
+        acquisition,
+        policy,
+        prior: Prior::Constant(0.01),
+        seed: settings.seed,
+        ..Options::default()
+    };
     let names: Vec<String> = ["0", "1", "2"].map(String::from).to_vec();
     let mut session = Session::new(setting, options, &names, control)?;
-    let truth = pool.truth.as_ref().expect("the pool has labels").modulo(3)?;
+    let truth = pool
+        .truth
+        .as_ref()
+        .expect("the pool has labels")
+        .modulo(3)?;
     let (mut select, mut auxiliary, mut classifier) = (Vec::new(), Vec::new(), Vec::new());
-    let nodes = Random::new(settings.seed, Purpose::User, 1).distinct((5 + settings.trials).min(n), n);
+    let nodes =
+        Random::new(settings.seed, Purpose::User, 1).distinct((5 + settings.trials).min(n), n);
     for (count, &node) in nodes.iter().enumerate() {
         let class = dial::ClassId(truth.labels[node].unwrap_or(0));
         let told = timed(|| Ok(session.tell(&node.to_string(), class, control)?))?;
@@ -237,7 +287,11 @@ fn measure(
         n,
         initial: starts.of(contender) + own,
         select: median(select),
-        auxiliary: if keeps_state(contender) { median(auxiliary) } else { 0.0 },
+        auxiliary: if keeps_state(contender) {
+            median(auxiliary)
+        } else {
+            0.0
+        },
         classifier: median(classifier),
     })
 }
@@ -252,7 +306,10 @@ fn labels(nodes: &[usize], truth: &dial_data::Truth) -> Vec<Vec<(NodeId, f64)>> 
 
 fn keeps_state(contender: Contender) -> bool {
     use Contender::{McVOpt, SigmaOpt, SigmaOptFull, VOpt, VOptDense, VOptFull};
-    matches!(contender, VOpt | SigmaOpt | McVOpt | VOptFull | SigmaOptFull | VOptDense)
+    matches!(
+        contender,
+        VOpt | SigmaOpt | McVOpt | VOptFull | SigmaOptFull | VOptDense
+    )
 }
 
 fn acquisition<'a>(
@@ -273,7 +330,10 @@ fn acquisition<'a>(
         Contender::VOptDense => Arc::new(DenseOptimal::new(bench.graph(), control)?),
         Contender::Land => named(Method::Land)?,
         // The margins are read from the field at hand, so that no solve is timed twice.
-        Contender::McVOpt => Arc::new(ModelChange::new(bench.pairs(control)?, Arc::new(Score::Margin))),
+        Contender::McVOpt => Arc::new(ModelChange::new(
+            bench.pairs(control)?,
+            Arc::new(Score::Margin),
+        )),
     })
 }
 

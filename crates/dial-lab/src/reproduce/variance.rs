@@ -40,9 +40,14 @@ pub fn maximiser(first: f64) -> f64 {
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     control.check()?;
     let points = if settings.quick { 100 } else { 500 };
-    let second: Vec<f64> = (1..=points).map(|i| END * f64::from(i) / f64::from(points)).collect();
+    let second: Vec<f64> = (1..=points)
+        .map(|i| END * f64::from(i) / f64::from(points))
+        .collect();
     let heights: Vec<f64> = second.iter().map(|s| one_class(SLICE, *s)).collect();
-    let rows = second.iter().zip(&heights).map(|(s, v)| [SLICE, *s, *v, 2.0 * v].map(Cell::Number).to_vec());
+    let rows = second
+        .iter()
+        .zip(&heights)
+        .map(|(s, v)| [SLICE, *s, *v, 2.0 * v].map(Cell::Number).to_vec());
     let table = Tidy {
         stem: "variance-slice".into(),
         header: vec!["alpha_1", "alpha_2", "variance_of_one_class", "trace"],
@@ -75,10 +80,19 @@ fn figure(second: &[f64], heights: Vec<f64>, quick: bool) -> Drawn {
         y_label: "Var[P₁]".into(),
         x_range: Some((0.0, END)),
         y_range: Some((0.0, 0.08)),
-        series: vec![Series::curve("", second.to_vec(), heights, Look::line(colours::RED))],
+        series: vec![Series::curve(
+            "",
+            second.to_vec(),
+            heights,
+            Look::line(colours::RED),
+        )],
         overlays: vec![
             Overlay::marks("", vec![(at, top)], MarkerKind::Circle, Colour::INK),
-            Overlay::words(format!("largest, {top:.4}, at α₂ = {at:.2}"), (at + 0.75, top + 0.006), Colour::INK),
+            Overlay::words(
+                format!("largest, {top:.4}, at α₂ = {at:.2}"),
+                (at + 0.75, top + 0.006),
+                Colour::INK,
+            ),
         ],
         ..LineChart::default()
     };
@@ -104,7 +118,11 @@ fn figure(second: &[f64], heights: Vec<f64>, quick: bool) -> Drawn {
 
 fn finding() -> Finding {
     let at = maximiser(SLICE);
-    let (before, top, after) = (one_class(SLICE, 0.1), one_class(SLICE, at), one_class(SLICE, END));
+    let (before, top, after) = (
+        one_class(SLICE, 0.1),
+        one_class(SLICE, at),
+        one_class(SLICE, END),
+    );
     Finding {
         claim: "The variance of a Dirichlet distribution is not monotone in its individual components (Property 2)."
             .into(),
@@ -142,9 +160,21 @@ mod tests {
 
     #[test]
     fn the_run_finds_it() {
-        let outcome = run(&Settings { quick: true, ..Settings::default() }, &Control::new()).unwrap();
+        let outcome = run(
+            &Settings {
+                quick: true,
+                ..Settings::default()
+            },
+            &Control::new(),
+        )
+        .unwrap();
         assert_eq!(outcome.findings[0].verdict, Verdict::Supported);
         assert_eq!(outcome.tables[0].rows.len(), 100);
-        assert!(outcome.figures[0].canvas.description.contains("Var[P₁] against α₁ and α₂"));
+        assert!(
+            outcome.figures[0]
+                .canvas
+                .description
+                .contains("Var[P₁] against α₁ and α₂")
+        );
     }
 }

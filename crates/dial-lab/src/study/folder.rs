@@ -92,7 +92,11 @@ impl Study<'_> {
         }
         let same = |old: &Section| run.goes_on && old.mode == run.mode && old.seed == run.seed;
         let before = self.read(run.word).filter(same);
-        let section = section(run, outcome, run.seconds + before.map_or(0.0, |old| old.seconds));
+        let section = section(
+            run,
+            outcome,
+            run.seconds + before.map_or(0.0, |old| old.seconds),
+        );
         files.push(write_json(&folder.join("settings.json"), &run.repeat)?);
         files.push(write_json(&folder.join("section.json"), &json!(section))?);
         let report = self.write_report()?;
@@ -112,7 +116,11 @@ impl Study<'_> {
                  remove that folder.",
                 self.folder.display(),
                 section.word,
-                if section.mode.is_empty() { String::new() } else { format!(", {}", section.mode) },
+                if section.mode.is_empty() {
+                    String::new()
+                } else {
+                    format!(", {}", section.mode)
+                },
                 section.seed
             ))),
         }
@@ -125,7 +133,10 @@ impl Study<'_> {
     }
 
     fn sections(&self) -> Vec<Section> {
-        self.parts.iter().filter_map(|word| self.read(word)).collect()
+        self.parts
+            .iter()
+            .filter_map(|word| self.read(word))
+            .collect()
     }
 
     /// Writes the report over every part that the folder holds.
@@ -155,8 +166,16 @@ fn section(run: &Run<'_>, outcome: &Outcome, seconds: f64) -> Section {
         version: env!("CARGO_PKG_VERSION").into(),
         seconds,
         text: outcome.text.clone(),
-        figures: outcome.figures.iter().map(|figure| (figure.stem.clone(), figure.caption.clone())).collect(),
-        tables: outcome.tables.iter().map(|table| table.stem.clone()).collect(),
+        figures: outcome
+            .figures
+            .iter()
+            .map(|figure| (figure.stem.clone(), figure.caption.clone()))
+            .collect(),
+        tables: outcome
+            .tables
+            .iter()
+            .map(|table| table.stem.clone())
+            .collect(),
         summaries: outcome.summaries.clone(),
         findings: outcome.findings.clone(),
         standings: outcome.standings.clone(),

@@ -74,7 +74,10 @@ fn numbers(counts: &[usize]) -> Vec<f64> {
 }
 
 fn each(judged: &[Vec<Judged>], f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
-    judged.iter().map(|judged| judged.iter().map(&f).collect()).collect()
+    judged
+        .iter()
+        .map(|judged| judged.iter().map(&f).collect())
+        .collect()
 }
 
 impl Curve {
@@ -88,12 +91,18 @@ impl Curve {
     }
 
     fn means(&self, f: impl Fn(&Judged) -> f64) -> Vec<f64> {
-        self.values(f).iter().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect()
+        self.values(f)
+            .iter()
+            .map(|values| values.iter().sum::<f64>() / values.len() as f64)
+            .collect()
     }
 
     /// The standard deviation of F over the repetitions.
     fn fluctuation(&self) -> Vec<f64> {
-        self.values(|j| j.error).iter().map(|errors| fluctuation(errors)).collect()
+        self.values(|j| j.error)
+            .iter()
+            .map(|errors| fluctuation(errors))
+            .collect()
     }
 }
 
@@ -126,7 +135,9 @@ struct Study {
 
 /// Sizes from 10^low in steps of √10.
 fn sizes(low: u32, steps: u32) -> Vec<usize> {
-    (0..steps).map(|i| libm::pow(10.0, f64::from(low) + 0.5 * f64::from(i)).round() as usize).collect()
+    (0..steps)
+        .map(|i| libm::pow(10.0, f64::from(low) + 0.5 * f64::from(i)).round() as usize)
+        .collect()
 }
 
 /// Draws samples: the stream of a repetition is named by the experiment, the size and its number.
@@ -164,22 +175,42 @@ impl Draws<'_> {
             let time = libm::pow(*n as f64, -exponent);
             // Two grid points to a width of the kernel.
             let cube = Cube::new(1, ((2.0 / time.sqrt()) as usize).max(400), time);
-            judged.push(self.repeat(experiment, *n, repetitions, |random| cube.repetition(*n, random))?);
+            judged.push(self.repeat(experiment, *n, repetitions, |random| {
+                cube.repetition(*n, random)
+            })?);
         }
-        Ok(Scaling { exponent, counts: counts.to_vec(), judged })
+        Ok(Scaling {
+            exponent,
+            counts: counts.to_vec(),
+            judged,
+        })
     }
 
-    fn cube(&self, dimension: usize, counts: Vec<usize>, side: usize, repetitions: usize) -> Result<Curve, Trouble> {
+    fn cube(
+        &self,
+        dimension: usize,
+        counts: Vec<usize>,
+        side: usize,
+        repetitions: usize,
+    ) -> Result<Curve, Trouble> {
         let times: Vec<f64> = counts.iter().map(|n| time(*n, dimension)).collect();
-        let cubes: Vec<Cube> = times.iter().map(|time| Cube::new(dimension, side, *time)).collect();
+        let cubes: Vec<Cube> = times
+            .iter()
+            .map(|time| Cube::new(dimension, side, *time))
+            .collect();
         let mut judged = Vec::new();
         for (n, cube) in counts.iter().zip(&cubes) {
-            judged.push(self.repeat(dimension as u64, *n, repetitions, |random| cube.repetition(*n, random))?);
+            judged.push(self.repeat(dimension as u64, *n, repetitions, |random| {
+                cube.repetition(*n, random)
+            })?);
         }
         Ok(Curve {
             name: if dimension == 1 { "interval" } else { "square" },
             dimension,
-            bias: times.iter().map(|time| bounds::bias(*time, dimension)).collect(),
+            bias: times
+                .iter()
+                .map(|time| bounds::bias(*time, dimension))
+                .collect(),
             constants: vec![(1.0, 1.0); counts.len()],
             bayes: bayes_risk(&cubes[0].mass(), &cubes[0].trend),
             counts,
@@ -190,7 +221,10 @@ impl Draws<'_> {
 
     fn weighted(&self, counts: Vec<usize>, repetitions: usize) -> Result<Curve, Trouble> {
         let times: Vec<f64> = counts.iter().map(|n| time(*n, 1)).collect();
-        let kernels: Vec<Weighted> = times.iter().map(|time| Weighted::new(CELLS, AMPLITUDE, 2, *time)).collect();
+        let kernels: Vec<Weighted> = times
+            .iter()
+            .map(|time| Weighted::new(CELLS, AMPLITUDE, 2, *time))
+            .collect();
         let mut judged = Vec::new();
         for (n, kernel) in counts.iter().zip(&kernels) {
             judged.push(self.repeat(3, *n, repetitions, |random| kernel.repetition(*n, random))?);
@@ -199,7 +233,10 @@ impl Draws<'_> {
             name: "interval with a density",
             dimension: 1,
             bias: kernels.iter().map(Weighted::bias).collect(),
-            constants: kernels.iter().map(|kernel| (kernel.theta(), kernel.influence())).collect(),
+            constants: kernels
+                .iter()
+                .map(|kernel| (kernel.theta(), kernel.influence()))
+                .collect(),
             bayes: bayes_risk(&kernels[0].mass(), &kernels[0].trend),
             counts,
             times,
@@ -214,21 +251,30 @@ fn study(level: Level, draws: &Draws<'_>) -> Result<Study, Trouble> {
     let square = sizes(2, level.pick(4, 6, 7));
     let small: Vec<usize> = (5..level.pick(10, 11, 12)).map(|k| 1 << k).collect();
     let many = level.pick(500, 4000, 20_000);
-    let one = many + (2 * line.len() + square.len() + line.len() + EXPONENTS.len() * small.len()) * repetitions;
+    let one = many
+        + (2 * line.len() + square.len() + line.len() + EXPONENTS.len() * small.len())
+            * repetitions;
     draws.control.start("samples", one);
     let curves = vec![
         draws.cube(1, line.clone(), 1000, repetitions)?,
         draws.cube(2, square, level.pick(48, 80, 120), repetitions)?,
         draws.weighted(line.clone(), repetitions)?,
     ];
-    let conditions = (0..).zip(EXPONENTS).map(|(i, a)| draws.scaling(8 + i, a, &small, repetitions));
+    let conditions = (0..)
+        .zip(EXPONENTS)
+        .map(|(i, a)| draws.scaling(8 + i, a, &small, repetitions));
     let conditions = conditions.collect::<Result<Vec<Scaling>, Trouble>>()?;
     let slow = draws.scaling(4, SLOW, &line, repetitions)?;
     let count = 1000;
     let cube = Cube::new(1, 500, time(count, 1));
     let errors = draws.repeat(5, count, many, |random| cube.repetition(count, random))?;
     draws.control.finish();
-    Ok(Study { curves, conditions, slow, tail: (count, errors.iter().map(|judged| judged.error).collect()) })
+    Ok(Study {
+        curves,
+        conditions,
+        slow,
+        tail: (count, errors.iter().map(|judged| judged.error).collect()),
+    })
 }
 
 /// The examples over sample sizes, the two conditions on n and t, the theorem as printed, the tail, and the risk.
@@ -236,7 +282,13 @@ fn study(level: Level, draws: &Draws<'_>) -> Result<Study, Trouble> {
 /// # Errors
 /// Cancelled.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
-    let study = study(settings.level, &Draws { seed: settings.seed, control })?;
+    let study = study(
+        settings.level,
+        &Draws {
+            seed: settings.seed,
+            control,
+        },
+    )?;
     let shown = drawing::shown(settings.seed);
     Ok(Outcome {
         text: telling::text(),
@@ -247,8 +299,14 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
             risk::figure(&study.curves),
         ],
         tables: telling::tables(&study),
-        summaries: vec![telling::summary(&study.curves), risk::summary(&study.curves)],
-        findings: telling::findings(&study).into_iter().chain(risk::findings(&study.curves)).collect(),
+        summaries: vec![
+            telling::summary(&study.curves),
+            risk::summary(&study.curves),
+        ],
+        findings: telling::findings(&study)
+            .into_iter()
+            .chain(risk::findings(&study.curves))
+            .collect(),
         notes: telling::notes(),
         trials: Some(study.curves[0].judged[0].len()),
         settings: vec![telling::settings(&study)],

@@ -71,11 +71,22 @@ struct Results {
 /// Cancelled; a solver that does not converge.
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let level = settings.level;
-    let (items, n, steps) = (level.pick(600, 1500, 1500), level.pick(64, 160, 320), level.pick(8, 16, 32));
+    let (items, n, steps) = (
+        level.pick(600, 1500, 1500),
+        level.pick(64, 160, 320),
+        level.pick(8, 16, 32),
+    );
     let grids: &[usize] = level.pick(&[20, 60, 180], &[40, 120, 360], &[20, 60, 180, 540]);
-    let sizes: &[usize] = level.pick(&[300, 600], &[300, 750, 1500, 4000], &[300, 750, 1500, 4000, 10_000]);
+    let sizes: &[usize] = level.pick(
+        &[300, 600],
+        &[300, 750, 1500, 4000],
+        &[300, 750, 1500, 4000, 10_000],
+    );
     let (seeds, cells) = (level.pick(3, 10, 30), level.pick(48, 64, 96));
-    control.start("propagation in the plane", 4 + SOURCES + 6 * grids.len() + sizes.len() * seeds as usize);
+    control.start(
+        "propagation in the plane",
+        4 + SOURCES + 6 * grids.len() + sizes.len() * seeds as usize,
+    );
     let scene = Scene::new(items, settings.seed);
     let kernels = Kernels::new(&scene, n, steps, control)?;
     let symmetry = Symmetry::new(&scene, kernels.of(Operator::Weighted), control)?;
@@ -91,7 +102,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         }
     }
     control.finish();
-    let results = Results { scene, kernels, symmetry, rungs, agreements, told_apart, errors };
+    let results = Results {
+        scene,
+        kernels,
+        symmetry,
+        rungs,
+        agreements,
+        told_apart,
+        errors,
+    };
     Ok(Outcome {
         text: telling::text(&results),
         figures: drawing::figures(&results),
@@ -119,7 +138,14 @@ mod tests {
     fn the_quick_run_says_what_it_should() {
         let outcome = repeated(run, 0);
         assert_eq!((outcome.figures.len(), outcome.findings.len()), (4, 5));
-        let verdict = |part: &str| outcome.findings.iter().find(|f| f.claim.contains(part)).unwrap().verdict;
+        let verdict = |part: &str| {
+            outcome
+                .findings
+                .iter()
+                .find(|f| f.claim.contains(part))
+                .unwrap()
+                .verdict
+        };
         // Provable: the maximum principle holds, the value at the source of a delta does not exist.
         assert_eq!(verdict("normalization"), Verdict::Mixed);
         assert_eq!(verdict("not be symmetric"), Verdict::Supported);

@@ -37,7 +37,12 @@ const LARGEST: f64 = 100.0;
 /// The shares that the sets of a pool may leave out.
 const DELTAS: [f64; 6] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2];
 /// How questions are chosen when they are counted.
-const CHOICES: [Choice; 4] = [Choice::Maximum, Choice::Automatic, Choice::Proportional(20.0), Choice::Random];
+const CHOICES: [Choice; 4] = [
+    Choice::Maximum,
+    Choice::Automatic,
+    Choice::Proportional(20.0),
+    Choice::Random,
+];
 
 /// A pool with what is known about its sets.
 struct Scene {
@@ -63,45 +68,85 @@ impl Scene {
     /// K clusters that do not see each other: as many items, each its own cluster.
     fn perfect(classes: usize) -> Scene {
         let case = Case::perfect(classes);
-        let column = |l: usize| Arc::new((0..classes).map(|x| f64::from(u8::from(x == l))).collect::<Vec<f64>>());
+        let column = |l: usize| {
+            Arc::new(
+                (0..classes)
+                    .map(|x| f64::from(u8::from(x == l)))
+                    .collect::<Vec<f64>>(),
+            )
+        };
         let columns = (0..classes).map(column).collect();
         Scene {
             name: format!("perfect separation, K = {classes}"),
-            process: Process { columns, clusters: (0..classes).collect(), n_clusters: classes, prior: case.prior },
+            process: Process {
+                columns,
+                clusters: (0..classes).collect(),
+                n_clusters: classes,
+                prior: case.prior,
+            },
             cases: vec![case],
             exact: Some(|case, lambda| bounds::perfect(case.classes, case.prior, lambda)),
             weights: vec![1.0 / classes as f64; classes],
         }
     }
 
-    fn of(sample: &Sample, spread: Spread, level: Level, control: &Control) -> Result<Scene, Trouble> {
+    fn of(
+        sample: &Sample,
+        spread: Spread,
+        level: Level,
+        control: &Control,
+    ) -> Result<Scene, Trouble> {
         let columns = spread.columns(&sample.matrix, &control.quiet())?;
         let (weights, classes) = (sample.weights(), sample.n_clusters());
         let pairs = Pairs::new(&columns, &sample.clusters);
         let least_weight = weights.iter().copied().fold(1.0, f64::min);
         let caps = level.pick(4, 10, 20);
         control.check()?;
-        let found: Vec<_> = DELTAS.iter().flat_map(|delta| pairs.front(*delta, caps)).collect();
+        let found: Vec<_> = DELTAS
+            .iter()
+            .flat_map(|delta| pairs.front(*delta, caps))
+            .collect();
         let cases = |prior: f64| -> Vec<Case> {
             let case = |s: &super::separation::Separator| {
                 // K(x, x') <= 1 and ζ <= 1 hold for all kernels here.
-                Case { classes, prior, delta: s.delta, zeta: s.zeta, epsilon: s.epsilon, least_weight }
+                Case {
+                    classes,
+                    prior,
+                    delta: s.delta,
+                    zeta: s.zeta,
+                    epsilon: s.epsilon,
+                    least_weight,
+                }
             };
             found.iter().map(case).collect()
         };
         let promise = |prior: f64| {
-            let best = |case: &Case| corrected_bound(case).value(corrected_bound(case).best_lambda().min(LARGEST));
+            let best = |case: &Case| {
+                corrected_bound(case).value(corrected_bound(case).best_lambda().min(LARGEST))
+            };
             cases(prior).iter().map(best).fold(0.0, f64::max)
         };
         let grid = (0..=18).map(|i| libm::pow(10.0, f64::from(i) / 6.0 - 3.0));
-        let (prior, promised) = grid
-            .map(|prior| (prior, promise(prior)))
-            .fold((0.0, 0.0), |best, new| if new.1 > best.1 { new } else { best });
-        let prior = if promised > 0.0 { prior } else { 1.0 / (classes * classes) as f64 };
+        let (prior, promised) =
+            grid.map(|prior| (prior, promise(prior)))
+                .fold(
+                    (0.0, 0.0),
+                    |best, new| if new.1 > best.1 { new } else { best },
+                );
+        let prior = if promised > 0.0 {
+            prior
+        } else {
+            1.0 / (classes * classes) as f64
+        };
         Ok(Scene {
             name: format!("{}: {}", sample.name, spread.name()),
             cases: cases(prior),
-            process: Process { columns, clusters: sample.clusters.clone(), n_clusters: classes, prior },
+            process: Process {
+                columns,
+                clusters: sample.clusters.clone(),
+                n_clusters: classes,
+                prior,
+            },
             exact: None,
             weights,
         })
@@ -122,7 +167,10 @@ impl Scene {
             let lambda = corrected_bound(case).best_lambda().min(LARGEST);
             (lambda, corrected_bound(case).value(lambda))
         };
-        self.cases.iter().map(best).fold((0.0, 0.0), |best, new| if new.1 > best.1 { new } else { best })
+        self.cases.iter().map(best).fold(
+            (0.0, 0.0),
+            |best, new| if new.1 > best.1 { new } else { best },
+        )
     }
 
     /// The same for the product over the steps.
@@ -131,7 +179,10 @@ impl Scene {
             let lambda = best_stepwise(case, LARGEST);
             (lambda, stepwise(case, lambda))
         };
-        self.cases.iter().map(best).fold((0.0, 0.0), |best, new| if new.1 > best.1 { new } else { best })
+        self.cases.iter().map(best).fold(
+            (0.0, 0.0),
+            |best, new| if new.1 > best.1 { new } else { best },
+        )
     }
 
     fn truth(&self, lambda: f64) -> Option<f64> {
@@ -152,14 +203,29 @@ struct Studied {
 }
 
 impl Studied {
-    fn of(number: usize, scene: Scene, level: Level, seed: u64, control: &Control) -> Result<Studied, Trouble> {
-        let (trials, runs) = (level.pick(1000, 10_000, 40_000), level.pick(200, 1000, 4000));
+    fn of(
+        number: usize,
+        scene: Scene,
+        level: Level,
+        seed: u64,
+        control: &Control,
+    ) -> Result<Studied, Trouble> {
+        let (trials, runs) = (
+            level.pick(1000, 10_000, 40_000),
+            level.pick(200, 1000, 4000),
+        );
         let k = scene.process.n_clusters;
         let most = 40 * k;
-        let sample = |part: usize, trials: usize, choice: Choice, most: usize| -> Result<Vec<Option<usize>>, Trouble> {
+        let sample = |part: usize,
+                      trials: usize,
+                      choice: Choice,
+                      most: usize|
+         -> Result<Vec<Option<usize>>, Trouble> {
             let one = |trial: usize| {
                 let round = ((number * 64 + part) as u64) << 32 | trial as u64;
-                scene.process.questions(choice, most, &mut Random::new(seed, Purpose::User, round))
+                scene
+                    .process
+                    .questions(choice, most, &mut Random::new(seed, Purpose::User, round))
             };
             let counts = (0..trials).into_par_iter().map(one).collect();
             control.advance(1)?;
@@ -170,16 +236,27 @@ impl Studied {
             let counts = sample(part, trials, Choice::Proportional(lambda), k)?;
             simulated.push((lambda, counts.iter().flatten().count()));
         }
-        let counted: Result<Vec<_>, Trouble> =
-            CHOICES.iter().enumerate().map(|(i, choice)| sample(32 + i, runs, *choice, most)).collect();
-        Ok(Studied { simulated, trials, counted: counted?, most, scene })
+        let counted: Result<Vec<_>, Trouble> = CHOICES
+            .iter()
+            .enumerate()
+            .map(|(i, choice)| sample(32 + i, runs, *choice, most))
+            .collect();
+        Ok(Studied {
+            simulated,
+            trials,
+            counted: counted?,
+            most,
+            scene,
+        })
     }
 }
 
 /// The λ of the simulations, evenly spread by their logarithms from 0.3 to [`LARGEST`].
 fn lambdas(level: Level) -> Vec<f64> {
     let count = level.pick(6, 12, 18);
-    (0..count).map(|i| 0.3 * libm::pow(LARGEST / 0.3, i as f64 / (count - 1) as f64)).collect()
+    (0..count)
+        .map(|i| 0.3 * libm::pow(LARGEST / 0.3, i as f64 / (count - 1) as f64))
+        .collect()
 }
 
 /// Bounds and simulations on mixtures and pools, and how many questions it takes.
@@ -192,9 +269,18 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let mut scenes = vec![Scene::perfect(2), Scene::perfect(5)];
     let pools = [
         (samples::discs(each, seed), Spread::Compact(1.0)),
-        (samples::triangle("far", 12.0, each, seed), Spread::Heat(100.0)),
-        (samples::triangle("apart", 8.0, each, seed), Spread::Heat(100.0)),
-        (samples::triangle("touching", 4.0, each, seed), Spread::Heat(100.0)),
+        (
+            samples::triangle("far", 12.0, each, seed),
+            Spread::Heat(100.0),
+        ),
+        (
+            samples::triangle("apart", 8.0, each, seed),
+            Spread::Heat(100.0),
+        ),
+        (
+            samples::triangle("touching", 4.0, each, seed),
+            Spread::Heat(100.0),
+        ),
     ];
     for (sample, spread) in &pools {
         scenes.push(Scene::of(sample, *spread, level, control)?);
@@ -202,9 +288,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     for sample in samples::real(settings, level.pick(150, 500, 1000))? {
         scenes.push(Scene::of(&sample, Spread::Poisson(0.1), level, control)?);
     }
-    control.start("simulated questions", scenes.len() * (lambdas(level).len() + CHOICES.len()));
-    let studied: Result<Vec<Studied>, Trouble> =
-        scenes.into_iter().enumerate().map(|(i, scene)| Studied::of(i, scene, level, seed, control)).collect();
+    control.start(
+        "simulated questions",
+        scenes.len() * (lambdas(level).len() + CHOICES.len()),
+    );
+    let studied: Result<Vec<Studied>, Trouble> = scenes
+        .into_iter()
+        .enumerate()
+        .map(|(i, scene)| Studied::of(i, scene, level, seed, control))
+        .collect();
     let studied = studied?;
     control.finish();
     let variance = checks::on_variance(level.pick(5000, 20_000, 100_000), seed);
@@ -232,7 +324,17 @@ mod tests {
         let a = repeated(run, 2);
         assert_eq!((a.figures.len(), a.findings.len()), (4, 6));
         // The printed guarantee fails, ours does not.
-        assert_eq!(a.findings[0].verdict, Verdict::NotSupported, "{}", a.findings[0].evidence);
-        assert_eq!(a.findings[1].verdict, Verdict::Supported, "{}", a.findings[1].evidence);
+        assert_eq!(
+            a.findings[0].verdict,
+            Verdict::NotSupported,
+            "{}",
+            a.findings[0].evidence
+        );
+        assert_eq!(
+            a.findings[1].verdict,
+            Verdict::Supported,
+            "{}",
+            a.findings[1].evidence
+        );
     }
 }

@@ -32,7 +32,10 @@ use crate::chart::Point;
 use crate::reproduce::moons::Sample;
 
 /// The residual of Poisson on the graph.
-const STOP: dial::solve::Stop = dial::solve::Stop { residual: 1e-11, iterations: 20_000 };
+const STOP: dial::solve::Stop = dial::solve::Stop {
+    residual: 1e-11,
+    iterations: 20_000,
+};
 /// The time of the section through the plane.
 const SECTION: f64 = 0.01;
 
@@ -91,13 +94,24 @@ impl Plan {
         let per_decade = level.pick(1, 3, 4);
         let times = |first: i32, last: i32| -> Vec<f64> {
             let count = (last - first) * per_decade;
-            (0..=count).map(|i| libm::pow(10.0, f64::from(first) + f64::from(i) / f64::from(per_decade))).collect()
+            (0..=count)
+                .map(|i| {
+                    libm::pow(
+                        10.0,
+                        f64::from(first) + f64::from(i) / f64::from(per_decade),
+                    )
+                })
+                .collect()
         };
         Plan {
             items: level.pick(400, 1500, 1500),
             cells: level.pick(32, 64, 128),
             heat_steps: level.pick(16, 24, 48),
-            many: level.pick(&[1, 2, 4, 8, 16], &[1, 2, 4, 8, 16, 32, 64], &[1, 2, 4, 8, 16, 32, 64, 128]),
+            many: level.pick(
+                &[1, 2, 4, 8, 16],
+                &[1, 2, 4, 8, 16, 32, 64],
+                &[1, 2, 4, 8, 16, 32, 64, 128],
+            ),
             graph_times: times(-2, 4),
             plane_times: times(-4, 1),
             sources: level.pick(60, 300, 900),
@@ -107,12 +121,21 @@ impl Plan {
 }
 
 /// A step of Poisson against heat on the graph: Poisson and heat by the core, the step by [`Network`].
-fn on_graph(graph: &Arc<Graph>, source: usize, plan: &Plan, control: &Control) -> dial::Result<Comparison> {
+fn on_graph(
+    graph: &Arc<Graph>,
+    source: usize,
+    plan: &Plan,
+    control: &Control,
+) -> dial::Result<Comparison> {
     let network = Network::new(Graph::clone(graph), vec![1.0; graph.n()]);
     let mut f = vec![0.0; graph.n()];
     f[source] = 1.0;
     let node = [NodeId(source as u32)];
-    let heat = |time| Ok(Heat::new(Arc::clone(graph), time)?.raw_columns(&node, control)?.remove(0));
+    let heat = |time| {
+        Ok(Heat::new(Arc::clone(graph), time)?
+            .raw_columns(&node, control)?
+            .remove(0))
+    };
     let poisson = |time: f64| {
         let kernel = Poisson::new(Arc::clone(graph), 1.0 / time)?.with_stop(STOP);
         Ok(kernel.raw_columns(&node, control)?.remove(0))
@@ -128,16 +151,30 @@ fn on_graph(graph: &Arc<Graph>, source: usize, plan: &Plan, control: &Control) -
     let exact: dial::Column = heat(worst)?;
     let many = refine(&network, worst, &f, &exact, plan.many, control)?;
     control.advance(1)?;
-    Ok(Comparison { name: "graph of the sample", steps, worst, many })
+    Ok(Comparison {
+        name: "graph of the sample",
+        steps,
+        worst,
+        many,
+    })
 }
 
 /// The time at which one step is farthest from heat.
 fn worst(steps: &[Step]) -> f64 {
-    steps.iter().max_by(|a, b| a.norm.total_cmp(&b.norm)).map_or(1.0, |step| step.time)
+    steps
+        .iter()
+        .max_by(|a, b| a.norm.total_cmp(&b.norm))
+        .map_or(1.0, |step| step.time)
 }
 
 /// A step of Poisson against heat in the plane, all by [`Network`], heat in many steps of order 2.
-fn in_plane(plane: &Plane, operator: Operator, f: &[f64], plan: &Plan, control: &Control) -> dial::Result<Comparison> {
+fn in_plane(
+    plane: &Plane,
+    operator: Operator,
+    f: &[f64],
+    plan: &Plan,
+    control: &Control,
+) -> dial::Result<Comparison> {
     let network = plane.network();
     let mut steps = Vec::new();
     for &time in &plan.plane_times {
@@ -150,19 +187,41 @@ fn in_plane(plane: &Plane, operator: Operator, f: &[f64], plan: &Plan, control: 
     let exact = network.heat(worst, 4 * plan.heat_steps, f, control)?;
     let many = refine(network, worst, f, &exact, plan.many, control)?;
     control.advance(1)?;
-    let name = if operator == Operator::Weighted { "plane, ρ inside" } else { "plane, ρ² inside" };
-    Ok(Comparison { name, steps, worst, many })
+    let name = if operator == Operator::Weighted {
+        "plane, ρ inside"
+    } else {
+        "plane, ρ² inside"
+    };
+    Ok(Comparison {
+        name,
+        steps,
+        worst,
+        many,
+    })
 }
 
 /// Heat, a step, and the printed formula along the row of cells through the source.
-fn section(plane: &Plane, source: Point, f: &[f64], steps: usize, control: &Control) -> dial::Result<Section> {
+fn section(
+    plane: &Plane,
+    source: Point,
+    f: &[f64],
+    steps: usize,
+    control: &Control,
+) -> dial::Result<Section> {
     let (network, n) = (plane.network(), plane.n());
     let first = plane.cell(source) / n * n;
-    let row = |values: &[f64], factor: f64| values[first..first + n].iter().map(|v| factor * v).collect();
+    let row = |values: &[f64], factor: f64| {
+        values[first..first + n]
+            .iter()
+            .map(|v| factor * v)
+            .collect()
+    };
     let heat = network.heat(SECTION, steps, f, control)?;
     let u = network.poisson(1.0 / SECTION, f, control)?;
     Ok(Section {
-        x: (first..first + n).map(|cell| plane.centre(cell).0).collect(),
+        x: (first..first + n)
+            .map(|cell| plane.centre(cell).0)
+            .collect(),
         heat: row(&heat, 1.0),
         step: row(&u, 1.0 / SECTION),
         printed: row(&u, SECTION),
@@ -178,11 +237,21 @@ fn count_in_plane(
     control: &Control,
 ) -> dial::Result<Vec<InPlane>> {
     let stride = (sample.points.len() / plan.plane_sources).max(1);
-    let sources: Vec<Point> = sample.points.iter().step_by(stride).copied().take(plan.plane_sources).collect();
+    let sources: Vec<Point> = sample
+        .points
+        .iter()
+        .step_by(stride)
+        .copied()
+        .take(plan.plane_sources)
+        .collect();
     let of = |&time: &f64| {
         let heat = exceeding_in_plane(plane, &sources, time, plan.heat_steps, control)?;
         control.advance(1)?;
-        Ok(InPlane { operator, time, heat })
+        Ok(InPlane {
+            operator,
+            time,
+            heat,
+        })
     };
     PLANE_COUNT_TIMES.iter().map(of).collect()
 }
@@ -199,11 +268,21 @@ pub fn exceeding_in_plane(
     control: &Control,
 ) -> dial::Result<Exceeding> {
     let column = |source: &Point| {
-        let heat = plane.network().heat(time, steps, &plane.spike(*source), control)?;
+        let heat = plane
+            .network()
+            .heat(time, steps, &plane.spike(*source), control)?;
         Ok((plane.cell(*source), heat))
     };
-    let columns = sources.par_iter().map(column).collect::<dial::Result<Vec<_>>>()?;
-    Ok(exceeding(&columns.iter().map(|(source, column)| (*source, &column[..])).collect::<Vec<_>>()))
+    let columns = sources
+        .par_iter()
+        .map(column)
+        .collect::<dial::Result<Vec<_>>>()?;
+    Ok(exceeding(
+        &columns
+            .iter()
+            .map(|(source, column)| (*source, &column[..]))
+            .collect::<Vec<_>>(),
+    ))
 }
 
 /// Steps, sections, counts.
@@ -216,7 +295,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     control.start("heat against Poisson", stages + 2 * PLANE_COUNT_TIMES.len());
     let sample = Sample::draw(plan.items, settings.seed);
     let (values, quiet) = (sample.values(), control.quiet());
-    let moons = Arc::new(graph(Features::f64(&values, plan.items, 2)?, Metric::Euclidean, &quiet)?);
+    let moons = Arc::new(graph(
+        Features::f64(&values, plan.items, 2)?,
+        Metric::Euclidean,
+        &quiet,
+    )?);
     let mut comparisons = vec![on_graph(&moons, sample.source, &plan, control)?];
     let source = sample.points[sample.source];
     let density = Kde::new(sample.points.clone(), FLOOR).sampled(plan.cells);
@@ -238,7 +321,13 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     counts.extend(count("drawn digits", &digits, how, control)?);
     control.finish();
     let sizes = (plan.items, plan.sources.min(plan.items));
-    let results = Results { comparisons, section: sections.remove(0), counts, in_plane: counted, sizes };
+    let results = Results {
+        comparisons,
+        section: sections.remove(0),
+        counts,
+        in_plane: counted,
+        sizes,
+    };
     Ok(Outcome {
         text: telling::text(),
         figures: drawing::figures(&results),
@@ -261,13 +350,29 @@ mod tests {
 
     #[test]
     fn the_quick_run_finds_the_factor() {
-        let settings = Settings { level: Level::Quick, ..Settings::default() };
+        let settings = Settings {
+            level: Level::Quick,
+            ..Settings::default()
+        };
         let outcome = run(&settings, &Control::new()).unwrap();
         assert_eq!((outcome.figures.len(), outcome.findings.len()), (2, 4));
         // Provable: t u_{1/t} is wrong but at t = 1; steps tend to heat; Poisson obeys the Lemma.
-        assert_eq!(outcome.findings[0].verdict, Verdict::NotSupported, "{}", outcome.findings[0].evidence);
-        assert_eq!(outcome.findings[2].verdict, Verdict::Supported, "{}", outcome.findings[2].evidence);
+        assert_eq!(
+            outcome.findings[0].verdict,
+            Verdict::NotSupported,
+            "{}",
+            outcome.findings[0].evidence
+        );
+        assert_eq!(
+            outcome.findings[2].verdict,
+            Verdict::Supported,
+            "{}",
+            outcome.findings[2].evidence
+        );
         let again = run(&settings, &Control::new()).unwrap();
-        assert_eq!(format!("{:?}", outcome.tables), format!("{:?}", again.tables));
+        assert_eq!(
+            format!("{:?}", outcome.tables),
+            format!("{:?}", again.tables)
+        );
     }
 }

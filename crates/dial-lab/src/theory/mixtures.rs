@@ -66,13 +66,23 @@ struct Case {
     square: f64,
 }
 
-fn case(components: &[Component], distance: f64, cells: usize, control: &Control) -> Result<Case, Trouble> {
+fn case(
+    components: &[Component],
+    distance: f64,
+    cells: usize,
+    control: &Control,
+) -> Result<Case, Trouble> {
     let grid = Grid::new(components, REACH, cells);
     let k = components.len();
     let value = |inside, k| eigenvalue(&grid.log_density, grid.axes[0].1, inside, k);
     let p = Parameters::of(&grid, control)?;
     let gap = [value(Inside::Density, k), value(Inside::Density, k + 1)];
-    Ok(Case { distance, p, gap, square: value(Inside::Square, k + 1) })
+    Ok(Case {
+        distance,
+        p,
+        gap,
+        square: value(Inside::Square, k + 1),
+    })
 }
 
 /// How often bounds could be applied to random mixtures, and how often they were broken.
@@ -113,17 +123,33 @@ fn census(count: usize, cells: usize, seed: u64, control: &Control) -> Result<Ce
         control.advance(1)?;
         Ok(found)
     };
-    let cases = (0..count).into_par_iter().map(one).collect::<Result<Vec<Case>, Trouble>>()?;
-    let mut census = Census { drawn: count, ..Census::default() };
-    for Case { p, gap: [below, above], square, .. } in &cases {
+    let cases = (0..count)
+        .into_par_iter()
+        .map(one)
+        .collect::<Result<Vec<Case>, Trouble>>()?;
+    let mut census = Census {
+        drawn: count,
+        ..Census::default()
+    };
+    for Case {
+        p,
+        gap: [below, above],
+        square,
+        ..
+    } in &cases
+    {
         if let Some(bound) = gap::lower(p, Coupling::Squared) {
             let root = gap::bracket(p, Coupling::Squared).unwrap_or(0.0);
             census.lower += 1;
             census.lower_broken += usize::from(bound > above * (1.0 + GRID_ERROR));
             census.lower_square_broken += usize::from(bound > square * (1.0 + GRID_ERROR));
-            census.squared_negative += usize::from(root < 0.0 && root * root > above * (1.0 + GRID_ERROR));
+            census.squared_negative +=
+                usize::from(root < 0.0 && root * root > above * (1.0 + GRID_ERROR));
         }
-        if let (Some(bound), Some(printed)) = (gap::upper(p, Coupling::Squared), gap::upper(p, Coupling::Printed)) {
+        if let (Some(bound), Some(printed)) = (
+            gap::upper(p, Coupling::Squared),
+            gap::upper(p, Coupling::Printed),
+        ) {
             census.upper += 1;
             census.upper_broken += usize::from(*below > bound * (1.0 + GRID_ERROR));
             census.upper_printed_broken += usize::from(*below > printed * (1.0 + GRID_ERROR));
@@ -155,20 +181,29 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
     let level = settings.level;
     let distances: Vec<f64> = (0..=48).map(|i| 2.0 + 0.25 * f64::from(i)).collect();
     let count = level.pick(200, 1000, 5000);
-    let far: Vec<f64> = (0..=level.pick(5, 10, 20)).map(|i| 10.0 + f64::from(i) * level.pick(2.0, 1.0, 0.5)).collect();
+    let far: Vec<f64> = (0..=level.pick(5, 10, 20))
+        .map(|i| 10.0 + f64::from(i) * level.pick(2.0, 1.0, 0.5))
+        .collect();
     let reaches = [3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
-    control.start("mixtures", distances.len() + count + far.len() + reaches.len() + 1);
+    control.start(
+        "mixtures",
+        distances.len() + count + far.len() + reaches.len() + 1,
+    );
     let step = |result: Result<_, Trouble>| {
         control.advance(1)?;
         result
     };
     let cells = level.pick(1200, 3000, 6000);
-    let sweep = distances.par_iter().map(|d| step(case(&pair(*d), *d, cells, control))).collect::<Result<_, _>>()?;
+    let sweep = distances
+        .par_iter()
+        .map(|d| step(case(&pair(*d), *d, cells, control)))
+        .collect::<Result<_, _>>()?;
     let census = census(count, level.pick(600, 1200, 2400), settings.seed, control)?;
 
     let grid = Grid::new(&triangle(), REACH, level.pick(60, 100, 150));
     let p = Parameters::of(&grid, control)?;
-    let (values, functions) = plane::lowest(&grid.log_density, &grid.axes, p.components + 2, control)?;
+    let (values, functions) =
+        plane::lowest(&grid.log_density, &grid.axes, p.components + 2, control)?;
     control.advance(1)?;
 
     let cells = level.pick(240, 480, 800);
@@ -177,16 +212,39 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
         control.advance(1)?;
         Ok(member)
     };
-    let family = far.par_iter().map(member).collect::<Result<Vec<Member>, Trouble>>()?;
+    let family = far
+        .par_iter()
+        .map(member)
+        .collect::<Result<Vec<Member>, Trouble>>()?;
     let tail = |reach: &f64| {
-        let heat = Heat::new(&Grid::new(&[Component::line(1.0, 0.0, 1.0)], *reach, cells), control)?;
+        let heat = Heat::new(
+            &Grid::new(&[Component::line(1.0, 0.0, 1.0)], *reach, cells),
+            control,
+        )?;
         control.advance(1)?;
         Ok((*reach, heat.peak(1.0, 0)))
     };
-    let tails = reaches.par_iter().map(tail).collect::<Result<Vec<_>, Trouble>>()?;
+    let tails = reaches
+        .par_iter()
+        .map(tail)
+        .collect::<Result<Vec<_>, Trouble>>()?;
     control.finish();
-    let corollary = (4..=30).map(|i| scaling::scaled(libm::pow(10.0, -2.0 * f64::from(i)))).collect();
-    Ok(Found { sweep, census, plane: Plane { grid, p, values, functions }, family, corollary, tails })
+    let corollary = (4..=30)
+        .map(|i| scaling::scaled(libm::pow(10.0, -2.0 * f64::from(i))))
+        .collect();
+    Ok(Found {
+        sweep,
+        census,
+        plane: Plane {
+            grid,
+            p,
+            values,
+            functions,
+        },
+        family,
+        corollary,
+        tails,
+    })
 }
 
 /// Parameters, spectra, bounds and the separator.
@@ -197,7 +255,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let found = compute(settings, control)?;
     Ok(Outcome {
         text: telling::text(&found),
-        figures: vec![drawing::gap(&found), drawing::plane(&found), drawing::scaling(&found)],
+        figures: vec![
+            drawing::gap(&found),
+            drawing::plane(&found),
+            drawing::scaling(&found),
+        ],
         tables: tables::tables(&found),
         summaries: telling::summaries(&found),
         findings: telling::findings(&found),

@@ -84,14 +84,26 @@ pub struct Settings {
 impl Settings {
     /// What distinguishes runs that must not share a folder.
     fn mode(&self) -> String {
-        let words = [self.level.word(), if self.data.is_some() { "with data" } else { "" }];
-        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        let words = [
+            self.level.word(),
+            if self.data.is_some() { "with data" } else { "" },
+        ];
+        words
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { level: Level::default(), seed: 0, data: None, folder: PathBuf::from("dial-theory") }
+        Settings {
+            level: Level::default(),
+            seed: 0,
+            data: None,
+            folder: PathBuf::from("dial-theory"),
+        }
     }
 }
 
@@ -146,7 +158,9 @@ impl Part {
     /// Its heading in the report.
     pub fn title(self) -> &'static str {
         match self {
-            Part::Continuum => "Propagation in the continuum (eq:poisson-ctnm-2d, fig:2d-propagation)",
+            Part::Continuum => {
+                "Propagation in the continuum (eq:poisson-ctnm-2d, fig:2d-propagation)"
+            }
             Part::Heat => "Heat against Poisson (eq:heat-eqn-start)",
             Part::Separation => "Class separation (def:class-separator)",
             Part::Exploration => "The exploration guarantee (prop:cluster-exploration)",
@@ -191,8 +205,7 @@ pub fn run(part: Part, settings: &Settings, control: &Control) -> Result<Outcome
 }
 
 /// What there is to know about quick runs.
-pub const QUICK: &str =
-    "coarse grids and few repetitions (--quick), so that verdicts may differ from those of a full run";
+pub const QUICK: &str = "coarse grids and few repetitions (--quick), so that verdicts may differ from those of a full run";
 
 const WORDS: [&str; 8] = {
     let mut words = [""; 8];
@@ -217,7 +230,11 @@ fn study(folder: &Path) -> Study<'_> {
                     8 => "All eight parts".to_string(),
                     some => format!("{some} of the eight parts"),
                 },
-                sections.first().map_or(env!("CARGO_PKG_VERSION"), |section: &Section| section.version.as_str())
+                sections
+                    .first()
+                    .map_or(env!("CARGO_PKG_VERSION"), |section: &Section| section
+                        .version
+                        .as_str())
             )
         },
         gathered: false,
@@ -244,7 +261,11 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
              that come with DiAL are looked at in any case.",
             folder.display()
         );
-        return Err(Trouble { code: "I5", kind: ErrorKind::Input, detail });
+        return Err(Trouble {
+            code: "I5",
+            kind: ErrorKind::Input,
+            detail,
+        });
     }
     study(&settings.folder).check(&settings.mode(), settings.seed)
 }
@@ -253,14 +274,28 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
 ///
 /// # Errors
 /// What the disk says.
-pub fn write(part: Part, outcome: &Outcome, settings: &Settings, seconds: f64) -> Result<Vec<PathBuf>, Trouble> {
+pub fn write(
+    part: Part,
+    outcome: &Outcome,
+    settings: &Settings,
+    seconds: f64,
+) -> Result<Vec<PathBuf>, Trouble> {
     let level = settings.level.word();
-    let flag = if level.is_empty() { String::new() } else { format!(" --{level}") };
+    let flag = if level.is_empty() {
+        String::new()
+    } else {
+        format!(" --{level}")
+    };
     let (flag, data) = match settings.data {
-        Some(_) => (flag + " --data DIR", ", with a part of MNIST-SMALL where real pools are looked at"),
+        Some(_) => (
+            flag + " --data DIR",
+            ", with a part of MNIST-SMALL where real pools are looked at",
+        ),
         None => (flag, ""),
     };
-    let fineness = settings.level.pick(QUICK, "usual level", "fine grids and many repetitions");
+    let fineness = settings
+        .level
+        .pick(QUICK, "usual level", "fine grids and many repetitions");
     let run = Run {
         word: part.word(),
         title: part.title(),

@@ -30,7 +30,12 @@ pub use search::{Limit, limits};
 use super::{Level, Outcome, Settings, Trouble};
 
 /// The kernels on the mixtures: the propagation DiAL uses by default, one that spreads farther, heat, and a radial one.
-const SPREADS: [Spread; 4] = [Spread::Poisson(0.1), Spread::Poisson(0.001), Spread::Heat(100.0), Spread::Rbf(2.0)];
+const SPREADS: [Spread; 4] = [
+    Spread::Poisson(0.1),
+    Spread::Poisson(0.001),
+    Spread::Heat(100.0),
+    Spread::Rbf(2.0),
+];
 /// The δ at which sets and fronts are shown.
 const SHOWN: f64 = 0.1;
 /// The radius of the compactly supported kernel.
@@ -65,7 +70,11 @@ impl Studied {
         control: &Control,
     ) -> Result<Studied, Trouble> {
         let columns = spread.columns(&sample.matrix, &control.quiet())?;
-        let parts = if by_cluster { &sample.clusters } else { &sample.classes };
+        let parts = if by_cluster {
+            &sample.clusters
+        } else {
+            &sample.classes
+        };
         let deltas = deltas(level);
         let pairs = Pairs::new(&columns, parts);
         control.check()?;
@@ -74,24 +83,50 @@ impl Studied {
         let front = pairs.front(SHOWN, caps);
         let limits = limits(&pairs, &deltas);
         control.advance(1)?;
-        let verified = found.iter().chain(&front).all(|one| verify(&columns, parts, one));
-        Ok(Studied { sample: sample.clone(), spread, by_cluster, deltas, found, limits, front, verified })
+        let verified = found
+            .iter()
+            .chain(&front)
+            .all(|one| verify(&columns, parts, one));
+        Ok(Studied {
+            sample: sample.clone(),
+            spread,
+            by_cluster,
+            deltas,
+            found,
+            limits,
+            front,
+            verified,
+        })
     }
 
     /// What was found with δ at most [`SHOWN`], and its limit.
     fn shown(&self) -> (&Separator, Limit) {
-        let at = self.deltas.iter().rposition(|delta| *delta <= SHOWN).unwrap_or(0);
+        let at = self
+            .deltas
+            .iter()
+            .rposition(|delta| *delta <= SHOWN)
+            .unwrap_or(0);
         (&self.found[at], self.limits[at])
     }
 
     fn sets(&self) -> &'static str {
-        if self.by_cluster { "clusters" } else { "classes" }
+        if self.by_cluster {
+            "clusters"
+        } else {
+            "classes"
+        }
     }
 }
 
 fn deltas(level: Level) -> Vec<f64> {
-    let fine = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
-    level.pick([0.0, 0.05, 0.1, 0.2, 0.3].to_vec(), fine.to_vec(), fine.to_vec())
+    let fine = [
+        0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3,
+    ];
+    level.pick(
+        [0.0, 0.05, 0.1, 0.2, 0.3].to_vec(),
+        fine.to_vec(),
+        fine.to_vec(),
+    )
 }
 
 /// Whether sets attain what is said of them, from the columns.
@@ -118,10 +153,17 @@ fn compact(level: Level, seed: u64, control: &Control) -> Result<Compact, Troubl
     let columns = Spread::Compact(RADIUS).columns(&sample.matrix, &control.quiet())?;
     let attained = attained(&columns, &sample.clusters, &vec![true; sample.n()]);
     let (points, n) = (sample.points(), sample.n());
-    let distance = |i: usize, j: usize| libm::hypot(points[i].0 - points[j].0, points[i].1 - points[j].1);
-    let same = (0..n * n).map(|p| (p / n, p % n)).filter(|(i, j)| sample.clusters[*i] == sample.clusters[*j]);
+    let distance =
+        |i: usize, j: usize| libm::hypot(points[i].0 - points[j].0, points[i].1 - points[j].1);
+    let same = (0..n * n)
+        .map(|p| (p / n, p % n))
+        .filter(|(i, j)| sample.clusters[*i] == sample.clusters[*j]);
     let widest = same.map(|(i, j)| distance(i, j)).fold(0.0, f64::max);
-    Ok(Compact { sample, attained, widest })
+    Ok(Compact {
+        sample,
+        attained,
+        widest,
+    })
 }
 
 /// Separators of mixtures and pools for several kernels.
@@ -131,13 +173,20 @@ fn compact(level: Level, seed: u64, control: &Control) -> Result<Compact, Troubl
 pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let Settings { level, seed, .. } = *settings;
     let each = level.pick(40, 100, 200);
-    let mixtures = [samples::triangle("apart", 8.0, each, seed), samples::triangle("touching", 4.0, each, seed)];
+    let mixtures = [
+        samples::triangle("apart", 8.0, each, seed),
+        samples::triangle("touching", 4.0, each, seed),
+    ];
     let square = samples::square(each, seed);
     let real = samples::real(settings, level.pick(200, 600, 1200))?;
     let mut jobs: Vec<(&Sample, Spread, bool)> = Vec::new();
-    mixtures.iter().for_each(|sample| jobs.extend(SPREADS.map(|spread| (sample, spread, true))));
+    mixtures
+        .iter()
+        .for_each(|sample| jobs.extend(SPREADS.map(|spread| (sample, spread, true))));
     jobs.extend([true, false].map(|by_cluster| (&square, Spread::Heat(100.0), by_cluster)));
-    real.iter().for_each(|sample| jobs.extend([0.1, 0.001].map(|tau| (sample, Spread::Poisson(tau), true))));
+    real.iter().for_each(|sample| {
+        jobs.extend([0.1, 0.001].map(|tau| (sample, Spread::Poisson(tau), true)))
+    });
     control.start("kernels on pools", jobs.len());
     let studied: Result<Vec<Studied>, Trouble> = jobs
         .into_par_iter()
@@ -163,8 +212,15 @@ pub(super) mod tests {
     use crate::theory::Verdict;
 
     /// What a part gives at the quick level, which has to be the same twice.
-    pub(in crate::theory) fn repeated(run: fn(&Settings, &Control) -> Result<Outcome, Trouble>, seed: u64) -> Outcome {
-        let settings = Settings { level: Level::Quick, seed, ..Settings::default() };
+    pub(in crate::theory) fn repeated(
+        run: fn(&Settings, &Control) -> Result<Outcome, Trouble>,
+        seed: u64,
+    ) -> Outcome {
+        let settings = Settings {
+            level: Level::Quick,
+            seed,
+            ..Settings::default()
+        };
         let [a, b] = [(); 2].map(|()| run(&settings, &Control::new()).unwrap());
         assert_eq!(format!("{:?}", a.tables), format!("{:?}", b.tables));
         a
@@ -175,14 +231,33 @@ pub(super) mod tests {
         let a = repeated(run, 3);
         assert_eq!((a.figures.len(), a.findings.len()), (4, 5));
         // The compact example is exact, and every triple is attained and within its limits.
-        assert_eq!(a.findings[0].verdict, Verdict::Supported, "{}", a.findings[0].evidence);
-        assert_eq!(a.findings[4].verdict, Verdict::Supported, "{}", a.findings[4].evidence);
+        assert_eq!(
+            a.findings[0].verdict,
+            Verdict::Supported,
+            "{}",
+            a.findings[0].evidence
+        );
+        assert_eq!(
+            a.findings[4].verdict,
+            Verdict::Supported,
+            "{}",
+            a.findings[4].evidence
+        );
     }
 
     #[test]
     fn cancelled() {
         let control = Control::new();
         control.cancel();
-        assert!(run(&Settings { level: Level::Quick, ..Settings::default() }, &control).is_err());
+        assert!(
+            run(
+                &Settings {
+                    level: Level::Quick,
+                    ..Settings::default()
+                },
+                &control
+            )
+            .is_err()
+        );
     }
 }

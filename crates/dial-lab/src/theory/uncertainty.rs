@@ -41,12 +41,19 @@ struct Arm {
 impl Arm {
     /// What a function of the measurements gives, trial by trial, checkpoint by checkpoint.
     fn curves(&self, value: impl Fn(&process::Measured) -> f64) -> Vec<Vec<f64>> {
-        self.trials.iter().map(|trial| trial.measured.iter().map(&value).collect()).collect()
+        self.trials
+            .iter()
+            .map(|trial| trial.measured.iter().map(&value).collect())
+            .collect()
     }
 
     /// The mean over the trials at a checkpoint.
     fn mean(&self, checkpoint: usize, value: impl Fn(&process::Measured) -> f64) -> f64 {
-        self.trials.iter().map(|trial| value(&trial.measured[checkpoint])).sum::<f64>() / self.trials.len() as f64
+        self.trials
+            .iter()
+            .map(|trial| value(&trial.measured[checkpoint]))
+            .sum::<f64>()
+            / self.trials.len() as f64
     }
 }
 
@@ -58,14 +65,24 @@ struct Experiment {
 
 impl Experiment {
     fn arm(&self, sampling: Sampling) -> &Arm {
-        self.arms.iter().find(|arm| arm.sampling == sampling).expect("all of them ran")
+        self.arms
+            .iter()
+            .find(|arm| arm.sampling == sampling)
+            .expect("all of them ran")
     }
 }
 
 /// Query counts at which everything is measured: evenly spread logarithms, and those of [`SHOWN`].
 fn checkpoints(last: usize) -> Vec<usize> {
-    let steps = (0..).map(|i| libm::pow(10.0, f64::from(i) / 6.0).round() as usize).take_while(|count| *count < last);
-    let mut all: Vec<usize> = SHOWN.into_iter().filter(|count| *count < last).chain(steps).chain([last]).collect();
+    let steps = (0..)
+        .map(|i| libm::pow(10.0, f64::from(i) / 6.0).round() as usize)
+        .take_while(|count| *count < last);
+    let mut all: Vec<usize> = SHOWN
+        .into_iter()
+        .filter(|count| *count < last)
+        .chain(steps)
+        .chain([last])
+        .collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -79,7 +96,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let seeds = settings.level.pick(6, 16, 96);
     let last = settings.level.pick(1000, 10_000, 30_000);
     let checkpoints = checkpoints(last);
-    control.start("runs on the line", WIDTHS.len() * Sampling::ALL.len() * seeds);
+    control.start(
+        "runs on the line",
+        WIDTHS.len() * Sampling::ALL.len() * seeds,
+    );
     let mut experiments = Vec::new();
     for width in WIDTHS {
         let line = Line::new(width);
@@ -92,7 +112,10 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
                 control.advance(1)?;
                 Ok(trial)
             };
-            let trials = (0..seeds).into_par_iter().map(one).collect::<Result<Vec<Trial>, Trouble>>()?;
+            let trials = (0..seeds)
+                .into_par_iter()
+                .map(one)
+                .collect::<Result<Vec<Trial>, Trouble>>()?;
             arms.push(Arm { sampling, trials });
         }
         experiments.push(Experiment { line, arms });

@@ -10,10 +10,17 @@ pub fn elements(text: &str) -> Vec<String> {
         let tag = &rest[start + 1..end];
         rest = &rest[end + 1..];
         if let Some(name) = tag.strip_prefix('/') {
-            assert_eq!(open.pop().as_deref(), Some(name), "closing tag without its opening one");
+            assert_eq!(
+                open.pop().as_deref(),
+                Some(name),
+                "closing tag without its opening one"
+            );
             continue;
         }
-        let name: String = tag.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+        let name: String = tag
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric())
+            .collect();
         assert!(!name.is_empty(), "a tag without name: {tag:?}");
         check_attributes(tag[name.len()..].trim_end_matches('/'));
         if !tag.ends_with('/') {
@@ -45,13 +52,24 @@ fn check_attributes(attributes: &str) {
     assert_eq!(parts.len() % 2, 1, "quotes do not pair: {attributes:.80}");
     let mut seen = Vec::new();
     for pair in parts.chunks_exact(2) {
-        let name = pair[0].strip_prefix(' ').and_then(|n| n.strip_suffix('=')).expect(attributes);
-        assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-:".contains(c)), "attribute {name:?}");
+        let name = pair[0]
+            .strip_prefix(' ')
+            .and_then(|n| n.strip_suffix('='))
+            .expect(attributes);
+        assert!(
+            name.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-:".contains(c)),
+            "attribute {name:?}"
+        );
         assert!(!seen.contains(&name), "twice {name}");
         seen.push(name);
         check_entities(pair[1]);
     }
-    assert_eq!(parts[parts.len() - 1], "", "text after the attributes: {attributes:.80}");
+    assert_eq!(
+        parts[parts.len() - 1],
+        "",
+        "text after the attributes: {attributes:.80}"
+    );
 }
 
 fn check_text(text: &str, parent: Option<&String>) {
@@ -66,6 +84,9 @@ fn check_entities(text: &str) {
     assert!(!text.contains(bad), "a control character in {text:?}");
     for (i, _) in text.match_indices('&') {
         let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
-        assert!(known.iter().any(|entity| text[i..].starts_with(entity)), "a bare & in {text:?}");
+        assert!(
+            known.iter().any(|entity| text[i..].starts_with(entity)),
+            "a bare & in {text:?}"
+        );
     }
 }

@@ -33,7 +33,13 @@ pub struct Wish {
 
 impl Default for Wish {
     fn default() -> Wish {
-        Wish { pool: "builtin:moons:120".into(), classes: vec!["up", "down"], overlap: 1, audit: 0.0, obstacle: None }
+        Wish {
+            pool: "builtin:moons:120".into(),
+            classes: vec!["up", "down"],
+            overlap: 1,
+            audit: 0.0,
+            obstacle: None,
+        }
     }
 }
 
@@ -48,12 +54,29 @@ pub fn make(folder: &Path, wish: &Wish) {
         ..Recipe::new(&wish.pool, ReadOptions::default())
     };
     let material = Material::of(pool, &recipe, None, &Control::new()).unwrap();
-    let add = |name: &&str| Decision::AddClass { name: name.to_string() };
+    let add = |name: &&str| Decision::AddClass {
+        name: name.to_string(),
+    };
     let mut first: Vec<Decision> = wish.classes.iter().map(add).collect();
-    let settings =
-        material.ground.setting.settle(&material.ground.options, wish.classes.len().max(2), &Control::new()).unwrap();
+    let settings = material
+        .ground
+        .setting
+        .settle(
+            &material.ground.options,
+            wish.classes.len().max(2),
+            &Control::new(),
+        )
+        .unwrap();
     first.push(Decision::Change(settings));
-    Project::create(folder, Journal::Wal, &material.ground.recipe, material.pool.ids.as_deref(), first, 1000).unwrap();
+    Project::create(
+        folder,
+        Journal::Wal,
+        &material.ground.recipe,
+        material.pool.ids.as_deref(),
+        first,
+        1000,
+    )
+    .unwrap();
 }
 
 /// Serves a project that is there.
@@ -61,13 +84,26 @@ pub fn serve(folder: &Path, obstacle: Option<Obstacle>) -> Running {
     let project = Project::open(folder, Journal::Wal, 2000).unwrap();
     let recipe = project.log().recipe().unwrap().clone();
     let material = Material::open(&recipe, &Folder(folder.to_path_buf()), &Control::new()).unwrap();
-    let server = Server::start(project, material, &Settings { obstacle, ..Settings::default() }).unwrap();
+    let server = Server::start(
+        project,
+        material,
+        &Settings {
+            obstacle,
+            ..Settings::default()
+        },
+    )
+    .unwrap();
     let (address, link) = (server.address.clone(), server.link().unwrap());
     let (end, ended) = tokio::sync::oneshot::channel();
     let thread = std::thread::spawn(move || {
         server.run(async { drop(ended.await) }).unwrap();
     });
-    Running { address, link, end: Some(end), thread: Some(thread) }
+    Running {
+        address,
+        link,
+        end: Some(end),
+        thread: Some(thread),
+    }
 }
 
 /// A new project in a folder of its own, served.
@@ -100,7 +136,10 @@ impl Running {
     /// A change by the owner.
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         let bearer = self.bearer();
-        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+        ];
         self.send("POST", path, &headers, Some(body.to_string().as_bytes()))
     }
 
@@ -114,7 +153,13 @@ impl Running {
     }
 
     /// A request with these headers; `host` among them takes the place of the usual one.
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Answer {
+    pub fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&[u8]>,
+    ) -> Answer {
         let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
             text += &format!("host: {}\r\n", self.address.address);
@@ -132,7 +177,9 @@ impl Running {
     /// Whatever bytes; the answer is read to its end.
     pub fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         // A server that refuses early may close before it has read everything.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
@@ -145,7 +192,13 @@ impl Running {
         let path = link.split_once(&self.address.address).unwrap().1;
         let answer = self.send("GET", path, &[], None);
         assert_eq!(answer.status, 303, "{answer:?}");
-        answer.header("set-cookie").unwrap().split(';').next().unwrap().to_string()
+        answer
+            .header("set-cookie")
+            .unwrap()
+            .split(';')
+            .next()
+            .unwrap()
+            .to_string()
     }
 
     /// Waits until the model has followed to a version.
@@ -183,19 +236,34 @@ pub struct Answer {
 
 impl Answer {
     fn parse(bytes: &[u8]) -> Answer {
-        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or(bytes.len());
+        let end = bytes
+            .windows(4)
+            .position(|window| window == b"\r\n\r\n")
+            .unwrap_or(bytes.len());
         let head = String::from_utf8_lossy(&bytes[..end]).to_string();
         let mut lines = head.lines();
-        let status =
-            lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok()).unwrap_or(0);
-        let pair =
-            |line: &str| line.split_once(": ").map(|(name, value)| (name.to_ascii_lowercase(), value.to_string()));
+        let status = lines
+            .next()
+            .and_then(|line| line.split(' ').nth(1))
+            .and_then(|code| code.parse().ok())
+            .unwrap_or(0);
+        let pair = |line: &str| {
+            line.split_once(": ")
+                .map(|(name, value)| (name.to_ascii_lowercase(), value.to_string()))
+        };
         let body = bytes.get(end + 4..).unwrap_or_default().to_vec();
-        Answer { status, headers: lines.filter_map(pair).collect(), body }
+        Answer {
+            status,
+            headers: lines.filter_map(pair).collect(),
+            body,
+        }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
     }
 
     #[track_caller]
@@ -214,8 +282,15 @@ impl Answer {
     /// The status and the code of a problem.
     #[track_caller]
     pub fn problem(&self) -> (u16, String) {
-        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
-        (self.status, self.json()["code"].as_str().unwrap().to_string())
+        assert_eq!(
+            self.header("content-type"),
+            Some("application/problem+json"),
+            "{self:?}"
+        );
+        (
+            self.status,
+            self.json()["code"].as_str().unwrap().to_string(),
+        )
     }
 }
 

@@ -37,18 +37,37 @@ const HOSTILE: [&str; 16] = [
 fn hostile_strings_come_back_as_the_text_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let pool = folder.path().join("texts.jsonl");
-    let line =
-        |(row, text): (usize, &&str)| json!({"id": format!("{text}{row}"), "text": format!("{text} said {row}")});
-    let lines: Vec<String> = HOSTILE.iter().cycle().take(48).enumerate().map(|pair| line(pair).to_string()).collect();
+    let line = |(row, text): (usize, &&str)| json!({"id": format!("{text}{row}"), "text": format!("{text} said {row}")});
+    let lines: Vec<String> = HOSTILE
+        .iter()
+        .cycle()
+        .take(48)
+        .enumerate()
+        .map(|pair| line(pair).to_string())
+        .collect();
     fs::write(&pool, lines.join("\n")).unwrap();
     let project = folder.path().join("p.dial");
-    make(&project, &Wish { pool: pool.display().to_string(), classes: vec![], ..Wish::default() });
+    make(
+        &project,
+        &Wish {
+            pool: pool.display().to_string(),
+            classes: vec![],
+            ..Wish::default()
+        },
+    );
     let server = serve(&project, None);
     for (number, name) in HOSTILE.iter().enumerate() {
         let decisions = json!([{"kind": "add-class", "name": name}]);
-        server.post("/api/v1/decisions", &json!({"key": format!("c{number}"), "decisions": decisions})).ok();
+        server
+            .post(
+                "/api/v1/decisions",
+                &json!({"key": format!("c{number}"), "decisions": decisions}),
+            )
+            .ok();
         let item = format!("{name}{number}");
-        server.label(&format!("l{number}"), name, &item, number as u16).ok();
+        server
+            .label(&format!("l{number}"), name, &item, number as u16)
+            .ok();
     }
     let project = server.get("/api/v1/project");
     let names: Vec<String> = project.ok()["classes"]
@@ -59,7 +78,10 @@ fn hostile_strings_come_back_as_the_text_they_are() {
         .collect();
     assert_eq!(names, HOSTILE);
     for (number, name) in HOSTILE.iter().enumerate() {
-        let id: String = format!("{name}{number}").bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let id: String = format!("{name}{number}")
+            .bytes()
+            .map(|byte| format!("%{byte:02X}"))
+            .collect();
         let item = server.get(&format!("/api/v1/item?id={id}"));
         let card = item.ok();
         assert_eq!(card["id"], format!("{name}{number}"));
@@ -69,20 +91,45 @@ fn hostile_strings_come_back_as_the_text_they_are() {
         assert_eq!(item.header("x-content-type-options"), Some("nosniff"));
         // In an error too.
         let missing = server.get(&format!("/api/v1/item?id=no{id}"));
-        assert_eq!(missing.header("content-type"), Some("application/problem+json"));
+        assert_eq!(
+            missing.header("content-type"),
+            Some("application/problem+json")
+        );
     }
-    for path in ["/api/v1/history?limit=1000", "/api/v1/items", "/api/v1/status", "/api/v1/export?format=csv"] {
+    for path in [
+        "/api/v1/history?limit=1000",
+        "/api/v1/items",
+        "/api/v1/status",
+        "/api/v1/export?format=csv",
+    ] {
         let answer = server.get(path);
         assert_eq!(answer.status, 200, "{path}");
-        assert!(!answer.header("content-type").unwrap().contains("html"), "{path}");
+        assert!(
+            !answer.header("content-type").unwrap().contains("html"),
+            "{path}"
+        );
     }
     let sheet = server.get("/api/v1/export?format=csv");
     let text = String::from_utf8(sheet.body).unwrap();
-    assert!(text.contains("cmd|") && !text.contains(",=cmd") && !text.contains("\n=cmd"), "no cell is a formula");
+    assert!(
+        text.contains("cmd|") && !text.contains(",=cmd") && !text.contains("\n=cmd"),
+        "no cell is a formula"
+    );
     // What cannot be a name is refused, and nothing is stored.
-    for name in ["", " ", "two\nlines", "a\u{0}b", "\u{1b}[31m", &"x".repeat(10_000)] {
+    for name in [
+        "",
+        " ",
+        "two\nlines",
+        "a\u{0}b",
+        "\u{1b}[31m",
+        &"x".repeat(10_000),
+    ] {
         let body = json!({"key": format!("bad{}", name.len()), "decisions": [{"kind": "add-class", "name": name}]});
-        assert_eq!(server.post("/api/v1/decisions", &body).status, 422, "{name:?}");
+        assert_eq!(
+            server.post("/api/v1/decisions", &body).status,
+            422,
+            "{name:?}"
+        );
     }
 }
 
@@ -91,23 +138,37 @@ fn clients_that_never_finish_do_not_keep_others_out() {
     let (_folder, server) = new(&Wish::default());
     let open = |text: &str| {
         let mut stream = TcpStream::connect(&server.address.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         stream.write_all(text.as_bytes()).unwrap();
         stream
     };
     // All the places there are, and some more: they say nothing, or half of a head.
-    let mut slow: Vec<TcpStream> =
-        (0..210).map(|number| open(if number % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nhost: x" })).collect();
+    let mut slow: Vec<TcpStream> = (0..210)
+        .map(|number| {
+            open(if number % 2 == 0 {
+                ""
+            } else {
+                "GET / HTTP/1.1\r\nhost: x"
+            })
+        })
+        .collect();
     // Whoever comes now waits until the first of them are sent away, and is served.
     server.label("k", "ann", "1", 0).ok();
     let mut rest = Vec::new();
-    slow[1].read_to_end(&mut rest).expect("the server has closed it");
+    slow[1]
+        .read_to_end(&mut rest)
+        .expect("the server has closed it");
     assert!(!String::from_utf8_lossy(&rest).contains("200 OK"));
 }
 
 #[test]
 fn backups_under_load_hold_all_that_was_acknowledged_before() {
-    let (folder, server) = new(&Wish { pool: "builtin:moons:1000".into(), ..Wish::default() });
+    let (folder, server) = new(&Wish {
+        pool: "builtin:moons:1000".into(),
+        ..Wish::default()
+    });
     let (acknowledged, over) = (Mutex::new(BTreeSet::new()), AtomicBool::new(false));
     let mut copies = Vec::new();
     std::thread::scope(|scope| {
@@ -118,7 +179,14 @@ fn backups_under_load_hold_all_that_was_acknowledged_before() {
                     if over.load(Ordering::Relaxed) {
                         break;
                     }
-                    server.label(&item.to_string(), &format!("p{person}"), &item.to_string(), (item % 2) as u16).ok();
+                    server
+                        .label(
+                            &item.to_string(),
+                            &format!("p{person}"),
+                            &item.to_string(),
+                            (item % 2) as u16,
+                        )
+                        .ok();
                     acknowledged.lock().unwrap().insert(item.to_string());
                 }
             });
@@ -132,14 +200,23 @@ fn backups_under_load_hold_all_that_was_acknowledged_before() {
     });
     server.stop();
     let whole = Project::open(&folder.path().join("p.dial"), Journal::Wal, 3000).unwrap();
-    assert!(acknowledged.lock().unwrap().len() > 20, "people labelled meanwhile");
+    assert!(
+        acknowledged.lock().unwrap().len() > 20,
+        "people labelled meanwhile"
+    );
     for (number, (before, file)) in copies.iter().enumerate() {
         let to = folder.path().join(format!("restored{number}.dial"));
         dial_store::restore(file.as_ref(), &to, false, 3000).unwrap();
         let copy = Project::open(&to, Journal::Wal, 3000).unwrap();
         let labelled: BTreeSet<String> = copy.log().labels().labelled().map(String::from).collect();
-        assert!(labelled.is_superset(before), "backup {number} lacks what was acknowledged before it began");
+        assert!(
+            labelled.is_superset(before),
+            "backup {number} lacks what was acknowledged before it began"
+        );
         let (records, all) = (copy.log().records(), whole.log().records());
-        assert!(all.starts_with(records), "backup {number} is how the log began");
+        assert!(
+            all.starts_with(records),
+            "backup {number} is how the log began"
+        );
     }
 }

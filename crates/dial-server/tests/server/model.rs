@@ -13,7 +13,13 @@ fn a_model_that_breaks_loses_no_label_and_comes_back() {
     let broken = Arc::new(AtomicU64::new(1));
     let switch = Arc::clone(&broken);
     let wish = Wish {
-        obstacle: obstacle(move |_| assert_eq!(switch.load(Ordering::Relaxed), 0, "the model breaks on purpose")),
+        obstacle: obstacle(move |_| {
+            assert_eq!(
+                switch.load(Ordering::Relaxed),
+                0,
+                "the model breaks on purpose"
+            )
+        }),
         ..Wish::default()
     };
     let (_folder, server) = new(&wish);
@@ -25,14 +31,25 @@ fn a_model_that_breaks_loses_no_label_and_comes_back() {
     }
     let banner = (0..100).find_map(|_| {
         std::thread::sleep(Duration::from_millis(20));
-        server.get("/api/v1/project").ok()["banner"].as_str().map(str::to_string)
+        server.get("/api/v1/project").ok()["banner"]
+            .as_str()
+            .map(str::to_string)
     });
-    assert!(banner.unwrap().starts_with("Labels are safe"), "a banner says so");
+    assert!(
+        banner.unwrap().starts_with("Labels are safe"),
+        "a banner says so"
+    );
     broken.store(0, Ordering::Relaxed);
-    let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+    let version = server.get("/api/v1/project").ok()["version"]
+        .as_u64()
+        .unwrap();
     let project = server.wait_for_model(version);
     assert_eq!(
-        (project["labelled"].as_u64(), project["banner"].as_str(), &project["model_ready"]),
+        (
+            project["labelled"].as_u64(),
+            project["banner"].as_str(),
+            &project["model_ready"]
+        ),
         (Some(5), None, &json!(true))
     );
 }
@@ -47,27 +64,56 @@ fn an_export_names_classes_rightly_while_the_model_is_behind() {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
-    let (_folder, server) = new(&Wish { classes: vec!["a", "b", "c"], obstacle: obstacle(wait), ..Wish::default() });
+    let (_folder, server) = new(&Wish {
+        classes: vec!["a", "b", "c"],
+        obstacle: obstacle(wait),
+        ..Wish::default()
+    });
     let mut version = 0;
     for row in 0..30 {
-        version = server.label(&format!("k{row}"), "", &(4 * row).to_string(), [0, 2][usize::from(row >= 15)]).ok()["version"].as_u64().unwrap();
+        version = server
+            .label(
+                &format!("k{row}"),
+                "",
+                &(4 * row).to_string(),
+                [0, 2][usize::from(row >= 15)],
+            )
+            .ok()["version"]
+            .as_u64()
+            .unwrap();
     }
     server.wait_for_model(version);
     let predicted = |class: &str| {
         let text = String::from_utf8(server.get("/api/v1/export?format=jsonl").body).unwrap();
-        let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let rows = text
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         rows.filter(|row| row["predicted"] == class).count()
     };
     let before = (predicted("a"), predicted("c"));
     assert!(before.0 > 15 && before.1 > 15, "{before:?}");
     held.store(version + 1, Ordering::SeqCst);
     let decide = |key: &str, deed: serde_json::Value| {
-        server.post("/api/v1/decisions", &json!({"key": key, "decisions": [deed]})).ok();
+        server
+            .post(
+                "/api/v1/decisions",
+                &json!({"key": key, "decisions": [deed]}),
+            )
+            .ok();
     };
     decide("fourth", json!({"kind": "add-class", "name": "d"}));
-    assert_eq!((predicted("a"), predicted("c"), predicted("d")), (before.0, before.1, 0));
-    decide("merge", json!({"kind": "merge-class", "from": 0, "into": 1}));
-    assert_eq!((predicted("b"), predicted("c"), predicted("d")), (before.0, before.1, 0));
+    assert_eq!(
+        (predicted("a"), predicted("c"), predicted("d")),
+        (before.0, before.1, 0)
+    );
+    decide(
+        "merge",
+        json!({"kind": "merge-class", "from": 0, "into": 1}),
+    );
+    assert_eq!(
+        (predicted("b"), predicted("c"), predicted("d")),
+        (before.0, before.1, 0)
+    );
     held.store(u64::MAX, Ordering::SeqCst);
 }
 
@@ -75,7 +121,11 @@ fn an_export_names_classes_rightly_while_the_model_is_behind() {
 fn a_slow_model_holds_nobody_up() {
     let wish = Wish {
         obstacle: obstacle(|version| {
-            std::thread::sleep(Duration::from_millis(if version > 4 { 3_600_000 } else { 0 }))
+            std::thread::sleep(Duration::from_millis(if version > 4 {
+                3_600_000
+            } else {
+                0
+            }))
         }),
         ..Wish::default()
     };
@@ -95,17 +145,33 @@ fn a_slow_model_holds_nobody_up() {
 fn stopping_in_the_middle_keeps_everything() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("p.dial");
-    make(&project, &Wish { pool: "builtin:moons:2000".into(), ..Wish::default() });
+    make(
+        &project,
+        &Wish {
+            pool: "builtin:moons:2000".into(),
+            ..Wish::default()
+        },
+    );
     let mut expected = 0;
     for round in 0..3 {
         let server = serve(&project, None);
         for step in 0..4 {
-            server.label(&format!("{round}-{step}"), "", &format!("{}", round * 100 + step * 7), 0).ok();
+            server
+                .label(
+                    &format!("{round}-{step}"),
+                    "",
+                    &format!("{}", round * 100 + step * 7),
+                    0,
+                )
+                .ok();
             expected += 1;
         }
         // The model is in the middle of its work.
         server.stop();
-        assert!(!project.join("project.db-wal").exists(), "the log of the database was brought in");
+        assert!(
+            !project.join("project.db-wal").exists(),
+            "the log of the database was brought in"
+        );
     }
     let server = serve(&project, None);
     assert_eq!(server.get("/api/v1/project").ok()["labelled"], expected);
@@ -119,7 +185,9 @@ fn the_next_question_is_foreseen_for_every_answer() {
     let run = |server: &crate::common::Running, wait: bool| -> Vec<String> {
         let mut items = Vec::new();
         for step in 0..8u64 {
-            let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+            let version = server.get("/api/v1/project").ok()["version"]
+                .as_u64()
+                .unwrap();
             if wait || step == 0 {
                 server.wait_for_model(version);
                 while server.get("/api/v1/project").ok()["foreseen"] != true {
@@ -128,36 +196,69 @@ fn the_next_question_is_foreseen_for_every_answer() {
             }
             let asked = server.post("/api/v1/next", &json!({})).ok();
             let item = asked["items"][0]["id"].as_str().unwrap().to_string();
-            server.label(&format!("k{step}"), "", &item, u16::from(step % 2 == 0)).ok();
+            server
+                .label(&format!("k{step}"), "", &item, u16::from(step % 2 == 0))
+                .ok();
             items.push(item);
         }
         items
     };
     let (fast, slow) = (run(&quick, false), run(&patient, true));
-    assert_eq!(fast[..2], slow[..2], "the second question was foreseen: {fast:?} {slow:?}");
+    assert_eq!(
+        fast[..2],
+        slow[..2],
+        "the second question was foreseen: {fast:?} {slow:?}"
+    );
 }
 
 #[test]
 fn random_questions_measure_the_accuracy() {
-    let (_folder, server) = new(&Wish { audit: 0.5, ..Wish::default() });
-    let truth =
-        dial_data::open("builtin:moons:120", &Default::default(), 0, &dial::Control::new()).unwrap().truth.unwrap();
+    let (_folder, server) = new(&Wish {
+        audit: 0.5,
+        ..Wish::default()
+    });
+    let truth = dial_data::open(
+        "builtin:moons:120",
+        &Default::default(),
+        0,
+        &dial::Control::new(),
+    )
+    .unwrap()
+    .truth
+    .unwrap();
     let mut audits = 0;
     for step in 0..30 {
-        let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+        let version = server.get("/api/v1/project").ok()["version"]
+            .as_u64()
+            .unwrap();
         server.wait_for_model(version);
         let asked = server.post("/api/v1/next", &json!({})).ok();
         let item = &asked["items"][0];
         audits += u64::from(item["audit"].as_bool().unwrap());
         let id = item["id"].as_str().unwrap();
-        server.label(&format!("k{step}"), "", id, truth.labels[id.parse::<usize>().unwrap()].unwrap()).ok();
+        server
+            .label(
+                &format!("k{step}"),
+                "",
+                id,
+                truth.labels[id.parse::<usize>().unwrap()].unwrap(),
+            )
+            .ok();
     }
-    assert!((5..26).contains(&audits), "{audits} of 30 at a share of a half");
-    let version = server.get("/api/v1/project").ok()["version"].as_u64().unwrap();
+    assert!(
+        (5..26).contains(&audits),
+        "{audits} of 30 at a share of a half"
+    );
+    let version = server.get("/api/v1/project").ok()["version"]
+        .as_u64()
+        .unwrap();
     server.wait_for_model(version);
     let audit = server.get("/api/v1/estimates").ok()["audit"].clone();
     assert_eq!(audit[1].as_u64(), Some(audits));
-    let (low, high) = (audit[0]["low"].as_f64().unwrap(), audit[0]["high"].as_f64().unwrap());
+    let (low, high) = (
+        audit[0]["low"].as_f64().unwrap(),
+        audit[0]["high"].as_f64().unwrap(),
+    );
     assert!(low < high && high <= 1.0, "{audit}");
 }
 
@@ -165,7 +266,13 @@ fn random_questions_measure_the_accuracy() {
 fn a_question_drawn_at_random_is_one_after_a_restart_too() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("p.dial");
-    make(&project, &Wish { audit: 0.5, ..Wish::default() });
+    make(
+        &project,
+        &Wish {
+            audit: 0.5,
+            ..Wish::default()
+        },
+    );
     let server = serve(&project, None);
     let mut item = String::new();
     for step in 0..40 {
@@ -174,23 +281,36 @@ fn a_question_drawn_at_random_is_one_after_a_restart_too() {
         if asked["audit"] == true {
             break;
         }
-        server.label(&format!("k{step}"), "", &item, (step % 2) as u16).ok();
+        server
+            .label(&format!("k{step}"), "", &item, (step % 2) as u16)
+            .ok();
     }
     server.stop();
     let server = serve(&project, None);
     for (key, row) in [("a", "0"), ("b", "119")] {
         server.label(key, "", row, u16::from(key == "b")).ok();
     }
-    let version = server.label("audit", "", &item, 0).ok()["version"].as_u64().unwrap();
+    let version = server.label("audit", "", &item, 0).ok()["version"]
+        .as_u64()
+        .unwrap();
     server.wait_for_model(version);
     assert_eq!(server.get("/api/v1/estimates").ok()["audit"][1], 1);
 }
 
 #[test]
 fn before_there_are_two_classes_labels_wait_for_nobody() {
-    let (_folder, server) = new(&Wish { classes: vec![], ..Wish::default() });
+    let (_folder, server) = new(&Wish {
+        classes: vec![],
+        ..Wish::default()
+    });
     let project = server.get("/api/v1/project").ok();
-    assert_eq!((project["classes"].as_array().unwrap().len(), &project["model_ready"]), (0, &json!(false)));
+    assert_eq!(
+        (
+            project["classes"].as_array().unwrap().len(),
+            &project["model_ready"]
+        ),
+        (0, &json!(false))
+    );
     assert_eq!(server.get("/api/v1/estimates").ok(), json!(null));
     let asked = server.post("/api/v1/next", &json!({})).ok();
     let item = asked["items"][0]["id"].as_str().unwrap();
@@ -198,6 +318,8 @@ fn before_there_are_two_classes_labels_wait_for_nobody() {
         let add = json!({"key": name, "decisions": [{"kind": "add-class", "name": name}]});
         server.post("/api/v1/decisions", &add).ok();
     }
-    let version = server.label("k", "", item, 1).ok()["version"].as_u64().unwrap();
+    let version = server.label("k", "", item, 1).ok()["version"]
+        .as_u64()
+        .unwrap();
     assert_eq!(server.wait_for_model(version)["model_ready"], json!(true));
 }

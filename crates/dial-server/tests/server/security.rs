@@ -17,7 +17,14 @@ fn only_names_of_this_machine_are_answered() {
     for good in ["localhost", "127.0.0.1", "[::1]", "LOCALHOST"] {
         let host = format!("{good}:{port}");
         assert_eq!(
-            server.send("GET", "/api/v1/project", &[("authorization", &bearer), ("host", &host)], None).status,
+            server
+                .send(
+                    "GET",
+                    "/api/v1/project",
+                    &[("authorization", &bearer), ("host", &host)],
+                    None
+                )
+                .status,
             200,
             "{host}"
         );
@@ -43,19 +50,42 @@ fn only_names_of_this_machine_are_answered() {
     ];
     for name in names {
         for host in [name.to_string(), format!("{name}:{port}")] {
-            let answer = server.send("GET", "/api/v1/project", &[("authorization", &bearer), ("host", &host)], None);
+            let answer = server.send(
+                "GET",
+                "/api/v1/project",
+                &[("authorization", &bearer), ("host", &host)],
+                None,
+            );
             // An empty or impossible host may be refused by HTTP itself.
-            assert!(answer.status == 400 || answer.problem() == (421, "X1".into()), "{host}: {answer:?}");
+            assert!(
+                answer.status == 400 || answer.problem() == (421, "X1".into()),
+                "{host}: {answer:?}"
+            );
         }
     }
-    for host in ["localhost", "127.0.0.1", "[::1]", "localhost:1", "127.0.0.1:80"] {
-        let answer = server.send("GET", "/", &[("authorization", &bearer), ("host", host)], None);
+    for host in [
+        "localhost",
+        "127.0.0.1",
+        "[::1]",
+        "localhost:1",
+        "127.0.0.1:80",
+    ] {
+        let answer = server.send(
+            "GET",
+            "/",
+            &[("authorization", &bearer), ("host", host)],
+            None,
+        );
         assert_eq!(answer.problem(), (421, "X1".into()), "another port: {host}");
     }
     // The request line may name a host as well, and the header may come twice.
-    let twice = format!("GET / HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nhost: evil.com\r\nconnection: close\r\n\r\n");
+    let twice = format!(
+        "GET / HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nhost: evil.com\r\nconnection: close\r\n\r\n"
+    );
     assert_ne!(server.raw(twice.as_bytes()).status, 200);
-    let absolute = format!("GET http://evil.com/ HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n");
+    let absolute = format!(
+        "GET http://evil.com/ HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n"
+    );
     assert_eq!(server.raw(absolute.as_bytes()).status, 421);
     let none = "GET / HTTP/1.1\r\nconnection: close\r\n\r\n";
     assert_ne!(server.raw(none.as_bytes()).status, 200);
@@ -68,7 +98,10 @@ fn another_page_cannot_write_or_read() {
     let ours = format!("http://{}", server.address.address);
     let body = label("k", "", "3", 0).to_string();
     let send = |headers: &[(&str, &str)]| {
-        let all: Vec<(&str, &str)> = [("cookie", cookie.as_str())].into_iter().chain(headers.iter().copied()).collect();
+        let all: Vec<(&str, &str)> = [("cookie", cookie.as_str())]
+            .into_iter()
+            .chain(headers.iter().copied())
+            .collect();
         server.send("POST", "/api/v1/decisions", &all, Some(body.as_bytes()))
     };
     let (json, dial) = (("content-type", "application/json"), ("x-dial", "1"));
@@ -83,24 +116,62 @@ fn another_page_cannot_write_or_read() {
         "http://[::1]",
     ];
     for origin in origins {
-        assert_eq!(send(&[json, dial, ("origin", origin)]).problem(), (403, "X2".into()), "{origin}");
+        assert_eq!(
+            send(&[json, dial, ("origin", origin)]).problem(),
+            (403, "X2".into()),
+            "{origin}"
+        );
     }
     for site in ["cross-site", "same-site"] {
-        assert_eq!(send(&[json, dial, ("sec-fetch-site", site)]).problem(), (403, "X2".into()));
-        let read = server.send("GET", "/api/v1/project", &[("cookie", &cookie), ("sec-fetch-site", site)], None);
+        assert_eq!(
+            send(&[json, dial, ("sec-fetch-site", site)]).problem(),
+            (403, "X2".into())
+        );
+        let read = server.send(
+            "GET",
+            "/api/v1/project",
+            &[("cookie", &cookie), ("sec-fetch-site", site)],
+            None,
+        );
         assert_eq!(read.problem(), (403, "X2".into()));
     }
-    assert_eq!(send(&[json, dial]).problem(), (403, "X2".into()), "no origin");
-    assert_eq!(send(&[json, ("origin", &ours)]).problem(), (403, "X2".into()), "no header of ours");
-    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
-        assert_eq!(send(&[("content-type", kind), dial, ("origin", &ours)]).problem(), (415, "U0".into()), "{kind}");
+    assert_eq!(
+        send(&[json, dial]).problem(),
+        (403, "X2".into()),
+        "no origin"
+    );
+    assert_eq!(
+        send(&[json, ("origin", &ours)]).problem(),
+        (403, "X2".into()),
+        "no header of ours"
+    );
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "",
+    ] {
+        assert_eq!(
+            send(&[("content-type", kind), dial, ("origin", &ours)]).problem(),
+            (415, "U0".into()),
+            "{kind}"
+        );
     }
     for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE"] {
-        let answer = server.send(method, "/api/v1/decisions", &[("cookie", &cookie), dial, ("origin", &ours)], None);
+        let answer = server.send(
+            method,
+            "/api/v1/decisions",
+            &[("cookie", &cookie), dial, ("origin", &ours)],
+            None,
+        );
         assert!(answer.status >= 400, "{method}");
         assert!(answer.header("access-control-allow-origin").is_none());
     }
-    assert_eq!(server.get("/api/v1/project").ok()["labelled"], 0, "nothing of this was stored");
+    assert_eq!(
+        server.get("/api/v1/project").ok()["labelled"],
+        0,
+        "nothing of this was stored"
+    );
     send(&[json, dial, ("origin", &ours)]).ok();
     send(&[json, dial, ("sec-fetch-site", "same-origin")]).ok();
     assert_eq!(server.get("/api/v1/project").ok()["labelled"], 1);
@@ -126,16 +197,34 @@ fn nobody_gets_in_without_a_cookie_or_the_token() {
         }
     }
     assert!(tried >= 40, "every path of the document was tried");
-    for path in ["/", "/main.js", "/api/v1/openapi.json", "/nothing", "/api/v1/../../etc/passwd"] {
+    for path in [
+        "/",
+        "/main.js",
+        "/api/v1/openapi.json",
+        "/nothing",
+        "/api/v1/../../etc/passwd",
+    ] {
         assert_eq!(server.send("GET", path, &[], None).status, 401, "{path}");
     }
     // A browser cannot make links for others; a link is good once; the code is in no answer.
     let cookie = server.sign_in(&server.link);
     let path = server.link.split_once(&server.address.address).unwrap().1;
-    assert_eq!(server.send("GET", path, &[], None).problem(), (401, "X13".into()));
+    assert_eq!(
+        server.send("GET", path, &[], None).problem(),
+        (401, "X13".into())
+    );
     let origin = format!("http://{}", server.address.address);
-    let headers = [("cookie", cookie.as_str()), ("origin", origin.as_str()), ("x-dial", "1")];
-    assert_eq!(server.send("POST", "/api/v1/launch", &headers, Some(b"")).problem(), (404, "X10".into()));
+    let headers = [
+        ("cookie", cookie.as_str()),
+        ("origin", origin.as_str()),
+        ("x-dial", "1"),
+    ];
+    assert_eq!(
+        server
+            .send("POST", "/api/v1/launch", &headers, Some(b""))
+            .problem(),
+        (404, "X10".into())
+    );
     let another = server.post("/api/v1/launch", &json!(null)).ok();
     let other = server.sign_in(another.as_str().unwrap());
     assert_ne!(other, cookie);
@@ -146,14 +235,30 @@ fn nobody_gets_in_without_a_cookie_or_the_token() {
         let file = fs::metadata(folder.path().join("p.dial/server.json")).unwrap();
         assert_eq!(file.permissions().mode() & 0o777, 0o600);
     }
-    let (token, secret) = (server.address.token.clone(), cookie.split_once('=').unwrap().1.to_string());
+    let (token, secret) = (
+        server.address.token.clone(),
+        cookie.split_once('=').unwrap().1.to_string(),
+    );
     let project = folder.path().join("p.dial");
     server.stop();
-    assert!(!project.join("server.json").exists(), "the token is gone with the server");
-    for file in fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+    assert!(
+        !project.join("server.json").exists(),
+        "the token is gone with the server"
+    );
+    for file in fs::read_dir(&project)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+    {
         let bytes = fs::read(&file).unwrap();
         for hidden in [&token, &secret] {
-            assert!(!bytes.windows(hidden.len()).any(|part| part == hidden.as_bytes()), "{}", file.display());
+            assert!(
+                !bytes
+                    .windows(hidden.len())
+                    .any(|part| part == hidden.as_bytes()),
+                "{}",
+                file.display()
+            );
         }
     }
 }
@@ -162,13 +267,16 @@ fn nobody_gets_in_without_a_cookie_or_the_token() {
 fn every_answer_carries_the_headers() {
     let (_folder, server) = new(&Wish::default());
     let bearer = server.bearer();
-    for (path, headers) in
-        [("/", vec![("authorization", bearer.as_str())]), ("/api/v1/project", vec![]), ("/nothing", vec![])]
-    {
+    for (path, headers) in [
+        ("/", vec![("authorization", bearer.as_str())]),
+        ("/api/v1/project", vec![]),
+        ("/nothing", vec![]),
+    ] {
         let answer = server.send("GET", path, &headers, None);
         let policy = answer.header("content-security-policy").unwrap();
         assert!(
-            policy.starts_with("default-src 'none'; script-src 'self'") && policy.contains("frame-ancestors 'none'")
+            policy.starts_with("default-src 'none'; script-src 'self'")
+                && policy.contains("frame-ancestors 'none'")
         );
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
@@ -184,13 +292,30 @@ fn every_answer_carries_the_headers() {
 
 #[test]
 fn listening_elsewhere_is_refused() {
-    for host in
-        ["0.0.0.0", "::", "192.168.0.7", "example.com", "8.8.8.8", "", "127.0.0.1.evil.com", "fe80::1", "127.0.0.2"]
-    {
+    for host in [
+        "0.0.0.0",
+        "::",
+        "192.168.0.7",
+        "example.com",
+        "8.8.8.8",
+        "",
+        "127.0.0.1.evil.com",
+        "fe80::1",
+        "127.0.0.2",
+    ] {
         let text = dial_server::check_host(host).unwrap_err();
-        assert!(text.starts_with(&format!("refusing to listen on {host} without an admin account and TLS.")), "{text}");
+        assert!(
+            text.starts_with(&format!(
+                "refusing to listen on {host} without an admin account and TLS."
+            )),
+            "{text}"
+        );
     }
-    for (host, address) in [("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("::1", "::1")] {
+    for (host, address) in [
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "127.0.0.1"),
+        ("::1", "::1"),
+    ] {
         assert_eq!(dial_server::check_host(host).unwrap().to_string(), address);
     }
 }
@@ -202,30 +327,74 @@ fn media_are_found_by_item_and_are_pictures_of_our_making() {
     fs::create_dir_all(pictures.join("sub")).unwrap();
     fs::write(folder.path().join("secret.txt"), "secret").unwrap();
     for number in 0..12u8 {
-        let rgb = (0..12 * 12 * 3).map(|at| (at as u8).wrapping_mul(number + 1)).collect();
-        let png = dial_data::pictures::Bitmap { width: 12, height: 12, rgb }.to_png();
+        let rgb = (0..12 * 12 * 3)
+            .map(|at| (at as u8).wrapping_mul(number + 1))
+            .collect();
+        let png = dial_data::pictures::Bitmap {
+            width: 12,
+            height: 12,
+            rgb,
+        }
+        .to_png();
         // A polyglot: a picture that is followed by a page.
         let bytes = [png, b"<html><script>alert(1)</script></html>".to_vec()].concat();
-        fs::write(pictures.join(if number < 6 { "" } else { "sub" }).join(format!("p{number} <b>.png")), bytes)
-            .unwrap();
+        fs::write(
+            pictures
+                .join(if number < 6 { "" } else { "sub" })
+                .join(format!("p{number} <b>.png")),
+            bytes,
+        )
+        .unwrap();
     }
-    let wish = Wish { pool: pictures.display().to_string(), ..Wish::default() };
+    let wish = Wish {
+        pool: pictures.display().to_string(),
+        ..Wish::default()
+    };
     let project = folder.path().join("p.dial");
     make(&project, &wish);
     let server = serve(&project, None);
     let good = server.get("/api/v1/media?id=sub%2Fp7%20%3Cb%3E.png");
-    assert_eq!((good.status, good.header("content-type")), (200, Some("image/png")));
-    assert!(good.header("content-security-policy").unwrap().contains("sandbox"));
-    assert!(!good.body.windows(6).any(|part| part == b"script"), "nothing but the picture");
-    let ups = ["..", "%2e%2e", "..%2f", "%2e%2e%2f", "..%5c", "%252e%252e%252f", "....//", "..%c0%af"];
-    let ends = ["secret.txt", "etc/passwd", "p.dial/project.db", "sub/../../secret.txt", "secret.txt%00.png"];
+    assert_eq!(
+        (good.status, good.header("content-type")),
+        (200, Some("image/png"))
+    );
+    assert!(
+        good.header("content-security-policy")
+            .unwrap()
+            .contains("sandbox")
+    );
+    assert!(
+        !good.body.windows(6).any(|part| part == b"script"),
+        "nothing but the picture"
+    );
+    let ups = [
+        "..",
+        "%2e%2e",
+        "..%2f",
+        "%2e%2e%2f",
+        "..%5c",
+        "%252e%252e%252f",
+        "....//",
+        "..%c0%af",
+    ];
+    let ends = [
+        "secret.txt",
+        "etc/passwd",
+        "p.dial/project.db",
+        "sub/../../secret.txt",
+        "secret.txt%00.png",
+    ];
     let mut tried = 0;
     for up in ups {
         for depth in 1..5 {
             for end in ends {
                 let id = format!("{}{end}", format!("{up}/").repeat(depth));
                 let answer = server.get(&format!("/api/v1/media?id={id}"));
-                assert!(answer.status >= 400 && answer.status < 500, "{id}: {}", answer.status);
+                assert!(
+                    answer.status >= 400 && answer.status < 500,
+                    "{id}: {}",
+                    answer.status
+                );
                 tried += 1;
             }
         }
@@ -242,9 +411,17 @@ fn media_are_found_by_item_and_are_pictures_of_our_making() {
         "%00",
         "CON",
     ];
-    for id in paths.iter().map(|path| path.to_string()).chain(["x".repeat(7000)]) {
+    for id in paths
+        .iter()
+        .map(|path| path.to_string())
+        .chain(["x".repeat(7000)])
+    {
         let answer = server.get(&format!("/api/v1/media?id={id}"));
-        assert!((400..500).contains(&answer.status), "{id}: {}", answer.status);
+        assert!(
+            (400..500).contains(&answer.status),
+            "{id}: {}",
+            answer.status
+        );
         tried += 1;
     }
     assert!(tried > 160);
@@ -257,7 +434,10 @@ fn media_are_found_by_item_and_are_pictures_of_our_making() {
         assert_eq!(server.get("/api/v1/media?id=p1%20%3Cb%3E.png").status, 404);
     }
     // Another kind of file in its place is no picture, whatever its name says.
-    fs::write(pictures.join("p2 <b>.png"), "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>")
-        .unwrap();
+    fs::write(
+        pictures.join("p2 <b>.png"),
+        "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+    )
+    .unwrap();
     assert_eq!(server.get("/api/v1/media?id=p2%20%3Cb%3E.png").status, 404);
 }

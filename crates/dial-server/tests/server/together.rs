@@ -12,7 +12,10 @@ use crate::common::{Wish, label, make, new, serve};
 #[test]
 fn an_item_goes_to_as_many_people_as_wanted_and_no_more() {
     for overlap in [1, 2] {
-        let (_folder, server) = new(&Wish { overlap, ..Wish::default() });
+        let (_folder, server) = new(&Wish {
+            overlap,
+            ..Wish::default()
+        });
         let given: Mutex<HashMap<String, Vec<String>>> = Mutex::default();
         std::thread::scope(|scope| {
             for person in 0..10 {
@@ -21,8 +24,15 @@ fn an_item_goes_to_as_many_people_as_wanted_and_no_more() {
                     let who = format!("p{person}");
                     for step in 0..8 {
                         let asked = server.post("/api/v1/next", &json!({"annotator": who})).ok();
-                        let Some(item) = asked["items"][0]["id"].as_str() else { continue };
-                        given.lock().unwrap().entry(item.into()).or_default().push(who.clone());
+                        let Some(item) = asked["items"][0]["id"].as_str() else {
+                            continue;
+                        };
+                        given
+                            .lock()
+                            .unwrap()
+                            .entry(item.into())
+                            .or_default()
+                            .push(who.clone());
                         let stored = server.label(&format!("{who}-{step}"), &who, item, 0).ok();
                         assert_eq!(stored["late"], false);
                     }
@@ -31,7 +41,10 @@ fn an_item_goes_to_as_many_people_as_wanted_and_no_more() {
         });
         let given = given.into_inner().unwrap();
         assert_eq!(given.values().map(Vec::len).sum::<usize>(), 80);
-        assert!(given.values().all(|people| people.len() <= overlap), "{given:?}");
+        assert!(
+            given.values().all(|people| people.len() <= overlap),
+            "{given:?}"
+        );
     }
 }
 
@@ -40,12 +53,21 @@ fn a_late_answer_is_kept_and_flagged() {
     let (_folder, server) = new(&Wish::default());
     assert_eq!(server.label("a", "ann", "7", 0).ok()["late"], false);
     let late = server.label("b", "bob", "7", 1).ok();
-    assert_eq!((late["late"].as_bool(), late["also_by"][0].as_str()), (Some(true), Some("ann")));
+    assert_eq!(
+        (late["late"].as_bool(), late["also_by"][0].as_str()),
+        (Some(true), Some("ann"))
+    );
     let differ = server.get("/api/v1/disagreements").ok();
     assert_eq!(differ["total"], 1);
     assert_eq!(differ["rows"][0]["labels"].as_array().unwrap().len(), 2);
     let history = server.get("/api/v1/history?search=bob").ok();
-    assert_eq!((history["total"].as_u64(), history["rows"][0]["late"].as_bool()), (Some(1), Some(true)));
+    assert_eq!(
+        (
+            history["total"].as_u64(),
+            history["rows"][0]["late"].as_bool()
+        ),
+        (Some(1), Some(true))
+    );
 }
 
 #[test]
@@ -53,42 +75,82 @@ fn a_stale_tab_is_told_and_its_answer_is_kept_aside() {
     let (_folder, server) = new(&Wish::default());
     let first = server.label("a", "ann", "7", 0).ok();
     let same = server.label("b", "ann", "7", 0).ok();
-    assert_eq!((same["known"].as_bool(), &same["seq"]), (Some(true), &first["seq"]));
+    assert_eq!(
+        (same["known"].as_bool(), &same["seq"]),
+        (Some(true), &first["seq"])
+    );
     let other = server.label("c", "ann", "7", 1);
     assert_eq!(other.problem(), (409, "C3".into()));
     let problem = other.json();
     assert_eq!(problem["said"], json!(["up", "down"]));
     let parked = server.get("/api/v1/parked").ok();
-    assert_eq!((parked["total"].as_u64(), &parked["rows"][0]["seq"]), (Some(1), &problem["parked"]));
+    assert_eq!(
+        (parked["total"].as_u64(), &parked["rows"][0]["seq"]),
+        (Some(1), &problem["parked"])
+    );
     // Sent again it is the same answer, and still one decision.
     assert_eq!(server.label("c", "ann", "7", 1).json(), problem);
     let mut replacing = label("d", "ann", "7", 1);
     replacing["replace"] = json!(true);
     server.post("/api/v1/decisions", &replacing).ok();
-    assert_eq!(server.get("/api/v1/parked").ok()["total"], 0, "whoever decides again settles it");
-    assert_eq!(server.get("/api/v1/item?id=7").ok()["labels"][0]["classes"][0]["class"], 1);
+    assert_eq!(
+        server.get("/api/v1/parked").ok()["total"],
+        0,
+        "whoever decides again settles it"
+    );
+    assert_eq!(
+        server.get("/api/v1/item?id=7").ok()["labels"][0]["classes"][0]["class"],
+        1
+    );
     // Or somebody says that the first answer stands.
     let again = server.label("f", "ann", "7", 0).json();
     let settle = json!({"key": "e", "annotator": "ann", "decisions": [{"kind": "settle", "parked": again["parked"]}]});
     server.post("/api/v1/decisions", &settle).ok();
     assert_eq!(server.get("/api/v1/parked").ok()["total"], 0);
-    assert_eq!(server.get("/api/v1/item?id=7").ok()["labels"][0]["classes"][0]["class"], 1);
+    assert_eq!(
+        server.get("/api/v1/item?id=7").ok()["labels"][0]["classes"][0]["class"],
+        1
+    );
 }
 
 #[test]
 fn a_double_click_is_one_event() {
     let (_folder, server) = new(&Wish::default());
     let answers: Vec<Value> = std::thread::scope(|scope| {
-        let clicks: Vec<_> = (0..10).map(|_| scope.spawn(|| server.label("same", "ann", "5", 1).ok())).collect();
-        clicks.into_iter().map(|click| click.join().unwrap()).collect()
+        let clicks: Vec<_> = (0..10)
+            .map(|_| scope.spawn(|| server.label("same", "ann", "5", 1).ok()))
+            .collect();
+        clicks
+            .into_iter()
+            .map(|click| click.join().unwrap())
+            .collect()
     });
-    assert!(answers.iter().all(|answer| answer["seq"] == answers[0]["seq"]));
-    assert_eq!(answers.iter().filter(|answer| answer["repeated"] == false).count(), 1);
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer["seq"] == answers[0]["seq"])
+    );
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|answer| answer["repeated"] == false)
+            .count(),
+        1
+    );
     assert_eq!(server.get("/api/v1/history?search=label").ok()["total"], 1);
     // Another content under the same key is refused (W2).
-    assert_eq!(server.label("same", "ann", "5", 0).problem(), (422, "W2".into()));
-    assert_eq!(server.label("same", "ann", "6", 1).problem(), (422, "W2".into()));
-    assert_eq!(server.label("same", "bob", "5", 1).problem(), (422, "W2".into()));
+    assert_eq!(
+        server.label("same", "ann", "5", 0).problem(),
+        (422, "W2".into())
+    );
+    assert_eq!(
+        server.label("same", "ann", "6", 1).problem(),
+        (422, "W2".into())
+    );
+    assert_eq!(
+        server.label("same", "bob", "5", 1).problem(),
+        (422, "W2".into())
+    );
 }
 
 #[test]
@@ -100,14 +162,30 @@ fn undo_names_what_it_takes_back() {
             &json!({"key": key, "annotator": who, "decisions": [{"kind": "undo", "group": group}]}),
         )
     };
-    assert_eq!(undo("z", "ann", Value::Null).problem(), (409, "C5".into()), "nothing to undo");
+    assert_eq!(
+        undo("z", "ann", Value::Null).problem(),
+        (409, "C5".into()),
+        "nothing to undo"
+    );
     let ann = server.label("a", "ann", "1", 0).ok();
     let bob = server.label("b", "bob", "2", 1).ok();
-    assert_eq!(undo("y", "ann", bob["group"].clone()).problem(), (409, "C5".into()), "the work of somebody else");
+    assert_eq!(
+        undo("y", "ann", bob["group"].clone()).problem(),
+        (409, "C5".into()),
+        "the work of somebody else"
+    );
     undo("c", "ann", ann["group"].clone()).ok();
-    assert_eq!(undo("d", "ann", ann["group"].clone()).problem().0, 409, "it is undone already");
-    assert_eq!(undo("c", "ann", ann["group"].clone()).ok()["repeated"], true);
-    let redo = json!({"key": "e", "annotator": "ann", "decisions": [{"kind": "redo", "group": null}]});
+    assert_eq!(
+        undo("d", "ann", ann["group"].clone()).problem().0,
+        409,
+        "it is undone already"
+    );
+    assert_eq!(
+        undo("c", "ann", ann["group"].clone()).ok()["repeated"],
+        true
+    );
+    let redo =
+        json!({"key": "e", "annotator": "ann", "decisions": [{"kind": "redo", "group": null}]});
     server.post("/api/v1/decisions", &redo).ok();
     let labels = server.get("/api/v1/item?id=1").ok()["labels"].clone();
     assert_eq!(labels[0]["annotator"], "ann");
@@ -115,13 +193,32 @@ fn undo_names_what_it_takes_back() {
 
 #[test]
 fn an_answer_for_a_class_that_is_gone_is_kept_aside() {
-    let (_folder, server) = new(&Wish { classes: vec!["a", "b", "c"], ..Wish::default() });
-    let decide = |key: &str, deed: Value| server.post("/api/v1/decisions", &json!({"key": key, "decisions": [deed]}));
+    let (_folder, server) = new(&Wish {
+        classes: vec!["a", "b", "c"],
+        ..Wish::default()
+    });
+    let decide = |key: &str, deed: Value| {
+        server.post(
+            "/api/v1/decisions",
+            &json!({"key": key, "decisions": [deed]}),
+        )
+    };
     decide("m", json!({"kind": "merge-class", "from": 2, "into": 0})).ok();
-    assert_eq!(server.label("x", "ann", "4", 2).problem(), (409, "C6".into()));
+    assert_eq!(
+        server.label("x", "ann", "4", 2).problem(),
+        (409, "C6".into())
+    );
     assert_eq!(server.get("/api/v1/project").ok()["parked"], 1);
-    assert_eq!(server.label("y", "ann", "4", 9).problem(), (404, "I12".into()), "a class that never was");
-    assert_eq!(server.label("z", "ann", "4444", 0).problem(), (404, "I12".into()), "an item that is not there");
+    assert_eq!(
+        server.label("y", "ann", "4", 9).problem(),
+        (404, "I12".into()),
+        "a class that never was"
+    );
+    assert_eq!(
+        server.label("z", "ann", "4444", 0).problem(),
+        (404, "I12".into()),
+        "an item that is not there"
+    );
     // Exclusion is soft: the label stays in the log, and comes back with an undo (C11).
     server.label("w", "ann", "4", 0).ok();
     let out = decide("v", json!({"kind": "exclude", "item": "4"})).ok();
@@ -138,7 +235,9 @@ fn a_restart_loses_nothing_and_signs_nobody_out() {
     let (mut stored, mut leased) = (BTreeMap::new(), String::new());
     for round in 0..3 {
         let server = serve(&project, None);
-        let asked = server.post("/api/v1/next", &json!({"annotator": "ann"})).ok();
+        let asked = server
+            .post("/api/v1/next", &json!({"annotator": "ann"}))
+            .ok();
         let item = asked["items"][0]["id"].as_str().unwrap().to_string();
         if round > 0 {
             assert_eq!(item, leased, "the lease survived");
@@ -146,12 +245,18 @@ fn a_restart_loses_nothing_and_signs_nobody_out() {
         for (key, seq) in &stored {
             let (key, item): (&String, String) = (key, key.trim_start_matches('k').into());
             let again = server.label(key, "bob", &item, 0).ok();
-            assert_eq!((again["repeated"].as_bool(), again["seq"].as_u64()), (Some(true), Some(*seq)));
+            assert_eq!(
+                (again["repeated"].as_bool(), again["seq"].as_u64()),
+                (Some(true), Some(*seq))
+            );
         }
-        let free =
-            (0..120).map(|row| row.to_string()).filter(|row| *row != item && !stored.contains_key(&format!("k{row}")));
+        let free = (0..120)
+            .map(|row| row.to_string())
+            .filter(|row| *row != item && !stored.contains_key(&format!("k{row}")));
         for row in free.take(5).collect::<Vec<String>>() {
-            let seq = server.label(&format!("k{row}"), "bob", &row, 0).ok()["seq"].as_u64().unwrap();
+            let seq = server.label(&format!("k{row}"), "bob", &row, 0).ok()["seq"]
+                .as_u64()
+                .unwrap();
             stored.insert(format!("k{row}"), seq);
         }
         leased = item;
@@ -173,13 +278,24 @@ fn a_clock_that_was_wrong_blocks_nobody() {
         let mut project = Project::open(&path, Journal::Wal, now).unwrap();
         for item in &all {
             project
-                .lease(&Wanted { items: std::slice::from_ref(item), annotator: "bob", now, length: 600_000 })
+                .lease(&Wanted {
+                    items: std::slice::from_ref(item),
+                    annotator: "bob",
+                    now,
+                    length: 600_000,
+                })
                 .unwrap();
         }
         drop(project);
         let server = serve(&path, None);
-        let asked = server.post("/api/v1/next", &json!({"annotator": "ann", "count": 3})).ok();
-        assert_eq!(asked["items"].as_array().unwrap().len(), 3, "leases of {now}");
+        let asked = server
+            .post("/api/v1/next", &json!({"annotator": "ann", "count": 3}))
+            .ok();
+        assert_eq!(
+            asked["items"].as_array().unwrap().len(),
+            3,
+            "leases of {now}"
+        );
         server.stop();
     }
 }
@@ -188,7 +304,9 @@ fn a_clock_that_was_wrong_blocks_nobody() {
 fn changes_are_told_as_they_happen() {
     let (_folder, server) = new(&Wish::default());
     let mut stream = TcpStream::connect(&server.address.address).unwrap();
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+    stream
+        .set_read_timeout(Some(std::time::Duration::from_secs(30)))
+        .unwrap();
     let head = format!(
         "GET /api/v1/changes HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\n\r\n",
         server.address.address,
@@ -205,7 +323,9 @@ fn changes_are_told_as_they_happen() {
         }
     };
     wait_for("event: log");
-    let version = server.label("k", "", "3", 0).ok()["version"].as_u64().unwrap();
+    let version = server.label("k", "", "3", 0).ok()["version"]
+        .as_u64()
+        .unwrap();
     wait_for(&format!("event: log\ndata: {{\"version\":{version}}}"));
     wait_for(&format!("event: model\ndata: {{\"version\":{version}}}"));
 }
@@ -214,9 +334,17 @@ fn changes_are_told_as_they_happen() {
 fn bodies_are_bounded() {
     let (_folder, server) = new(&Wish::default());
     let bearer = server.bearer();
-    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+    ];
     let large = vec![b' '; 8_100_000];
-    assert_eq!(server.send("POST", "/api/v1/decisions", &headers, Some(&large)).status, 413);
+    assert_eq!(
+        server
+            .send("POST", "/api/v1/decisions", &headers, Some(&large))
+            .status,
+        413
+    );
     // Endless chunks: the connection is answered and closed after the limit.
     let mut stream = TcpStream::connect(&server.address.address).unwrap();
     let head = format!(
@@ -225,12 +353,21 @@ fn bodies_are_bounded() {
     );
     stream.write_all(head.as_bytes()).unwrap();
     let chunk = [b"10000\r\n".to_vec(), vec![b' '; 0x10000], b"\r\n".to_vec()].concat();
-    let sent = (0..4000).take_while(|_| stream.write_all(&chunk).is_ok()).count();
+    let sent = (0..4000)
+        .take_while(|_| stream.write_all(&chunk).is_ok())
+        .count();
     assert!(sent < 4000, "250 MB were not taken");
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    for body in
-        [deep.as_str(), "", "null", "{}", "[]", "{\"key\":1}", "\u{0}", "{\"key\":\"k\",\"decisions\":[],\"x\":1}"]
-    {
+    for body in [
+        deep.as_str(),
+        "",
+        "null",
+        "{}",
+        "[]",
+        "{\"key\":1}",
+        "\u{0}",
+        "{\"key\":\"k\",\"decisions\":[],\"x\":1}",
+    ] {
         let answer = server.send("POST", "/api/v1/decisions", &headers, Some(body.as_bytes()));
         assert_eq!(answer.status, 422, "{}", &body[..body.len().min(40)]);
     }
@@ -241,23 +378,41 @@ fn bodies_are_bounded() {
 #[test]
 fn one_session_cannot_flood_the_others() {
     let (_folder, server) = new(&Wish::default());
-    let (cookie, origin) = (server.sign_in(&server.link), format!("http://{}", server.address.address));
+    let (cookie, origin) = (
+        server.sign_in(&server.link),
+        format!("http://{}", server.address.address),
+    );
     let headers = [
         ("cookie", cookie.as_str()),
         ("origin", origin.as_str()),
         ("x-dial", "1"),
         ("content-type", "application/json"),
     ];
-    let statuses: Vec<u16> =
-        (0..300).map(|_| server.send("POST", "/api/v1/decisions", &headers, Some(b"{}")).status).collect();
+    let statuses: Vec<u16> = (0..300)
+        .map(|_| {
+            server
+                .send("POST", "/api/v1/decisions", &headers, Some(b"{}"))
+                .status
+        })
+        .collect();
     assert!(statuses.contains(&429), "a flood is stopped");
-    assert_eq!(server.label("k", "ann", "1", 0).status, 200, "the owner's programs go on");
+    assert_eq!(
+        server.label("k", "ann", "1", 0).status,
+        200,
+        "the owner's programs go on"
+    );
 }
 
 #[test]
 fn a_faulty_network_stores_every_key_once() {
-    let (_folder, server) = new(&Wish { pool: "builtin:moons:1000".into(), ..Wish::default() });
-    let count: u64 = std::env::var("DIAL_SUBMISSIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(1500);
+    let (_folder, server) = new(&Wish {
+        pool: "builtin:moons:1000".into(),
+        ..Wish::default()
+    });
+    let count: u64 = std::env::var("DIAL_SUBMISSIONS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(1500);
     let sent: u64 = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4u64)
             .map(|client| {
@@ -267,11 +422,18 @@ fn a_faulty_network_stores_every_key_once() {
                 })
             })
             .collect();
-        clients.into_iter().map(|client| client.join().unwrap()).sum()
+        clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .sum()
     });
     assert!(sent > count, "some were sent again");
     let history = server.get("/api/v1/history?search=label&limit=1").ok();
-    assert_eq!(history["total"].as_u64().unwrap(), 4 * (count / 4), "stored events are distinct keys");
+    assert_eq!(
+        history["total"].as_u64().unwrap(),
+        4 * (count / 4),
+        "stored events are distinct keys"
+    );
 }
 
 /// A client behind a bad line: of ten deliveries one is lost on the way, one loses its answer, one comes twice, one is delayed
@@ -282,7 +444,12 @@ fn flaky(server: &crate::common::Running, client: u64, count: u64) -> u64 {
     for step in 0..count {
         // Two people label the same items in turn with alternating classes: every submission is a new event.
         let (item, class) = ((step * 4 + client) % 1000, (step / 250 % 2) as u16);
-        let mut body = label(&format!("{client}-{step}"), &format!("c{client}"), &item.to_string(), class);
+        let mut body = label(
+            &format!("{client}-{step}"),
+            &format!("c{client}"),
+            &item.to_string(),
+            class,
+        );
         body["replace"] = json!(true);
         for attempt in 0.. {
             let draw = dial::seed::hash(client * 1_000_003 + step, attempt) % 10;

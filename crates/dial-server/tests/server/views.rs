@@ -8,12 +8,22 @@ use crate::common::{Answer, Running, Wish, make, new, serve};
 
 /// Labels the items of a moons pool by their truth, every `step`-th from the first, and waits for the model.
 fn label_some(server: &Running, count: usize, step: usize) -> u64 {
-    let pool = dial_data::open("builtin:moons:120", &Default::default(), 0, &dial::Control::new()).unwrap();
+    let pool = dial_data::open(
+        "builtin:moons:120",
+        &Default::default(),
+        0,
+        &dial::Control::new(),
+    )
+    .unwrap();
     let truth = pool.truth.unwrap();
     let mut version = 0;
     for row in (0..count).map(|place| place * step) {
         let class = truth.labels[row].unwrap();
-        version = server.label(&format!("row {row}"), "ann", &row.to_string(), class).ok()["version"].as_u64().unwrap();
+        version = server
+            .label(&format!("row {row}"), "ann", &row.to_string(), class)
+            .ok()["version"]
+            .as_u64()
+            .unwrap();
     }
     server.wait_for_model(version);
     version
@@ -21,10 +31,19 @@ fn label_some(server: &Running, count: usize, step: usize) -> u64 {
 
 /// The arrays of the belief: classes, probability, strength, variance, marks.
 fn beliefs(answer: &Answer, n: usize) -> (Vec<u16>, [Vec<u8>; 4]) {
-    assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/octet-stream")));
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (200, Some("application/octet-stream"))
+    );
     assert_eq!(answer.body.len(), 6 * n);
-    let classes = answer.body[..2 * n].chunks(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
-    (classes, [2, 3, 4, 5].map(|array| answer.body[array * n..(array + 1) * n].to_vec()))
+    let classes = answer.body[..2 * n]
+        .chunks(2)
+        .map(|two| u16::from_le_bytes([two[0], two[1]]))
+        .collect();
+    (
+        classes,
+        [2, 3, 4, 5].map(|array| answer.body[array * n..(array + 1) * n].to_vec()),
+    )
 }
 
 /// Waits until an answer is as wanted.
@@ -49,7 +68,8 @@ fn the_map_ends_with_neighbours_and_is_kept() {
             match answer.status {
                 404 => assert_eq!(answer.problem(), (404, "I12".into())),
                 _ => assert!(
-                    ["components", "moving", "neighbours"].contains(&answer.header("x-dial-layout").unwrap()),
+                    ["components", "moving", "neighbours"]
+                        .contains(&answer.header("x-dial-layout").unwrap()),
                     "{answer:?}"
                 ),
             }
@@ -58,17 +78,28 @@ fn the_map_ends_with_neighbours_and_is_kept() {
     };
     let server = serve(&project, None);
     let first = finished(&server);
-    let values: Vec<f32> =
-        first.chunks(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
+    let values: Vec<f32> = first
+        .chunks(4)
+        .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+        .collect();
     assert_eq!(values.len(), 240);
     assert!(values.iter().all(|value| value.abs() <= 1.0));
-    let side = |i: usize| values.iter().skip(i).step_by(2).fold(0.0f32, |most, value| most.max(value.abs()));
+    let side = |i: usize| {
+        values
+            .iter()
+            .skip(i)
+            .step_by(2)
+            .fold(0.0f32, |most, value| most.max(value.abs()))
+    };
     assert_eq!(side(0).max(side(1)), 1.0, "the longer side is used up");
     server.stop();
     let server = serve(&project, None);
     // What was kept needs no way to it.
     let again = wait(|| Some(server.get("/api/v1/map")).filter(|answer| answer.status == 200));
-    assert_eq!((again.header("x-dial-layout"), again.body == first), (Some("neighbours"), true));
+    assert_eq!(
+        (again.header("x-dial-layout"), again.body == first),
+        (Some("neighbours"), true)
+    );
 }
 
 #[test]
@@ -76,9 +107,12 @@ fn a_new_map_is_told() {
     use std::io::{Read, Write};
     let (_folder, server) = new(&Wish::default());
     let mut stream = std::net::TcpStream::connect(&server.address.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
     let (host, bearer) = (&server.address.address, server.bearer());
-    let head = format!("GET /api/v1/changes HTTP/1.1\r\nhost: {host}\r\nauthorization: {bearer}\r\n\r\n");
+    let head =
+        format!("GET /api/v1/changes HTTP/1.1\r\nhost: {host}\r\nauthorization: {bearer}\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut text = String::new();
     while !text.contains("event: map\ndata: {\"layout\":\"neighbours\"}") {
@@ -94,17 +128,29 @@ fn beliefs_say_what_the_list_of_items_says() {
     let (_folder, server) = new(&Wish::default());
     let version = label_some(&server, 12, 10);
     let answer = server.get("/api/v1/beliefs");
-    assert_eq!(answer.header("x-dial-version"), Some(version.to_string().as_str()));
+    assert_eq!(
+        answer.header("x-dial-version"),
+        Some(version.to_string().as_str())
+    );
     let (classes, [probability, strength, variance, marks]) = beliefs(&answer, 120);
-    let items = server.get("/api/v1/items?limit=1000").ok()["rows"].as_array().unwrap().clone();
+    let items = server.get("/api/v1/items?limit=1000").ok()["rows"]
+        .as_array()
+        .unwrap()
+        .clone();
     let number = |value: &Value| value.as_f64().unwrap();
-    let largest = items.iter().map(|item| number(&item["belief"]["variance"])).fold(0.0, f64::max);
+    let largest = items
+        .iter()
+        .map(|item| number(&item["belief"]["variance"]))
+        .fold(0.0, f64::max);
     assert_eq!(items.len(), 120);
     for item in &items {
         let (row, belief) = (item["row"].as_u64().unwrap() as usize, &item["belief"]);
         assert_eq!(u64::from(classes[row]), belief["class"].as_u64().unwrap());
         let shares = belief["probabilities"].as_array().unwrap();
-        let surest = shares.iter().map(|share| number(&share["probability"])).fold(0.0, f64::max);
+        let surest = shares
+            .iter()
+            .map(|share| number(&share["probability"]))
+            .fold(0.0, f64::max);
         let evidence = number(&belief["evidence"]);
         for (got, want) in [
             (probability[row], surest),
@@ -129,51 +175,107 @@ fn near_items_are_shown_and_lists_can_be_of_labelled_items_only() {
     let near = card["nearest"].as_array().unwrap();
     assert_eq!(near.len(), 5);
     for one in near {
-        let own = server.get(&format!("/api/v1/item?id={}", one["id"].as_str().unwrap())).ok();
+        let own = server
+            .get(&format!("/api/v1/item?id={}", one["id"].as_str().unwrap()))
+            .ok();
         assert_eq!(one["show"], own["show"]);
     }
     let page = server.get("/api/v1/items?labelled=true&limit=1000").ok();
     assert_eq!(page["total"], 12);
-    assert!(page["rows"].as_array().unwrap().iter().all(|row| row["labels"][0]["annotator"] == "ann"));
+    assert!(
+        page["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|row| row["labels"][0]["annotator"] == "ann")
+    );
     // What was kept aside says its classes, so that it can be taken up again, also where it was unsure.
     let classes = json!([{"class": 0, "weight": 0.5}, {"class": 1, "weight": 0.5}]);
-    let unsure =
-        json!({"key": "u", "annotator": "ann", "decisions": [{"kind": "label", "item": "10", "classes": classes}]});
+    let unsure = json!({"key": "u", "annotator": "ann", "decisions": [{"kind": "label", "item": "10", "classes": classes}]});
     assert_eq!(server.post("/api/v1/decisions", &unsure).problem().1, "C3");
     let parked = server.get("/api/v1/parked").ok();
-    assert_eq!((&parked["rows"][0]["item"], &parked["rows"][0]["classes"]), (&json!("10"), &classes));
+    assert_eq!(
+        (&parked["rows"][0]["item"], &parked["rows"][0]["classes"]),
+        (&json!("10"), &classes)
+    );
 }
 
 #[test]
 fn before_the_model_is_ready_beliefs_are_the_labels() {
-    let (_folder, server) = new(&Wish { classes: vec!["only"], ..Wish::default() });
-    let version = server.label("k", "", "7", 0).ok()["version"].as_u64().unwrap();
+    let (_folder, server) = new(&Wish {
+        classes: vec!["only"],
+        ..Wish::default()
+    });
+    let version = server.label("k", "", "7", 0).ok()["version"]
+        .as_u64()
+        .unwrap();
     server.wait_for_model(version);
     let (classes, arrays) = beliefs(&server.get("/api/v1/beliefs"), 120);
-    assert_eq!((classes[7], classes.iter().filter(|class| **class == 65535).count()), (0, 119));
+    assert_eq!(
+        (
+            classes[7],
+            classes.iter().filter(|class| **class == 65535).count()
+        ),
+        (0, 119)
+    );
     assert!(arrays[..3].iter().flatten().all(|value| *value == 0));
-    assert_eq!((arrays[3][7], arrays[3].iter().filter(|mark| **mark == 0).count()), (1, 119));
+    assert_eq!(
+        (
+            arrays[3][7],
+            arrays[3].iter().filter(|mark| **mark == 0).count()
+        ),
+        (1, 119)
+    );
     assert_eq!(server.get("/api/v1/progress").ok()["points"], json!([]));
-    assert_eq!(server.get("/api/v1/calibration").ok(), json!({"labels": 0, "bins": []}));
+    assert_eq!(
+        server.get("/api/v1/calibration").ok(),
+        json!({"labels": 0, "bins": []})
+    );
 }
 
 #[test]
 fn rows_have_ids_and_items_can_be_had_by_row() {
     let folder = tempfile::tempdir().unwrap();
-    let rows: String = (0..20).map(|row| format!("n{row},{},{}\n", row % 5, row / 5)).collect();
+    let rows: String = (0..20)
+        .map(|row| format!("n{row},{},{}\n", row % 5, row / 5))
+        .collect();
     std::fs::write(folder.path().join("t.csv"), format!("id,x,z\n{rows}")).unwrap();
-    let (_project, server) = new(&Wish { pool: folder.path().join("t.csv").display().to_string(), ..Wish::default() });
+    let (_project, server) = new(&Wish {
+        pool: folder.path().join("t.csv").display().to_string(),
+        ..Wish::default()
+    });
     // The model begins on its own time; both answers are to be what it says.
-    server.wait_for_model(server.get("/api/v1/project").ok()["version"].as_u64().unwrap());
+    server.wait_for_model(
+        server.get("/api/v1/project").ok()["version"]
+            .as_u64()
+            .unwrap(),
+    );
     let by_id = server.get("/api/v1/item?id=n12").ok();
     assert_eq!(by_id["row"], 12);
-    assert_eq!(server.post("/api/v1/ids", &json!({"rows": [12, 0]})).ok(), json!(["n12", "n0"]));
+    assert_eq!(
+        server.post("/api/v1/ids", &json!({"rows": [12, 0]})).ok(),
+        json!(["n12", "n0"])
+    );
     assert_eq!(server.get("/api/v1/item?row=12").ok(), by_id);
-    assert_eq!(server.post("/api/v1/ids", &json!({"rows": [20]})).problem(), (404, "I12".into()));
-    assert_eq!(server.post("/api/v1/ids", &json!({"rows": vec![0; 100_001]})).problem(), (422, "U1".into()));
-    assert_eq!(server.get("/api/v1/item?row=20").problem(), (404, "I12".into()));
+    assert_eq!(
+        server.post("/api/v1/ids", &json!({"rows": [20]})).problem(),
+        (404, "I12".into())
+    );
+    assert_eq!(
+        server
+            .post("/api/v1/ids", &json!({"rows": vec![0; 100_001]}))
+            .problem(),
+        (422, "U1".into())
+    );
+    assert_eq!(
+        server.get("/api/v1/item?row=20").problem(),
+        (404, "I12".into())
+    );
     for query in ["", "?id=n12&row=3"] {
-        assert_eq!(server.get(&format!("/api/v1/item{query}")).problem(), (422, "U1".into()));
+        assert_eq!(
+            server.get(&format!("/api/v1/item{query}")).problem(),
+            (422, "U1".into())
+        );
     }
 }
 
@@ -186,18 +288,28 @@ fn an_answer_changes_as_many_items_as_its_card_says() {
         wait(|| (server.get("/api/v1/project").ok()["foreseen"] == true).then_some(()));
         let card = server.post("/api/v1/next", &json!({})).ok()["items"][0].clone();
         let changes = card["changes"].as_array().unwrap();
-        assert_eq!(changes.iter().map(|change| change["class"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(
+            changes
+                .iter()
+                .map(|change| change["class"].as_u64().unwrap())
+                .collect::<Vec<_>>(),
+            [0, 1]
+        );
         let (before, _) = beliefs(&server.get("/api/v1/beliefs"), 120);
         let class = (step % 2) as u16;
         version = version.max(
-            server.label(&format!("s{step}"), "", card["id"].as_str().unwrap(), class).ok()["version"]
+            server
+                .label(&format!("s{step}"), "", card["id"].as_str().unwrap(), class)
+                .ok()["version"]
                 .as_u64()
                 .unwrap(),
         );
         server.wait_for_model(version);
         let (after, _) = beliefs(&server.get("/api/v1/beliefs"), 120);
         let row = card["row"].as_u64().unwrap() as usize;
-        let changed = (0..120).filter(|other| *other != row && before[*other] != after[*other]).count() as u64;
+        let changed = (0..120)
+            .filter(|other| *other != row && before[*other] != after[*other])
+            .count() as u64;
         assert_eq!(changes[usize::from(class)]["items"].as_u64(), Some(changed));
         most = most.max(changed);
     }
@@ -213,21 +325,41 @@ fn a_scene_is_drawn_in_its_bands() {
     std::fs::write(folder.path().join("s.hdr"), header).unwrap();
     let value = |pixel: usize, band: usize| match pixel {
         6 => 0.0,
-        _ => [1.0 + pixel as f32, 30.0 - pixel as f32, 5.0 + (pixel * 7 % 20) as f32][band],
+        _ => [
+            1.0 + pixel as f32,
+            30.0 - pixel as f32,
+            5.0 + (pixel * 7 % 20) as f32,
+        ][band],
     };
-    let values: Vec<u8> = (0..60).flat_map(|place| value(place / 3, place % 3).to_le_bytes()).collect();
+    let values: Vec<u8> = (0..60)
+        .flat_map(|place| value(place / 3, place % 3).to_le_bytes())
+        .collect();
     std::fs::write(folder.path().join("s.img"), values).unwrap();
     let pool = folder.path().join("s.hdr").display().to_string();
-    let (_project, server) = new(&Wish { pool, ..Wish::default() });
+    let (_project, server) = new(&Wish {
+        pool,
+        ..Wish::default()
+    });
     let info = server.get("/api/v1/scene").ok();
-    assert_eq!(info, json!({"height": 5, "width": 4, "bands": 3, "wavelengths": [450.0, 550.0, 650.0], "unit": "nm"}));
+    assert_eq!(
+        info,
+        json!({"height": 5, "width": 4, "bands": 3, "wavelengths": [450.0, 550.0, 650.0], "unit": "nm"})
+    );
     let pixels = server.get("/api/v1/scene/pixels").body;
-    let numbers: Vec<u32> =
-        pixels.chunks(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
-    assert_eq!(numbers, (0..20).filter(|pixel| *pixel != 6).collect::<Vec<u32>>());
+    let numbers: Vec<u32> = pixels
+        .chunks(4)
+        .map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+        .collect();
+    assert_eq!(
+        numbers,
+        (0..20).filter(|pixel| *pixel != 6).collect::<Vec<u32>>()
+    );
     let picture = |query: &str| {
         let answer = server.get(&format!("/api/v1/scene/image{query}"));
-        assert_eq!((answer.status, answer.header("content-type")), (200, Some("image/png")));
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some("image/png"))
+        );
         let file = folder.path().join("picture.png");
         std::fs::write(&file, &answer.body).unwrap();
         let found = dial_data::pictures::load(file, None).unwrap();
@@ -236,18 +368,33 @@ fn a_scene_is_drawn_in_its_bands() {
     };
     // Red rises from pixel to pixel, green falls; the 2nd and 98th percentile of 19 values are the first and the last.
     let rgb = picture("?red=0&green=1&blue=0");
-    assert!(rgb[18..21].iter().all(|light| *light < 30), "not measured: dark");
+    assert!(
+        rgb[18..21].iter().all(|light| *light < 30),
+        "not measured: dark"
+    );
     for pixel in (0..19).filter(|pixel| *pixel != 5 && *pixel != 6) {
-        assert!(rgb[3 * pixel] < rgb[3 * pixel + 3] && rgb[3 * pixel + 1] > rgb[3 * pixel + 4], "pixel {pixel}");
+        assert!(
+            rgb[3 * pixel] < rgb[3 * pixel + 3] && rgb[3 * pixel + 1] > rgb[3 * pixel + 4],
+            "pixel {pixel}"
+        );
     }
-    assert_eq!((&rgb[..3], &rgb[57..]), (&[0, 255, 0][..], &[255, 0, 255][..]));
+    assert_eq!(
+        (&rgb[..3], &rgb[57..]),
+        (&[0, 255, 0][..], &[255, 0, 255][..])
+    );
     assert_ne!(picture(""), rgb);
     for query in ["?red=0", "?red=0&green=1&blue=3"] {
-        assert_eq!(server.get(&format!("/api/v1/scene/image{query}")).problem(), (422, "U1".into()));
+        assert_eq!(
+            server.get(&format!("/api/v1/scene/image{query}")).problem(),
+            (422, "U1".into())
+        );
     }
     let (_folder, other) = new(&Wish::default());
     for path in ["scene", "scene/pixels", "scene/image"] {
-        assert_eq!(other.get(&format!("/api/v1/{path}")).problem(), (404, "I12".into()));
+        assert_eq!(
+            other.get(&format!("/api/v1/{path}")).problem(),
+            (404, "I12".into())
+        );
     }
 }
 
@@ -258,7 +405,12 @@ fn progress_grows_with_labels_shrinks_with_undo_and_survives() {
     make(&project, &Wish::default());
     let server = serve(&project, None);
     let labelled = |points: &Value| -> Vec<u64> {
-        points.as_array().unwrap().iter().map(|point| point["labelled"].as_u64().unwrap()).collect()
+        points
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| point["labelled"].as_u64().unwrap())
+            .collect()
     };
     // A point comes shortly after the belief it is about.
     let wait_for = |server: &Running, last: u64| {
@@ -268,17 +420,37 @@ fn progress_grows_with_labels_shrinks_with_undo_and_survives() {
         })
     };
     for row in 0..14 {
-        server.label(&format!("k{row}"), "", &(row * 8).to_string(), (row % 2) as u16).ok();
+        server
+            .label(
+                &format!("k{row}"),
+                "",
+                &(row * 8).to_string(),
+                (row % 2) as u16,
+            )
+            .ok();
         wait_for(&server, row + 1);
     }
     let points = wait_for(&server, 14);
     assert_eq!(labelled(&points), (1..=14).collect::<Vec<u64>>());
-    assert_eq!((&points[0]["classes_met"], &points[1]["classes_met"]), (&json!(1), &json!(2)));
+    assert_eq!(
+        (&points[0]["classes_met"], &points[1]["classes_met"]),
+        (&json!(1), &json!(2))
+    );
     let last = &points[13];
     let accuracy = &last["accuracy"];
-    assert!(accuracy["low"].as_f64().unwrap() < accuracy["mean"].as_f64().unwrap(), "{last}");
-    assert_eq!(points[3]["accuracy"], json!(null), "four labels are too few");
-    assert_eq!(server.get("/api/v1/estimates").ok()["settled"], last["settled"]);
+    assert!(
+        accuracy["low"].as_f64().unwrap() < accuracy["mean"].as_f64().unwrap(),
+        "{last}"
+    );
+    assert_eq!(
+        points[3]["accuracy"],
+        json!(null),
+        "four labels are too few"
+    );
+    assert_eq!(
+        server.get("/api/v1/estimates").ok()["settled"],
+        last["settled"]
+    );
     let undo = json!({"key": "undo", "decisions": [{"kind": "undo", "group": null}]});
     server.post("/api/v1/decisions", &undo).ok();
     let points = wait_for(&server, 13);
@@ -293,47 +465,100 @@ fn calibration_counts_every_label_left_out() {
     let (_folder, server) = new(&Wish::default());
     label_some(&server, 24, 5);
     // One that the others contradict.
-    let version = server.label("wrong", "bob", "3", 1).ok()["version"].as_u64().unwrap();
+    let version = server.label("wrong", "bob", "3", 1).ok()["version"]
+        .as_u64()
+        .unwrap();
     server.wait_for_model(version);
     let found = server.get("/api/v1/calibration").ok();
     let bins = found["bins"].as_array().unwrap();
-    assert_eq!((found["labels"].as_u64(), bins.len()), (Some(25), 5), "bins of five");
+    assert_eq!(
+        (found["labels"].as_u64(), bins.len()),
+        (Some(25), 5),
+        "bins of five"
+    );
     let number = |bin: &Value, name: &str| bin[name].as_f64().unwrap();
     for bin in bins {
         assert_eq!(bin["count"], 5);
-        assert!(number(bin, "low") <= number(bin, "mean") && number(bin, "mean") <= number(bin, "high"));
+        assert!(
+            number(bin, "low") <= number(bin, "mean") && number(bin, "mean") <= number(bin, "high")
+        );
     }
-    assert!(bins.windows(2).all(|pair| number(&pair[0], "high") <= number(&pair[1], "low")));
-    let wrong: f64 = bins.iter().map(|bin| 5.0 * (1.0 - number(bin, "right"))).sum();
-    assert_eq!(wrong.round() as u64, server.get("/api/v1/suspects").ok()["total"].as_u64().unwrap());
+    assert!(
+        bins.windows(2)
+            .all(|pair| number(&pair[0], "high") <= number(&pair[1], "low"))
+    );
+    let wrong: f64 = bins
+        .iter()
+        .map(|bin| 5.0 * (1.0 - number(bin, "right")))
+        .sum();
+    assert_eq!(
+        wrong.round() as u64,
+        server.get("/api/v1/suspects").ok()["total"]
+            .as_u64()
+            .unwrap()
+    );
 }
 
 #[test]
 fn items_are_found_by_their_words_and_shown() {
-    let (_folder, server) = new(&Wish { pool: "builtin:texts:90".into(), ..Wish::default() });
+    let (_folder, server) = new(&Wish {
+        pool: "builtin:texts:90".into(),
+        ..Wish::default()
+    });
     server.wait_for_model(1);
     let first = server.get("/api/v1/items?limit=1").ok()["rows"][0].clone();
     let text = first["show"]["text"].as_str().unwrap().to_string();
     assert_eq!(first["show"]["kind"], "text");
-    let word = text.split_whitespace().max_by_key(|word| word.len()).unwrap().to_uppercase();
+    let word = text
+        .split_whitespace()
+        .max_by_key(|word| word.len())
+        .unwrap()
+        .to_uppercase();
     let encoded: String = word.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    let found = server.get(&format!("/api/v1/items?search={encoded}&limit=1000")).ok();
+    let found = server
+        .get(&format!("/api/v1/items?search={encoded}&limit=1000"))
+        .ok();
     let rows = found["rows"].as_array().unwrap();
-    assert!(!rows.is_empty() && rows.len() < 90 && found["total"] == rows.len(), "{} rows", rows.len());
+    assert!(
+        !rows.is_empty() && rows.len() < 90 && found["total"] == rows.len(),
+        "{} rows",
+        rows.len()
+    );
     for row in rows {
-        let (id, text) = (row["id"].as_str().unwrap(), row["show"]["text"].as_str().unwrap());
-        assert!(text.to_uppercase().contains(&word) || id.to_uppercase().contains(&word), "{text}");
+        let (id, text) = (
+            row["id"].as_str().unwrap(),
+            row["show"]["text"].as_str().unwrap(),
+        );
+        assert!(
+            text.to_uppercase().contains(&word) || id.to_uppercase().contains(&word),
+            "{text}"
+        );
         assert!(text.chars().count() <= 400);
     }
     let by_id = server.get("/api/v1/items?search=89").ok();
-    assert!(by_id["rows"].as_array().unwrap().iter().any(|row| row["id"] == "89"));
+    assert!(
+        by_id["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|row| row["id"] == "89")
+    );
     // The most certain first, the most doubtful the other way round.
     let order = |word: &str| -> Vec<u64> {
-        let rows = server.get(&format!("/api/v1/items?order={word}&limit=1000")).ok()["rows"].clone();
-        rows.as_array().unwrap().iter().map(|row| row["row"].as_u64().unwrap()).collect()
+        let rows = server
+            .get(&format!("/api/v1/items?order={word}&limit=1000"))
+            .ok()["rows"]
+            .clone();
+        rows.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["row"].as_u64().unwrap())
+            .collect()
     };
     server.label("a", "", "0", 0).ok();
-    let version = server.label("b", "", "50", 1).ok()["version"].as_u64().unwrap();
+    let version = server.label("b", "", "50", 1).ok()["version"]
+        .as_u64()
+        .unwrap();
     server.wait_for_model(version);
     assert_ne!(order("certain"), order("doubtful"));
     assert_eq!(order("certain").len(), 90);

@@ -16,14 +16,23 @@ pub fn recipe(items: usize, overlap: usize) -> Recipe {
         "metric": "euclidean", "kernel": "self-tuning", "search": "auto", "tau": "0.1", "precision": "faithful",
         "acquisition": "variance", "policy": "max", "sharpness": "auto", "prior": "auto", "belief": "plain", "seed": 7,
         "overlap": 1, "audit": 0.0, "method_version": 1}"#;
-    Recipe { items, overlap, ..serde_json::from_str(text).unwrap() }
+    Recipe {
+        items,
+        overlap,
+        ..serde_json::from_str(text).unwrap()
+    }
 }
 
 /// What a project begins with: classes `a`, `b` and so on, and settings.
 pub fn first(classes: usize) -> Vec<Decision> {
     let name = |class: usize| char::from(b'a' + class as u8).to_string();
-    let mut first: Vec<Decision> = (0..classes).map(|class| Decision::AddClass { name: name(class) }).collect();
-    first.push(Decision::Change(Change::Settings { prior_strength: 1.0, expected_clusters: 5 }));
+    let mut first: Vec<Decision> = (0..classes)
+        .map(|class| Decision::AddClass { name: name(class) })
+        .collect();
+    first.push(Decision::Change(Change::Settings {
+        prior_strength: 1.0,
+        expected_clusters: 5,
+    }));
     first
 }
 
@@ -35,12 +44,21 @@ pub fn new_project(folder: &Path, journal: Journal) -> Project {
 /// One decision under a key.
 pub fn submission(key: &str, annotator: &str, decision: Decision) -> Submission {
     let (key, annotator) = (key.to_string(), annotator.to_string());
-    Submission { key, annotator, decisions: vec![decision], replace: false, remark: Default::default() }
+    Submission {
+        key,
+        annotator,
+        decisions: vec![decision],
+        replace: false,
+        remark: Default::default(),
+    }
 }
 
 /// A plain label.
 pub fn label(key: &str, annotator: &str, item: &str, class: u16) -> Submission {
-    let change = Change::Label { item: item.into(), classes: vec![(ClassId(class), 1.0)] };
+    let change = Change::Label {
+        item: item.into(),
+        classes: vec![(ClassId(class), 1.0)],
+    };
     submission(key, annotator, Decision::Change(change))
 }
 
@@ -51,24 +69,39 @@ pub fn streamed(seed: u64, n: u64) -> Submission {
     let (class, other) = (random.below(4) as u16, random.below(3) as u16);
     let share = 0.5 + random.uniform() / 4.0;
     let classes = match random.below(4) {
-        0 => vec![(ClassId(class), share), (ClassId((class + 1 + other) % 4), 1.0 - share)],
+        0 => vec![
+            (ClassId(class), share),
+            (ClassId((class + 1 + other) % 4), 1.0 - share),
+        ],
         _ => vec![(ClassId(class), 1.0)],
     };
     let annotator = ["ann", "bob", "Ægir 日本"][random.below(3)];
     let key = format!("{:016x}", hash(seed, n));
-    submission(&key, annotator, Decision::Change(Change::Label { item: n.to_string(), classes }))
+    submission(
+        &key,
+        annotator,
+        Decision::Change(Change::Label {
+            item: n.to_string(),
+            classes,
+        }),
+    )
 }
 
 /// How many labels of the stream a log holds; it must hold them in their order, each once and as it was, and nothing else.
 pub fn stream_length(seed: u64, records: &[Record]) -> u64 {
-    let begun = records.iter().take_while(|record| record.seq == 1 || record.key.is_none()).count();
+    let begun = records
+        .iter()
+        .take_while(|record| record.seq == 1 || record.key.is_none())
+        .count();
     assert_eq!(begun, first(4).len() + 1, "what the project began with");
     for (place, record) in records.iter().enumerate() {
         assert_eq!(record.seq, place as u64 + 1);
     }
     for (n, record) in (0..).zip(&records[begun..]) {
         let sent = streamed(seed, n);
-        let [Decision::Change(change)] = sent.decisions.as_slice() else { unreachable!("a label is a change") };
+        let [Decision::Change(change)] = sent.decisions.as_slice() else {
+            unreachable!("a label is a change")
+        };
         assert_eq!(record.change(), Some(change), "label {n}");
         assert_eq!(
             (record.key.as_deref(), record.annotator.as_str()),

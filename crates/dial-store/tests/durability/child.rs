@@ -35,8 +35,11 @@ const TASKS: [(&str, Task); 6] = [
     ("fill", Task::Fill),
 ];
 
-const JOURNALS: [(&str, Journal); 3] =
-    [("wal", Journal::Wal), ("rollback", Journal::Rollback), ("unsafe", Journal::Unsafe)];
+const JOURNALS: [(&str, Journal); 3] = [
+    ("wal", Journal::Wal),
+    ("rollback", Journal::Rollback),
+    ("unsafe", Journal::Unsafe),
+];
 
 fn word<T: PartialEq>(words: &[(&'static str, T)], wanted: &T) -> &'static str {
     words.iter().find(|(_, value)| value == wanted).unwrap().0
@@ -45,13 +48,27 @@ fn word<T: PartialEq>(words: &[(&'static str, T)], wanted: &T) -> &'static str {
 /// A child for a task, not yet started.
 pub fn command(task: Task, folder: &Path, journal: Journal, settings: &[(&str, u64)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child::child", "--ignored", "--nocapture", "--test-threads=1"]);
-    command.env("DIAL_CHILD", word(&TASKS, &task)).env("DIAL_CHILD_FOLDER", folder);
+    command.args([
+        "--exact",
+        "child::child",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
+    command
+        .env("DIAL_CHILD", word(&TASKS, &task))
+        .env("DIAL_CHILD_FOLDER", folder);
     command.env("DIAL_CHILD_JOURNAL", word(&JOURNALS, &journal));
     for (name, value) in settings {
-        command.env(format!("DIAL_CHILD_{}", name.to_uppercase()), value.to_string());
+        command.env(
+            format!("DIAL_CHILD_{}", name.to_uppercase()),
+            value.to_string(),
+        );
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -80,17 +97,25 @@ fn number(name: &str) -> u64 {
 
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
-    out.write_all(format!("> {}\n", text.replace('\n', "\n> ")).as_bytes()).and_then(|()| out.flush()).unwrap();
+    out.write_all(format!("> {}\n", text.replace('\n', "\n> ")).as_bytes())
+        .and_then(|()| out.flush())
+        .unwrap();
 }
 
 #[test]
 #[ignore = "the child of the other tests"]
 fn child() {
-    let Ok(task) = std::env::var("DIAL_CHILD") else { return };
+    let Ok(task) = std::env::var("DIAL_CHILD") else {
+        return;
+    };
     let folder = std::env::var("DIAL_CHILD_FOLDER").unwrap();
     let folder = Path::new(&folder);
     let journal = std::env::var("DIAL_CHILD_JOURNAL").unwrap();
-    let journal = JOURNALS.into_iter().find(|(word, _)| *word == journal).unwrap().1;
+    let journal = JOURNALS
+        .into_iter()
+        .find(|(word, _)| *word == journal)
+        .unwrap()
+        .1;
     // Whatever the test that ran the child leaves behind is ours, and what the child printed before is on a line of its own.
     println!();
     match TASKS.into_iter().find(|(word, _)| *word == task).unwrap().1 {
@@ -109,7 +134,8 @@ fn write(folder: &Path, journal: Journal) {
     let mut project = Project::open(folder, journal, 2_000).unwrap();
     let mut next = stream_length(seed, project.log().records());
     loop {
-        let submissions: Vec<Submission> = (next..next + group).map(|n| streamed(seed, n)).collect();
+        let submissions: Vec<Submission> =
+            (next..next + group).map(|n| streamed(seed, n)).collect();
         let answers = project.submit(&submissions, 3_000 + next);
         let said: Vec<String> = answers
             .into_iter()
@@ -158,7 +184,14 @@ fn insist(folder: &Path, journal: Journal) {
 
 fn create(folder: &Path, journal: Journal) {
     let recipe = crate::common::recipe(crate::common::ITEMS, 1);
-    match Project::create(folder, journal, &recipe, None, crate::common::first(4), 1_000) {
+    match Project::create(
+        folder,
+        journal,
+        &recipe,
+        None,
+        crate::common::first(4),
+        1_000,
+    ) {
         Ok(_) => say("created"),
         Err(error) => say(&format!("uncreated {} {error}", error.code())),
     }
@@ -195,7 +228,11 @@ impl Said {
     pub fn take(&mut self, line: &str) {
         let words: Vec<&str> = line.splitn(4, ' ').collect();
         match words.as_slice() {
-            ["ack", key, seq] => assert_eq!(self.acks.insert(key.to_string(), seq.parse().unwrap()), None, "{key}"),
+            ["ack", key, seq] => assert_eq!(
+                self.acks.insert(key.to_string(), seq.parse().unwrap()),
+                None,
+                "{key}"
+            ),
             ["fail", key, code, ..] => self.fails.push((key.to_string(), code.to_string())),
             _ => self.others.push(line.to_string()),
         }

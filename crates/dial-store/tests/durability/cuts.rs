@@ -26,7 +26,11 @@ fn cut_again_and_again(journal: Journal, cuts: u64, seed: u64, shim: &Path) -> T
         // The disk holds everything that is there now.
         let _ = std::fs::remove_dir_all(&synced);
         copy_folder(&victim.folder, &synced);
-        let disk = [("LD_PRELOAD", shim), ("DIAL_SHIM_FOLDER", victim.folder.as_path()), ("DIAL_SHIM_SYNCED", &synced)];
+        let disk = [
+            ("LD_PRELOAD", shim),
+            ("DIAL_SHIM_FOLDER", victim.folder.as_path()),
+            ("DIAL_SHIM_SYNCED", &synced),
+        ];
         let life = victim.live(&mut random, &disk);
         let left = [Left::Synced, Left::Mixed][round as usize % 2];
         cut(&victim.folder, &synced, left, &mut random);
@@ -35,7 +39,10 @@ fn cut_again_and_again(journal: Journal, cuts: u64, seed: u64, shim: &Path) -> T
         toll.lost += life.acked.saturating_sub(stored);
         victim.stored = stored;
     }
-    println!("{journal:?}: {cuts} power cuts, {} acknowledged, {} lost", toll.acked, toll.lost);
+    println!(
+        "{journal:?}: {cuts} power cuts, {} acknowledged, {} lost",
+        toll.acked, toll.lost
+    );
     toll
 }
 
@@ -45,7 +52,13 @@ fn expect(journal: Journal, cuts: u64, seed: u64, may_lose: bool) {
         return;
     };
     let toll = cut_again_and_again(journal, cuts, seed, shim);
-    assert_eq!(toll.lost > 0, may_lose, "{journal:?}: {} of {} lost", toll.lost, toll.acked);
+    assert_eq!(
+        toll.lost > 0,
+        may_lose,
+        "{journal:?}: {} of {} lost",
+        toll.lost,
+        toll.acked
+    );
 }
 
 #[test]
@@ -55,11 +68,21 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
 
 #[test]
 fn a_power_cut_loses_nothing_with_a_rollback_journal() {
-    expect(Journal::Rollback, count("DIAL_CUTS", 16).div_ceil(2), 22, false);
+    expect(
+        Journal::Rollback,
+        count("DIAL_CUTS", 16).div_ceil(2),
+        22,
+        false,
+    );
 }
 
 /// If this loses nothing, the two tests above prove nothing.
 #[test]
 fn the_same_cuts_lose_labels_where_commits_are_not_synced() {
-    expect(Journal::Unsafe, count("DIAL_CUTS", 16).div_ceil(2), 23, true);
+    expect(
+        Journal::Unsafe,
+        count("DIAL_CUTS", 16).div_ceil(2),
+        23,
+        true,
+    );
 }

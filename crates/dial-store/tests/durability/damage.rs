@@ -26,11 +26,18 @@ fn send(project: &mut Project, labels: std::ops::Range<u64>) {
 
 /// Names and bytes of all files but those of the lock, and but for an empty log of SQLite, which says nothing.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.retain(|file| !file.ends_with("lock") && !file.ends_with("holder.json"));
     files.sort();
-    let files = files.into_iter().map(|file| (file.clone(), std::fs::read(file).unwrap()));
-    files.filter(|(file, bytes)| !(file.ends_with("project.db-wal") && bytes.is_empty())).collect()
+    let files = files
+        .into_iter()
+        .map(|file| (file.clone(), std::fs::read(file).unwrap()));
+    files
+        .filter(|(file, bytes)| !(file.ends_with("project.db-wal") && bytes.is_empty()))
+        .collect()
 }
 
 #[test]
@@ -39,12 +46,30 @@ fn a_closed_project_that_was_cut_short_is_refused_and_left_alone() {
     let folder = closed(place.path(), "cut.dial", 60);
     let file = folder.join("project.db");
     let whole = std::fs::read(&file).unwrap();
-    for length in [0, 1, 50, 99, 100, 512, 4095, 4096, 4097, 8192, whole.len() / 2, whole.len() - 4096, whole.len() - 1]
-    {
+    for length in [
+        0,
+        1,
+        50,
+        99,
+        100,
+        512,
+        4095,
+        4096,
+        4097,
+        8192,
+        whole.len() / 2,
+        whole.len() - 4096,
+        whole.len() - 1,
+    ] {
         std::fs::write(&file, &whole[..length]).unwrap();
         let before = files(&folder);
-        let refused = Project::open(&folder, Journal::Wal, 3_000).err().unwrap_or_else(|| panic!("{length} bytes"));
-        assert!(["S5", "S9"].contains(&refused.code()), "{length}: {refused}");
+        let refused = Project::open(&folder, Journal::Wal, 3_000)
+            .err()
+            .unwrap_or_else(|| panic!("{length} bytes"));
+        assert!(
+            ["S5", "S9"].contains(&refused.code()),
+            "{length}: {refused}"
+        );
         assert!(files(&folder) == before, "{length} bytes: {refused}");
     }
     std::fs::write(&file, &whole).unwrap();
@@ -56,7 +81,10 @@ fn a_closed_project_that_was_cut_short_is_refused_and_left_alone() {
 #[test]
 fn an_empty_database_does_not_take_the_log_of_sqlite_with_it() {
     let place = tempfile::tempdir().unwrap();
-    let (folder, killed) = (place.path().join("p.dial"), place.path().join("killed.dial"));
+    let (folder, killed) = (
+        place.path().join("p.dial"),
+        place.path().join("killed.dial"),
+    );
     let mut project = new_project(&folder, Journal::Wal);
     send(&mut project, 0..30);
     copy_folder(&folder, &killed);
@@ -74,23 +102,39 @@ fn an_empty_database_does_not_take_the_log_of_sqlite_with_it() {
 #[test]
 fn what_is_not_a_project_is_refused_and_left_alone() {
     let place = tempfile::tempdir().unwrap();
-    let none = Project::open(&place.path().join("none.dial"), Journal::Wal, 0).err().unwrap();
+    let none = Project::open(&place.path().join("none.dial"), Journal::Wal, 0)
+        .err()
+        .unwrap();
     assert_eq!(none.code(), "S5");
     assert!(!place.path().join("none.dial").exists());
     let folder = place.path().join("other.dial");
     std::fs::create_dir(&folder).unwrap();
-    assert_eq!(Project::open(&folder, Journal::Wal, 0).err().unwrap().code(), "S5");
+    assert_eq!(
+        Project::open(&folder, Journal::Wal, 0)
+            .err()
+            .unwrap()
+            .code(),
+        "S5"
+    );
     // Some database of somebody else.
     let other = Connection::open(folder.join("project.db")).unwrap();
-    other.execute_batch("CREATE TABLE birds (name TEXT); INSERT INTO birds VALUES ('wren');").unwrap();
+    other
+        .execute_batch("CREATE TABLE birds (name TEXT); INSERT INTO birds VALUES ('wren');")
+        .unwrap();
     drop(other);
     let before = files(&folder);
     for journal in [Journal::Wal, Journal::Rollback] {
-        assert_eq!(Project::open(&folder, journal, 0).err().unwrap().code(), "S5");
+        assert_eq!(
+            Project::open(&folder, journal, 0).err().unwrap().code(),
+            "S5"
+        );
         assert!(files(&folder) == before, "{journal:?}");
     }
-    std::fs::write(folder.join("project.db"), "not a database at all, but long enough to be one. ".repeat(200))
-        .unwrap();
+    std::fs::write(
+        folder.join("project.db"),
+        "not a database at all, but long enough to be one. ".repeat(200),
+    )
+    .unwrap();
     let before = files(&folder);
     let refused = Project::open(&folder, Journal::Wal, 0).err().unwrap();
     assert!(["S5", "S9"].contains(&refused.code()), "{refused}");
@@ -115,8 +159,18 @@ fn strike(blow: Blow, folder: &Path, other: &Path, old: &Path) {
         Blow::MovedAway => std::fs::rename(&file, folder.join("elsewhere.db")).unwrap(),
         Blow::ReplacedByAnother => replace(&other.join("project.db"), &file),
         Blow::ReplacedByAnOldCopy => replace(&old.join("project.db"), &file),
-        Blow::Emptied => std::fs::File::options().write(true).open(&file).unwrap().set_len(0).unwrap(),
-        Blow::CutShort => std::fs::File::options().write(true).open(&file).unwrap().set_len(4096).unwrap(),
+        Blow::Emptied => std::fs::File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_len(0)
+            .unwrap(),
+        Blow::CutShort => std::fs::File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_len(4096)
+            .unwrap(),
     }
 }
 
@@ -150,18 +204,31 @@ fn a_database_struck_while_open_stops_the_work_and_is_not_made_anew() {
         let before = std::fs::read(folder.join("project.db")).ok();
         for n in 20..23 {
             let refused = project.submit_one(streamed(SEED, n), 4_000).unwrap_err();
-            assert!(["S5", "S9"].contains(&refused.code()), "{blow:?}: {refused}");
+            assert!(
+                ["S5", "S9"].contains(&refused.code()),
+                "{blow:?}: {refused}"
+            );
         }
         // What is known can still be read.
         let wal = std::fs::read(folder.join("project.db-wal")).unwrap();
         assert_eq!(stream_length(SEED, project.log().records()), 20);
         drop(project);
-        assert!(std::fs::read(folder.join("project.db")).ok() == before, "{blow:?}: not written to");
-        assert!(std::fs::read(folder.join("project.db-wal")).unwrap() == wal, "{blow:?}: the log of SQLite is kept");
+        assert!(
+            std::fs::read(folder.join("project.db")).ok() == before,
+            "{blow:?}: not written to"
+        );
+        assert!(
+            std::fs::read(folder.join("project.db-wal")).unwrap() == wal,
+            "{blow:?}: the log of SQLite is kept"
+        );
         if let Blow::MovedAway = blow {
             std::fs::rename(folder.join("elsewhere.db"), folder.join("project.db")).unwrap();
             let mut project = Project::open(&folder, Journal::Wal, 5_000).unwrap();
-            assert_eq!(stream_length(SEED, project.log().records()), 20, "nothing was lost");
+            assert_eq!(
+                stream_length(SEED, project.log().records()),
+                20,
+                "nothing was lost"
+            );
             project.submit_one(streamed(SEED, 20), 6_000).unwrap();
         }
     }
@@ -191,9 +258,17 @@ fn a_database_that_comes_back_is_gone_on_with() {
     let mut project = Project::open(&folder, Journal::Wal, 3_000).unwrap();
     project.submit_one(streamed(SEED, 10), 3_000).unwrap();
     std::fs::rename(folder.join("project.db"), folder.join("elsewhere.db")).unwrap();
-    assert_eq!(project.submit_one(streamed(SEED, 11), 4_000).unwrap_err().code(), "S5");
+    assert_eq!(
+        project
+            .submit_one(streamed(SEED, 11), 4_000)
+            .unwrap_err()
+            .code(),
+        "S5"
+    );
     std::fs::rename(folder.join("elsewhere.db"), folder.join("project.db")).unwrap();
-    let answers: Vec<bool> = (0..2).map(|_| project.submit_one(streamed(SEED, 11), 4_000).is_ok()).collect();
+    let answers: Vec<bool> = (0..2)
+        .map(|_| project.submit_one(streamed(SEED, 11), 4_000).is_ok())
+        .collect();
     assert!(answers[1], "the second attempt at the latest");
     drop(project);
     let project = Project::open(&folder, Journal::Wal, 5_000).unwrap();

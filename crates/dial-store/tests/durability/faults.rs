@@ -20,11 +20,26 @@ struct Fault {
 }
 
 const FAULTS: [Fault; 5] = [
-    Fault { error: "EIO", lasting: false },
-    Fault { error: "EIO", lasting: true },
-    Fault { error: "ENOSPC", lasting: false },
-    Fault { error: "ENOSPC", lasting: true },
-    Fault { error: "SHORT", lasting: true },
+    Fault {
+        error: "EIO",
+        lasting: false,
+    },
+    Fault {
+        error: "EIO",
+        lasting: true,
+    },
+    Fault {
+        error: "ENOSPC",
+        lasting: false,
+    },
+    Fault {
+        error: "ENOSPC",
+        lasting: true,
+    },
+    Fault {
+        error: "SHORT",
+        lasting: true,
+    },
 ];
 
 /// Runs a child whose n-th call fails.
@@ -37,9 +52,16 @@ fn run(
     (n, fault): (u64, Fault),
 ) -> (Said, Output) {
     let mut command = command(task, folder, journal, &[("seed", SEED), ("count", labels)]);
-    command.env("LD_PRELOAD", shim).env("DIAL_SHIM_FAIL", n.to_string()).env("DIAL_SHIM_ERROR", fault.error);
+    command
+        .env("LD_PRELOAD", shim)
+        .env("DIAL_SHIM_FAIL", n.to_string())
+        .env("DIAL_SHIM_ERROR", fault.error);
     // A project appears under another name first.
-    let watched = if task == Task::Create { folder.parent().unwrap() } else { folder };
+    let watched = if task == Task::Create {
+        folder.parent().unwrap()
+    } else {
+        folder
+    };
     command.env("DIAL_SHIM_FOLDER", watched);
     if fault.lasting {
         command.env("DIAL_SHIM_LASTING", "1");
@@ -51,7 +73,10 @@ fn run(
         .filter_map(|line| line.strip_prefix("> "))
         .for_each(|line| said.take(line));
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !errors.contains("panicked"), "call {n}, {fault:?}: {errors}");
+    assert!(
+        output.status.success() && !errors.contains("panicked"),
+        "call {n}, {fault:?}: {errors}"
+    );
     (said, output)
 }
 
@@ -82,19 +107,30 @@ fn sweep(journal: Journal, calls: u64) {
             let hit = String::from_utf8_lossy(&output.stderr).into_owned();
             reached += u64::from(hit.contains("shim: "));
             refused += said.fails.len();
-            let unopened = said.others.iter().filter_map(|line| line.strip_prefix("unopened "));
+            let unopened = said
+                .others
+                .iter()
+                .filter_map(|line| line.strip_prefix("unopened "));
             let codes = said.fails.iter().map(|(_, code)| code.as_str());
-            codes.chain(unopened).for_each(|code| check_code(code, fault, &hit));
+            codes
+                .chain(unopened)
+                .for_each(|code| check_code(code, fault, &hit));
             // A fault that passes is got over by sending again; a write that stops half-way is not even seen.
             if !fault.lasting || fault.error == "SHORT" {
-                assert_eq!(said.acks.len() as u64, labels, "call {n}, {fault:?}: {said:?}");
+                assert_eq!(
+                    said.acks.len() as u64,
+                    labels,
+                    "call {n}, {fault:?}: {said:?}"
+                );
                 assert!(said.others.iter().any(|line| line == "done"), "{said:?}");
             }
             let mut project = Project::open(&folder, journal, 4_000).unwrap();
             let stored = stream_length(SEED, project.log().records());
             for (key, seq) in &said.acks {
-                let records =
-                    project.log().submission(key).unwrap_or_else(|| panic!("call {n}, {fault:?}: {key} is lost"));
+                let records = project
+                    .log()
+                    .submission(key)
+                    .unwrap_or_else(|| panic!("call {n}, {fault:?}: {key} is lost"));
                 assert_eq!(records[0].seq, *seq);
             }
             // What failed is not there, or there once; sending it again gets its receipt.
@@ -102,10 +138,16 @@ fn sweep(journal: Journal, calls: u64) {
                 let receipt = project.submit_one(streamed(SEED, label), 5_000).unwrap();
                 assert_eq!(receipt.repeated, label < stored);
             }
-            assert_eq!(stream_length(SEED, project.log().records()), labels.max(stored));
+            assert_eq!(
+                stream_length(SEED, project.log().records()),
+                labels.max(stored)
+            );
         }
     }
-    assert!(reached == calls * FAULTS.len() as u64 && refused > 0, "the faults were met");
+    assert!(
+        reached == calls * FAULTS.len() as u64 && refused > 0,
+        "the faults were met"
+    );
     println!(
         "{journal:?}: {} runs, {reached} with a failing call, {refused} labels refused, none lost",
         calls * FAULTS.len() as u64
@@ -135,7 +177,10 @@ fn a_project_is_made_whole_or_not_at_all() {
             let parent = place.path().canonicalize().unwrap();
             let folder = parent.join("new.dial");
             let (said, output) = run(Task::Create, &folder, Journal::Wal, 0, shim, (n, fault));
-            let error = said.others.iter().find_map(|line| line.strip_prefix("uncreated "));
+            let error = said
+                .others
+                .iter()
+                .find_map(|line| line.strip_prefix("uncreated "));
             if let Some(error) = error {
                 check_code(error, fault, &String::from_utf8_lossy(&output.stderr));
                 refused += 1;
@@ -146,7 +191,11 @@ fn a_project_is_made_whole_or_not_at_all() {
                 made += 1;
             } else {
                 assert!(error.is_some(), "{said:?}");
-                assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0, "nothing is left behind");
+                assert_eq!(
+                    std::fs::read_dir(&parent).unwrap().count(),
+                    0,
+                    "nothing is left behind"
+                );
                 drop(new_project(&folder, Journal::Wal));
             }
         }

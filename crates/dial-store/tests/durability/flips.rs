@@ -14,10 +14,21 @@ const SEED: u64 = 61;
 /// A project with named items and some hundred labels.
 fn project(folder: &Path, labels: u64) -> Project {
     let ids: Vec<String> = (0..2 * labels).map(|n| n.to_string()).collect();
-    let mut project = Project::create(folder, Journal::Wal, &recipe(ITEMS, 1), Some(&ids), first(4), 1_000).unwrap();
+    let mut project = Project::create(
+        folder,
+        Journal::Wal,
+        &recipe(ITEMS, 1),
+        Some(&ids),
+        first(4),
+        1_000,
+    )
+    .unwrap();
     for start in (0..labels).step_by(10) {
         let group: Vec<_> = (start..start + 10).map(|n| streamed(SEED, n)).collect();
-        project.submit(&group, 2_000).into_iter().for_each(|answer| assert!(!answer.unwrap().repeated));
+        project
+            .submit(&group, 2_000)
+            .into_iter()
+            .for_each(|answer| assert!(!answer.unwrap().repeated));
     }
     project
 }
@@ -45,22 +56,40 @@ fn a_flipped_bit_is_found_or_changes_no_label() {
         match Project::open(&folder, Journal::Wal, 3_000) {
             Err(error) => {
                 assert!(error.code().starts_with('S'), "byte {at}: {error}");
-                assert!(!error.to_string().contains("the disk failed"), "byte {at}: {error}");
-                assert!(std::fs::read(&file).unwrap() == bytes, "byte {at}: a damaged project was changed ({error})");
+                assert!(
+                    !error.to_string().contains("the disk failed"),
+                    "byte {at}: {error}"
+                );
+                assert!(
+                    std::fs::read(&file).unwrap() == bytes,
+                    "byte {at}: a damaged project was changed ({error})"
+                );
                 refused += 1;
             }
             Ok(mut project) => {
-                assert!(project.log().records() == records, "byte {at}: a changed label was taken");
-                assert!((0..2 * labels).all(|n| project.has_item(&n.to_string())), "byte {at}: an item is gone");
+                assert!(
+                    project.log().records() == records,
+                    "byte {at}: a changed label was taken"
+                );
+                assert!(
+                    (0..2 * labels).all(|n| project.has_item(&n.to_string())),
+                    "byte {at}: an item is gone"
+                );
                 assert!(!project.has_item(&(2 * labels).to_string()), "byte {at}");
                 // Where work goes on it loses nothing either.
                 let next = project.submit_one(streamed(SEED, labels), 4_000);
                 drop(project);
                 match Project::open(&folder, Journal::Wal, 5_000) {
                     Ok(project) => {
-                        assert_eq!(stream_length(SEED, project.log().records()), labels + u64::from(next.is_ok()))
+                        assert_eq!(
+                            stream_length(SEED, project.log().records()),
+                            labels + u64::from(next.is_ok())
+                        )
                     }
-                    Err(error) => assert!(next.is_err() && error.code().starts_with('S'), "byte {at}: {error}"),
+                    Err(error) => assert!(
+                        next.is_err() && error.code().starts_with('S'),
+                        "byte {at}: {error}"
+                    ),
                 }
                 taken += 1;
             }
@@ -70,13 +99,18 @@ fn a_flipped_bit_is_found_or_changes_no_label() {
         }
     }
     assert!(refused > 0 && taken > 0, "{refused} refused, {taken} taken");
-    println!("{refused} flipped bits found, {taken} where nothing depends on them, no label changed");
+    println!(
+        "{refused} flipped bits found, {taken} where nothing depends on them, no label changed"
+    );
 }
 
 #[test]
 fn a_flipped_bit_in_the_log_of_sqlite_leaves_a_prefix() {
     let place = tempfile::tempdir().unwrap();
-    let (folder, killed) = (place.path().join("whole.dial"), place.path().join("killed.dial"));
+    let (folder, killed) = (
+        place.path().join("whole.dial"),
+        place.path().join("killed.dial"),
+    );
     let open = project(&folder, 200);
     copy_folder(&folder, &killed);
     let records = open.log().records().to_vec();
@@ -95,7 +129,11 @@ fn a_flipped_bit_in_the_log_of_sqlite_leaves_a_prefix() {
             Ok(project) => {
                 let found = project.log().records();
                 assert!(records.starts_with(found), "byte {at}: not a prefix");
-                if found.len() < records.len() { shorter += 1 } else { all += 1 }
+                if found.len() < records.len() {
+                    shorter += 1
+                } else {
+                    all += 1
+                }
             }
         }
     }

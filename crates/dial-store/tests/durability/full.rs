@@ -51,12 +51,19 @@ fn a_full_disk_refuses_labels_and_takes_them_again_once_there_is_room() {
     std::fs::create_dir(&mount).unwrap();
     let inside = |script: &str| {
         let mut shell = Command::new("unshare");
-        shell.args(["--user", "--map-root-user", "--mount", "sh", "-ec"]).arg(script).arg("sh").arg(&mount);
+        shell
+            .args(["--user", "--map-root-user", "--mount", "sh", "-ec"])
+            .arg(script)
+            .arg("sh")
+            .arg(&mount);
         shell.stdin(Stdio::null());
         shell
     };
     const MOUNT: &str = "mount -t tmpfs -o size=1m tmpfs \"$1\"";
-    if !inside(MOUNT).output().is_ok_and(|output| output.status.success()) {
+    if !inside(MOUNT)
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         println!("SKIPPED: a small disk needs the right to mount one (unshare --user --mount)");
         return;
     }
@@ -64,7 +71,11 @@ fn a_full_disk_refuses_labels_and_takes_them_again_once_there_is_room() {
         let child = command(Task::Fill, &mount.join("full.dial"), journal, &[]);
         let mut shell = inside(&format!("{MOUNT}; shift; exec \"$@\""));
         shell.arg(child.get_program()).args(child.get_args());
-        shell.envs(child.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.envs(
+            child
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         let output = shell.output().unwrap();
         assert!(
             output.status.success(),

@@ -37,13 +37,24 @@ impl Victim {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().canonicalize().unwrap().join("victim.dial");
         drop(new_project(&folder, journal));
-        Victim { place, folder, journal, seed, stored: 0 }
+        Victim {
+            place,
+            folder,
+            journal,
+            seed,
+            stored: 0,
+        }
     }
 
     /// Lets a writer work until it has acknowledged some labels, and kills it a little later.
     pub fn live(&self, random: &mut Random, more: &[(&str, &Path)]) -> Life {
         let group = [1, 1, 3, 40, 150][random.below(5)];
-        let mut command = command(Task::Write, &self.folder, self.journal, &[("seed", self.seed), ("group", group)]);
+        let mut command = command(
+            Task::Write,
+            &self.folder,
+            self.journal,
+            &[("seed", self.seed), ("group", group)],
+        );
         command.envs(more.iter().copied());
         let mut child = command.spawn().unwrap();
         let wanted = 1 + random.below(12);
@@ -52,7 +63,9 @@ impl Victim {
         let mut said = Said::default();
         let mut groups = 0;
         while groups < wanted {
-            let line = lines.next().unwrap_or_else(|| panic!("the writer stopped: {}", errors(&mut child)));
+            let line = lines
+                .next()
+                .unwrap_or_else(|| panic!("the writer stopped: {}", errors(&mut child)));
             said.take(&line);
             groups = said.acks.len() / group as usize;
         }
@@ -62,7 +75,10 @@ impl Victim {
         // Acknowledged are the next labels of the stream, in order.
         let acked = self.stored + said.acks.len() as u64;
         for n in self.stored..acked {
-            assert!(said.acks.contains_key(&streamed(self.seed, n).key), "label {n} was acknowledged");
+            assert!(
+                said.acks.contains_key(&streamed(self.seed, n).key),
+                "label {n} was acknowledged"
+            );
         }
         Life { acked, group }
     }
@@ -74,16 +90,29 @@ impl Victim {
         copy_folder(&self.folder, &copy);
         let mut project = Project::open(&copy, self.journal, 4_000).unwrap();
         let stored = stream_length(self.seed, project.log().records());
-        assert!(stored <= life.acked + life.group, "no more than what was in flight");
+        assert!(
+            stored <= life.acked + life.group,
+            "no more than what was in flight"
+        );
         let version = project.log().version();
         for n in life.acked.min(stored)..stored {
             let again = project.submit_one(streamed(self.seed, n), 5_000).unwrap();
-            let expected = project.log().submission(&streamed(self.seed, n).key).unwrap()[0].seq;
+            let expected = project
+                .log()
+                .submission(&streamed(self.seed, n).key)
+                .unwrap()[0]
+                .seq;
             assert_eq!((again.seq, again.repeated), (expected, true));
         }
         assert_eq!(project.log().version(), version, "a retry stores nothing");
-        let next = project.submit_one(streamed(self.seed, stored), 6_000).unwrap();
-        assert_eq!((next.seq, next.repeated), (version + 1, false), "and work goes on");
+        let next = project
+            .submit_one(streamed(self.seed, stored), 6_000)
+            .unwrap();
+        assert_eq!(
+            (next.seq, next.repeated),
+            (version + 1, false),
+            "and work goes on"
+        );
         drop(project);
         std::fs::remove_dir_all(&copy).unwrap();
         stored
@@ -97,7 +126,10 @@ fn errors(child: &mut std::process::Child) -> String {
 /// Copies the files of a folder.
 pub fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
+    for entry in std::fs::read_dir(from)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
         std::fs::copy(&entry, to.join(entry.file_name().unwrap())).unwrap();
     }
 }
@@ -109,12 +141,18 @@ fn kill_again_and_again(journal: Journal, kills: u64) {
     for cycle in 0..kills {
         let life = victim.live(&mut random, &[]);
         let stored = victim.look(&life);
-        assert!(stored >= life.acked, "cycle {cycle}: {} acknowledged, {stored} stored", life.acked);
+        assert!(
+            stored >= life.acked,
+            "cycle {cycle}: {} acknowledged, {stored} stored",
+            life.acked
+        );
         acked += life.acked - victim.stored;
         unheard += stored - life.acked;
         victim.stored = stored;
     }
-    println!("{journal:?}: {kills} kills, {acked} acknowledged, none lost; {unheard} stored and never acknowledged");
+    println!(
+        "{journal:?}: {kills} kills, {acked} acknowledged, none lost; {unheard} stored and never acknowledged"
+    );
 }
 
 #[test]

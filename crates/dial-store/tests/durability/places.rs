@@ -15,7 +15,14 @@ fn side_files_may_be_torn_or_missing() {
     drop(new_project(&folder, Journal::Wal));
     let torn: [Option<&[u8]>; 4] = [None, Some(b""), Some(b"{\"pid\": 4"), Some(&[0xff; 5000])];
     let mut labels = 0;
-    for name in ["lock", "holder.json", "graph.dialgraph", "server.json", "backups", ".p.dial.1.part"] {
+    for name in [
+        "lock",
+        "holder.json",
+        "graph.dialgraph",
+        "server.json",
+        "backups",
+        ".p.dial.1.part",
+    ] {
         for bytes in torn {
             let file = folder.join(name);
             let _ = std::fs::remove_file(&file);
@@ -29,7 +36,11 @@ fn side_files_may_be_torn_or_missing() {
             labels += 1;
             drop(project);
             let project = Project::open(&folder, Journal::Wal, 4_000).unwrap();
-            assert_eq!(stream_length(SEED, project.log().records()), labels, "{name}");
+            assert_eq!(
+                stream_length(SEED, project.log().records()),
+                labels,
+                "{name}"
+            );
         }
     }
 }
@@ -47,7 +58,8 @@ fn a_folder_that_cannot_be_written_to_is_named() {
     let folder = place.path().join("p.dial");
     drop(new_project(&folder, Journal::Wal));
     std::fs::remove_file(folder.join("lock")).unwrap();
-    let set = |mode| std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+    let set =
+        |mode| std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
     set(0o500);
     if !permissions_bind(&folder) {
         set(0o700);

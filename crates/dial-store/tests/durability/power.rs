@@ -16,9 +16,17 @@ pub fn shim() -> Option<&'static Path> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/durability/shim.c");
         let folder = tempfile::tempdir().unwrap().keep();
         let library = folder.join("shim.so");
-        let done =
-            Command::new("cc").args(["-O1", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).output().ok()?;
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let done = Command::new("cc")
+            .args(["-O1", "-shared", "-fPIC", "-o"])
+            .arg(&library)
+            .arg(source)
+            .output()
+            .ok()?;
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
         Some(library)
     };
     SHIM.get_or_init(compile).as_deref()
@@ -70,7 +78,11 @@ fn mixed(written: &[u8], kept: &[u8], random: &mut Random) -> Vec<u8> {
     let share = random.uniform();
     let mut bytes = vec![0; length];
     for start in (0..length).step_by(SECTOR) {
-        let from = if random.uniform() < share { written } else { kept };
+        let from = if random.uniform() < share {
+            written
+        } else {
+            kept
+        };
         let sector = from.get(start..).unwrap_or_default();
         let count = sector.len().min(SECTOR).min(length - start);
         bytes[start..start + count].copy_from_slice(&sector[..count]);

@@ -11,7 +11,10 @@ use crate::{NOW, label, made, send};
 const DAY: u64 = 86_400_000;
 
 fn names(folder: &Path) -> BTreeSet<String> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
 }
 
 #[test]
@@ -20,24 +23,46 @@ fn a_backup_restores_to_the_same_log() {
     let at = |name: &str| place.path().join(name);
     let (mut project, _) = made(&at("p.dial"), &["a", "b"]);
     for number in 12..30 {
-        send(&mut project, &format!("k{number}"), "ann", vec![label(&format!("item {number}"), &[(0, 1.0)])]).unwrap();
+        send(
+            &mut project,
+            &format!("k{number}"),
+            "ann",
+            vec![label(&format!("item {number}"), &[(0, 1.0)])],
+        )
+        .unwrap();
         let file = at(&format!("{number}.dialbackup"));
         let manifest = project.backup(&file, NOW).unwrap();
-        assert_eq!((manifest.events, manifest.project.as_str()), (project.log().version(), project.id()));
+        assert_eq!(
+            (manifest.events, manifest.project.as_str()),
+            (project.log().version(), project.id())
+        );
     }
     // While it is open and in use, and the copy needs nothing beside it.
     let restored = restore(&at("29.dialbackup"), &at("q.dial"), false, NOW).unwrap();
-    assert_eq!((restored.manifest.events, restored.aside), (project.log().version(), None));
+    assert_eq!(
+        (restored.manifest.events, restored.aside),
+        (project.log().version(), None)
+    );
     let again = Project::open(&at("q.dial"), Journal::Wal, NOW).unwrap();
-    assert_eq!((again.log().records(), again.id()), (project.log().records(), project.id()));
+    assert_eq!(
+        (again.log().records(), again.id()),
+        (project.log().records(), project.id())
+    );
     assert!(again.has_item("=1+1"));
     // An earlier one is the log as it was.
     restore(&at("12.dialbackup"), &at("r.dial"), false, NOW).unwrap();
     let early = Project::open(&at("r.dial"), Journal::Wal, NOW).unwrap();
-    assert_eq!(early.log().records(), &project.log().records()[..early.log().version() as usize]);
+    assert_eq!(
+        early.log().records(),
+        &project.log().records()[..early.log().version() as usize]
+    );
     let wanted = (12..30).map(|number| format!("{number}.dialbackup"));
     let folders = ["p.dial", "q.dial", "r.dial"].map(String::from);
-    assert_eq!(names(place.path()), wanted.chain(folders).collect(), "nothing half done is left");
+    assert_eq!(
+        names(place.path()),
+        wanted.chain(folders).collect(),
+        "nothing half done is left"
+    );
 }
 
 #[test]
@@ -47,27 +72,67 @@ fn nothing_is_overwritten_unasked() {
     let (mut project, _) = made(&at("p.dial"), &["a", "b"]);
     project.backup(&at("b"), NOW).unwrap();
     assert_eq!(project.backup(&at("b"), NOW).unwrap_err().code(), "S11");
-    assert_eq!(project.backup(&at("no/such/b"), NOW).unwrap_err().code(), "S5");
-    send(&mut project, "later", "ann", vec![label("item 20", &[(1, 1.0)])]).unwrap();
+    assert_eq!(
+        project.backup(&at("no/such/b"), NOW).unwrap_err().code(),
+        "S5"
+    );
+    send(
+        &mut project,
+        "later",
+        "ann",
+        vec![label("item 20", &[(1, 1.0)])],
+    )
+    .unwrap();
     // There already; in use; another project; no project.
-    assert_eq!(restore(&at("b"), &at("p.dial"), false, NOW).unwrap_err().code(), "S11");
-    assert_eq!(restore(&at("b"), &at("p.dial"), true, NOW).unwrap_err().code(), "S7");
+    assert_eq!(
+        restore(&at("b"), &at("p.dial"), false, NOW)
+            .unwrap_err()
+            .code(),
+        "S11"
+    );
+    assert_eq!(
+        restore(&at("b"), &at("p.dial"), true, NOW)
+            .unwrap_err()
+            .code(),
+        "S7"
+    );
     drop(project);
     drop(made(&at("other.dial"), &["a", "b"]));
     let text = restore(&at("b"), &at("other.dial"), true, NOW).unwrap_err();
     assert_eq!(text.code(), "S11");
     assert!(text.to_string().contains("is another project"), "{text}");
     fs::create_dir(at("photos")).unwrap();
-    assert_eq!(restore(&at("b"), &at("photos"), true, NOW).unwrap_err().code(), "S11");
-    assert_eq!(restore(&at("none"), &at("q.dial"), false, NOW).unwrap_err().code(), "S5");
+    assert_eq!(
+        restore(&at("b"), &at("photos"), true, NOW)
+            .unwrap_err()
+            .code(),
+        "S11"
+    );
+    assert_eq!(
+        restore(&at("none"), &at("q.dial"), false, NOW)
+            .unwrap_err()
+            .code(),
+        "S5"
+    );
     // With replace the old one, which knows more, is kept aside.
     let restored = restore(&at("b"), &at("p.dial"), true, NOW).unwrap();
     let aside = restored.aside.unwrap();
-    let (old, new) =
-        (Project::open(&aside, Journal::Wal, NOW).unwrap(), Project::open(&at("p.dial"), Journal::Wal, NOW).unwrap());
-    assert_eq!((old.log().version(), old.id()), (new.log().version() + 1, new.id()));
+    let (old, new) = (
+        Project::open(&aside, Journal::Wal, NOW).unwrap(),
+        Project::open(&at("p.dial"), Journal::Wal, NOW).unwrap(),
+    );
+    assert_eq!(
+        (old.log().version(), old.id()),
+        (new.log().version() + 1, new.id())
+    );
     let left = names(place.path());
-    let wanted = ["b", "other.dial", "p.dial", "photos", aside.file_name().unwrap().to_str().unwrap()];
+    let wanted = [
+        "b",
+        "other.dial",
+        "p.dial",
+        "photos",
+        aside.file_name().unwrap().to_str().unwrap(),
+    ];
     assert_eq!(left, wanted.map(String::from).into());
 }
 
@@ -80,21 +145,51 @@ fn a_damaged_backup_is_refused_and_a_damaged_project_can_be_replaced() {
     drop(project);
     let whole = fs::read(at("b")).unwrap();
     // A changed letter of the log; a cut; not a database at all.
-    let name = whole.windows(11).position(|part| part == b"method_vers").unwrap();
+    let name = whole
+        .windows(11)
+        .position(|part| part == b"method_vers")
+        .unwrap();
     let mut changed = whole.clone();
     changed[name] ^= 1;
-    for (bytes, what) in [(&changed[..], "changed"), (&whole[..whole.len() / 2], "cut"), (b"nothing", "nothing")] {
+    for (bytes, what) in [
+        (&changed[..], "changed"),
+        (&whole[..whole.len() / 2], "cut"),
+        (b"nothing", "nothing"),
+    ] {
         fs::write(at("bad"), bytes).unwrap();
         let error = restore(&at("bad"), &at("p.dial"), true, NOW).unwrap_err();
         assert!(["S5", "S9"].contains(&error.code()), "{what}: {error}");
-        assert!(error.to_string().starts_with(&at("bad").display().to_string()), "{what}: {error}");
-        assert_eq!(fs::read(at("bad")).unwrap(), bytes, "{what}: the backup is only read");
+        assert!(
+            error
+                .to_string()
+                .starts_with(&at("bad").display().to_string()),
+            "{what}: {error}"
+        );
+        assert_eq!(
+            fs::read(at("bad")).unwrap(),
+            bytes,
+            "{what}: the backup is only read"
+        );
     }
     fs::write(at("p.dial/project.db"), b"overwritten by something").unwrap();
     assert!(Project::open(&at("p.dial"), Journal::Wal, NOW).is_err());
-    let aside = restore(&at("b"), &at("p.dial"), true, NOW).unwrap().aside.unwrap();
-    assert_eq!(fs::read(aside.join("project.db")).unwrap(), b"overwritten by something");
-    assert_eq!(Project::open(&at("p.dial"), Journal::Wal, NOW).unwrap().log().labels().classes().len(), 2);
+    let aside = restore(&at("b"), &at("p.dial"), true, NOW)
+        .unwrap()
+        .aside
+        .unwrap();
+    assert_eq!(
+        fs::read(aside.join("project.db")).unwrap(),
+        b"overwritten by something"
+    );
+    assert_eq!(
+        Project::open(&at("p.dial"), Journal::Wal, NOW)
+            .unwrap()
+            .log()
+            .labels()
+            .classes()
+            .len(),
+        2
+    );
 }
 
 #[test]
@@ -108,8 +203,17 @@ fn one_backup_a_day_and_seven_of_them() {
     // What a clock in 2100 left is neither counted nor deleted.
     fs::write(folder.join("21000101T000000Z.dialbackup"), b"later").unwrap();
     for day in 1..10 {
-        assert!(project.backup_if_due(NOW + day * DAY).unwrap().is_some(), "day {day}");
-        assert!(project.backup_if_due(NOW + day * DAY + DAY / 2).unwrap().is_none(), "day {day}");
+        assert!(
+            project.backup_if_due(NOW + day * DAY).unwrap().is_some(),
+            "day {day}"
+        );
+        assert!(
+            project
+                .backup_if_due(NOW + day * DAY + DAY / 2)
+                .unwrap()
+                .is_none(),
+            "day {day}"
+        );
     }
     // 2023-11-14 22:13:20 is NOW; days 3 to 9 after it are left.
     let kept = (17..24).map(|date| format!("202311{date}T221320Z.dialbackup"));

@@ -8,15 +8,36 @@ use std::path::Path;
 
 use dial::{Change, ClassId, Control};
 use dial_data::{Pool, ReadOptions};
-use dial_store::{Decision, Export, Journal, Material, Project, Receipt, Recipe, Result, Submission};
+use dial_store::{
+    Decision, Export, Journal, Material, Project, Receipt, Recipe, Result, Submission,
+};
 
 /// A time to go by.
 pub const NOW: u64 = 1_700_000_000_000;
 
 /// Sixty points with ids that files and spreadsheets find hard.
 pub fn pool() -> Pool {
-    let mut pool = dial_data::open("builtin:moons:60", &ReadOptions::default(), 0, &Control::new()).unwrap();
-    let hard = ["=1+1", "a,b", "\"q\"", "'-x", "''@y", "-5", "{\"a\": 1}", "é ü", "NA", "two\nlines", "NaN", "[1]"];
+    let mut pool = dial_data::open(
+        "builtin:moons:60",
+        &ReadOptions::default(),
+        0,
+        &Control::new(),
+    )
+    .unwrap();
+    let hard = [
+        "=1+1",
+        "a,b",
+        "\"q\"",
+        "'-x",
+        "''@y",
+        "-5",
+        "{\"a\": 1}",
+        "é ü",
+        "NA",
+        "two\nlines",
+        "NaN",
+        "[1]",
+    ];
     let plain = (hard.len()..60).map(|row| format!("item {row}"));
     pool.ids = Some(hard.iter().map(|id| id.to_string()).chain(plain).collect());
     pool
@@ -25,34 +46,78 @@ pub fn pool() -> Pool {
 /// A new project of that pool, and what its sessions work on.
 pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
     let control = Control::new();
-    let recipe = Recipe { k: 8, ..Recipe::new("builtin:moons:60", ReadOptions::default()) };
+    let recipe = Recipe {
+        k: 8,
+        ..Recipe::new("builtin:moons:60", ReadOptions::default())
+    };
     let material = Material::of(pool(), &recipe, None, &control).unwrap();
-    let mut first: Vec<Decision> = classes.iter().map(|name| Decision::AddClass { name: name.to_string() }).collect();
+    let mut first: Vec<Decision> = classes
+        .iter()
+        .map(|name| Decision::AddClass {
+            name: name.to_string(),
+        })
+        .collect();
     first.push(Decision::Change(
-        material.ground.setting.settle(&material.ground.options, classes.len().max(2), &control).unwrap(),
+        material
+            .ground
+            .setting
+            .settle(&material.ground.options, classes.len().max(2), &control)
+            .unwrap(),
     ));
     let ids = material.pool.ids.clone();
-    let project = Project::create(folder, Journal::Wal, &material.ground.recipe, ids.as_deref(), first, NOW).unwrap();
+    let project = Project::create(
+        folder,
+        Journal::Wal,
+        &material.ground.recipe,
+        ids.as_deref(),
+        first,
+        NOW,
+    )
+    .unwrap();
     (project, material)
 }
 
 /// Sends decisions of somebody under a key.
-pub fn send(project: &mut Project, key: &str, annotator: &str, decisions: Vec<Decision>) -> Result<Receipt> {
+pub fn send(
+    project: &mut Project,
+    key: &str,
+    annotator: &str,
+    decisions: Vec<Decision>,
+) -> Result<Receipt> {
     let (key, annotator) = (key.to_string(), annotator.to_string());
-    let submission = Submission { key, annotator, decisions, replace: true, remark: Default::default() };
+    let submission = Submission {
+        key,
+        annotator,
+        decisions,
+        replace: true,
+        remark: Default::default(),
+    };
     project.submit_one(submission, NOW)
 }
 
 /// A label.
 pub fn label(item: &str, classes: &[(u16, f64)]) -> Decision {
-    let classes = classes.iter().map(|&(class, weight)| (ClassId(class), weight)).collect();
-    Decision::Change(Change::Label { item: item.into(), classes })
+    let classes = classes
+        .iter()
+        .map(|&(class, weight)| (ClassId(class), weight))
+        .collect();
+    Decision::Change(Change::Label {
+        item: item.into(),
+        classes,
+    })
 }
 
 /// Everything that is known.
 pub fn export(project: &Project, material: &Material) -> Export {
     let control = Control::new();
-    let session = material.ground.session(project.log().labels().events().to_vec(), &control).unwrap();
+    let session = material
+        .ground
+        .session(project.log().labels().events().to_vec(), &control)
+        .unwrap();
     let view = session.view(&control).unwrap();
-    Export::new(project.log(), material.pool.ids.as_deref().unwrap(), Some(&view))
+    Export::new(
+        project.log(),
+        material.pool.ids.as_deref().unwrap(),
+        Some(&view),
+    )
 }

@@ -8,14 +8,30 @@ use proptest::prelude::*;
 
 fn search(x: &[f64], dim: usize, k: usize) -> Neighbours {
     let features = Features::f64(x, x.len() / dim, dim).unwrap();
-    Neighbours::exact(features, k, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap()
+    Neighbours::exact(
+        features,
+        k,
+        Metric::Euclidean,
+        ZeroVectors::Error,
+        &Control::new(),
+    )
+    .unwrap()
 }
 
 fn assert_same(a: &CompactGraph, b: &CompactGraph) {
     let (a, b) = (a.parts(), b.parts());
-    assert!(a.starts[..] == b.starts[..] && a.neighbours[..] == b.neighbours[..], "the same edges");
-    assert!(a.weights[..] == b.weights[..] && a.degrees[..] == b.degrees[..], "the same weights");
-    assert!(a.order[..] == b.order[..] && a.rank[..] == b.rank[..], "the same order");
+    assert!(
+        a.starts[..] == b.starts[..] && a.neighbours[..] == b.neighbours[..],
+        "the same edges"
+    );
+    assert!(
+        a.weights[..] == b.weights[..] && a.degrees[..] == b.degrees[..],
+        "the same weights"
+    );
+    assert!(
+        a.order[..] == b.order[..] && a.rank[..] == b.rank[..],
+        "the same order"
+    );
     assert!(a.component[..] == b.component[..], "the same components");
     assert_eq!(a.component_sizes[..], b.component_sizes[..]);
 }
@@ -24,11 +40,22 @@ fn assert_same(a: &CompactGraph, b: &CompactGraph) {
 fn assert_equals_slow(found: &Neighbours, kernel: Kernel) {
     let control = Control::new();
     let slow = CompactGraph::new(&Graph::new(found, kernel, &control).unwrap());
-    let order = slow.parts().order.iter().map(|&node| NodeId(node)).collect();
-    assert_same(&CompactGraph::assemble(&found.into(), kernel, Some(order), &control).unwrap(), &slow);
+    let order = slow
+        .parts()
+        .order
+        .iter()
+        .map(|&node| NodeId(node))
+        .collect();
+    assert_same(
+        &CompactGraph::assemble(&found.into(), kernel, Some(order), &control).unwrap(),
+        &slow,
+    );
     // Under the Gaussian kernel the slow one finds its order before weights beyond f32 are gone.
     if kernel != Kernel::Gaussian {
-        assert_same(&CompactGraph::assemble(&found.into(), kernel, None, &control).unwrap(), &slow);
+        assert_same(
+            &CompactGraph::assemble(&found.into(), kernel, None, &control).unwrap(),
+            &slow,
+        );
     }
 }
 
@@ -38,7 +65,8 @@ fn three_points_by_hand() {
     // 1, 2, 0.
     let found = search(&[0.0, 1.0, 3.0], 1, 1);
     let order = Some([2, 0, 1].map(NodeId).to_vec());
-    let graph = CompactGraph::assemble(&(&found).into(), Kernel::Uniform, order, &Control::new()).unwrap();
+    let graph =
+        CompactGraph::assemble(&(&found).into(), Kernel::Uniform, order, &Control::new()).unwrap();
     assert_eq!(graph.row(0), (&[2][..], &[0.5][..]));
     assert_eq!(graph.row(1), (&[2][..], &[1.0][..]));
     assert_eq!(graph.row(2), (&[0, 1][..], &[0.5, 1.0][..]));
@@ -60,7 +88,14 @@ fn outliers_and_lists_that_are_short() {
     x.extend([1e6, 0.3]);
     assert_equals_slow(&search(&x, 1, 3), Kernel::Gaussian);
     let features = Features::f64(&[1., 0., 0., 0., 0., 1., 1., 1.], 4, 2).unwrap();
-    let found = Neighbours::exact(features, 2, Metric::Cosine, ZeroVectors::Isolate, &Control::new()).unwrap();
+    let found = Neighbours::exact(
+        features,
+        2,
+        Metric::Cosine,
+        ZeroVectors::Isolate,
+        &Control::new(),
+    )
+    .unwrap();
     assert_equals_slow(&found, Kernel::SelfTuning);
 }
 
@@ -70,8 +105,12 @@ fn the_number_of_threads_does_not_matter() {
     let x: Vec<f64> = (0..5000 * 2).map(|_| random.uniform()).collect();
     let found = search(&x, 2, 10);
     let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let make = || CompactGraph::assemble(&(&found).into(), Kernel::SelfTuning, None, &Control::new());
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let make =
+            || CompactGraph::assemble(&(&found).into(), Kernel::SelfTuning, None, &Control::new());
         pool.install(make).unwrap()
     };
     assert_same(&with(1), &with(7));
@@ -80,7 +119,9 @@ fn the_number_of_threads_does_not_matter() {
 #[test]
 fn impossible_lists_and_orders_are_refused() {
     const NONE: u32 = u32::MAX;
-    let lists = |ids: &[u32], squared: &[f32]| Lists::new(2, ids, Values::F32(squared)).map(|lists| lists.n());
+    let lists = |ids: &[u32], squared: &[f32]| {
+        Lists::new(2, ids, Values::F32(squared)).map(|lists| lists.n())
+    };
     assert_eq!(lists(&[1, NONE, 0, NONE], &[1.0, 0.0, 1.0, 0.0]), Ok(2));
     for (ids, squared) in [
         (&[1, 2, 0, NONE][..], &[1.0; 4][..]),
@@ -93,12 +134,16 @@ fn impossible_lists_and_orders_are_refused() {
         (&[1, NONE, 0], &[1.0; 3]),
         (&[1, NONE, 0, NONE], &[1.0; 3]),
     ] {
-        assert!(matches!(lists(ids, squared), Err(Error::Shape(_))), "{ids:?} {squared:?}");
+        assert!(
+            matches!(lists(ids, squared), Err(Error::Shape(_))),
+            "{ids:?} {squared:?}"
+        );
     }
     let found = search(&[0.0, 1.0, 3.0], 1, 1);
     for order in [vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 0]] {
         let order = Some(order.into_iter().map(NodeId).collect());
-        let made = CompactGraph::assemble(&(&found).into(), Kernel::Uniform, order, &Control::new());
+        let made =
+            CompactGraph::assemble(&(&found).into(), Kernel::Uniform, order, &Control::new());
         assert!(matches!(made, Err(Error::Shape(_))));
     }
 }
@@ -108,9 +153,13 @@ fn narrow_distances_give_the_weights_of_what_they_are() {
     // Distances that f32 holds exactly: points on a grid of quarters.
     let x: Vec<f64> = (0..200).map(|i| f64::from(i * i % 97) / 4.0).collect();
     let found = search(&x, 1, 5);
-    let narrow: Vec<f32> = (0..200 * 5).map(|at| found.as_slices().1.get(at) as f32).collect();
+    let narrow: Vec<f32> = (0..200 * 5)
+        .map(|at| found.as_slices().1.get(at) as f32)
+        .collect();
     let lists = Lists::new(5, found.as_slices().0, Values::F32(&narrow)).unwrap();
-    let make = |lists: &Lists<'_>| CompactGraph::assemble(lists, Kernel::SelfTuning, None, &Control::new()).unwrap();
+    let make = |lists: &Lists<'_>| {
+        CompactGraph::assemble(lists, Kernel::SelfTuning, None, &Control::new()).unwrap()
+    };
     assert_same(&make(&lists), &make(&(&found).into()));
 }
 

@@ -13,7 +13,10 @@ fn brute(features: Features<'_>, k: usize, metric: Metric) -> Vec<Vec<(NodeId, f
                 .filter(|&j| j != i)
                 .map(|j| match metric {
                     Metric::Euclidean => (features.squared_distance(i, j), j as u32),
-                    Metric::Cosine => (features.squared_distance_scaled(i, j, norms[i], norms[j]), j as u32),
+                    Metric::Cosine => (
+                        features.squared_distance_scaled(i, j, norms[i], norms[j]),
+                        j as u32,
+                    ),
                 })
                 .collect();
             all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -25,7 +28,8 @@ fn brute(features: Features<'_>, k: usize, metric: Metric) -> Vec<Vec<(NodeId, f
 
 fn assert_equals_brute(x: &[f64], n: usize, dim: usize, k: usize, metric: Metric) {
     let features = Features::f64(x, n, dim).unwrap();
-    let found = Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
+    let found =
+        Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
     for (i, expected) in brute(features, k, metric).into_iter().enumerate() {
         let row: Vec<_> = found.of(NodeId(i as u32)).collect();
         assert_eq!(row, expected, "row {i}");
@@ -48,7 +52,14 @@ fn crowds_of_duplicates_are_decided_exactly_by_node_id() {
     let mut x = vec![0.25; n];
     x[17] = 1.0;
     let features = Features::f64(&x, n, 1).unwrap();
-    let found = Neighbours::exact(features, 2, Metric::Euclidean, ZeroVectors::Error, &Control::new()).unwrap();
+    let found = Neighbours::exact(
+        features,
+        2,
+        Metric::Euclidean,
+        ZeroVectors::Error,
+        &Control::new(),
+    )
+    .unwrap();
     let ids = |i| found.of(NodeId(i)).map(|(id, _)| id.0).collect::<Vec<_>>();
     assert_eq!(ids(0), [1, 2]);
     assert_eq!(ids(9000), [0, 1]);
@@ -65,7 +76,10 @@ fn bytes_have_the_neighbours_that_products_in_f32_find() {
     let space = Space::new(features, Metric::Euclidean, ZeroVectors::Error).unwrap();
     let bytes = Bytes::new(n, dim, |row, column| features.get(row, column)).unwrap();
     let by_products = search(&space, k, &Control::new()).unwrap();
-    assert_eq!(byte_search::search(bytes, k, &Control::new()).unwrap(), by_products);
+    assert_eq!(
+        byte_search::search(bytes, k, &Control::new()).unwrap(),
+        by_products
+    );
 }
 
 #[test]
@@ -80,27 +94,69 @@ fn outliers_do_not_hide_neighbours() {
 #[test]
 fn settings_and_pools_that_cannot_work_say_why() {
     let find = |x: &[f64], n, dim, k, metric, zero| {
-        Neighbours::exact(Features::f64(x, n, dim).unwrap(), k, metric, zero, &Control::new()).unwrap_err()
+        Neighbours::exact(
+            Features::f64(x, n, dim).unwrap(),
+            k,
+            metric,
+            zero,
+            &Control::new(),
+        )
+        .unwrap_err()
     };
     let (euclidean, cosine) = (Metric::Euclidean, Metric::Cosine);
     let refuse = ZeroVectors::Error;
-    assert_eq!(find(&[1., 2., 3.], 3, 1, 3, euclidean, refuse), Error::TooFewItems { k: 3, n: 3 });
-    assert_eq!(find(&[1., 1., 1.], 3, 1, 1, euclidean, refuse), Error::AllIdentical { n: 3 });
-    assert_eq!(find(&[0., 1., 0.], 3, 1, 1, cosine, refuse), Error::ZeroVectors { count: 2, first: 0 });
-    assert_eq!(find(&[0., 1., 0.], 3, 1, 1, cosine, ZeroVectors::Isolate), Error::TooFewItems { k: 1, n: 1 });
-    assert_eq!(find(&[1., 3., 5., 15., 0.7, 2.1], 3, 2, 1, cosine, refuse), Error::AllIdentical { n: 3 });
-    assert!(matches!(find(&[1., 1e300, 1.], 3, 1, 1, euclidean, refuse), Error::ExtremeScale { column: 0, .. }));
-    assert!(matches!(find(&[0., 1e-300, 0.], 3, 1, 1, euclidean, refuse), Error::ExtremeScale { .. }));
-    assert!(matches!(find(&[0., 1., 2.], 3, 1, 0, euclidean, refuse), Error::BadSetting { .. }));
+    assert_eq!(
+        find(&[1., 2., 3.], 3, 1, 3, euclidean, refuse),
+        Error::TooFewItems { k: 3, n: 3 }
+    );
+    assert_eq!(
+        find(&[1., 1., 1.], 3, 1, 1, euclidean, refuse),
+        Error::AllIdentical { n: 3 }
+    );
+    assert_eq!(
+        find(&[0., 1., 0.], 3, 1, 1, cosine, refuse),
+        Error::ZeroVectors { count: 2, first: 0 }
+    );
+    assert_eq!(
+        find(&[0., 1., 0.], 3, 1, 1, cosine, ZeroVectors::Isolate),
+        Error::TooFewItems { k: 1, n: 1 }
+    );
+    assert_eq!(
+        find(&[1., 3., 5., 15., 0.7, 2.1], 3, 2, 1, cosine, refuse),
+        Error::AllIdentical { n: 3 }
+    );
+    assert!(matches!(
+        find(&[1., 1e300, 1.], 3, 1, 1, euclidean, refuse),
+        Error::ExtremeScale { column: 0, .. }
+    ));
+    assert!(matches!(
+        find(&[0., 1e-300, 0.], 3, 1, 1, euclidean, refuse),
+        Error::ExtremeScale { .. }
+    ));
+    assert!(matches!(
+        find(&[0., 1., 2.], 3, 1, 0, euclidean, refuse),
+        Error::BadSetting { .. }
+    ));
 }
 
 #[test]
 fn isolated_zero_vectors_have_no_neighbours_and_are_nobodys() {
     let x = [1., 0., 0., 0., 0., 1., 1., 1.];
     let features = Features::f64(&x, 4, 2).unwrap();
-    let found = Neighbours::exact(features, 2, Metric::Cosine, ZeroVectors::Isolate, &Control::new()).unwrap();
+    let found = Neighbours::exact(
+        features,
+        2,
+        Metric::Cosine,
+        ZeroVectors::Isolate,
+        &Control::new(),
+    )
+    .unwrap();
     assert_eq!(found.of(NodeId(1)).count(), 0);
-    assert!([0, 2, 3].iter().all(|&i| found.of(NodeId(i)).all(|(j, _)| j != NodeId(1))));
+    assert!(
+        [0, 2, 3]
+            .iter()
+            .all(|&i| found.of(NodeId(i)).all(|(j, _)| j != NodeId(1)))
+    );
 }
 
 #[test]

@@ -50,7 +50,10 @@ fn a_vanishing_tau_on_a_disconnected_graph_tends_to_the_component() {
 fn tau_must_be_a_finite_number_at_least_0() {
     let graph = Arc::new(Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap());
     for tau in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(Poisson::new(Arc::clone(&graph), tau), Err(Error::BadTau(_))));
+        assert!(matches!(
+            Poisson::new(Arc::clone(&graph), tau),
+            Err(Error::BadTau(_))
+        ));
     }
     for tau in [1e-300, 1e-12, 1e12, 1e300] {
         assert_close(&column((*graph).clone(), tau, 0), &[1.0, 0.0]);
@@ -62,10 +65,18 @@ fn the_normalised_laplacian_has_no_maximum_principle() {
     // Star with hub 0 and 6 leaves, source a leaf: (L_s + tau I) g = e_1. The hub ends above the source.
     // By hand, with s = 1/√6: leaves other than 1 have g = s h/(1 + tau); g_1 = (1 + s h)/(1 + tau);
     // (1 + tau) h = s Σ g gives h ((1 + tau)² - 1) = s. At tau = 0.1: h = s/0.21 = 1.944, g_1 = 1.631.
-    let star = Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
+    let star =
+        Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
     let mut space = Workspace::default();
     let b = |row, _| if row == 1 { 1.0 } else { 0.0 };
-    conjugate_gradients::<1>(&Normalized::new(&star, 0.1), b, Stop::default(), &mut space, &Control::new()).unwrap();
+    conjugate_gradients::<1>(
+        &Normalized::new(&star, 0.1),
+        b,
+        Stop::default(),
+        &mut space,
+        &Control::new(),
+    )
+    .unwrap();
     let s = 1.0 / 6.0f64.sqrt();
     assert!((space.solution()[0] - s / 0.21).abs() < 1e-8);
     assert!(space.solution()[0] > space.solution()[1] + 0.3);

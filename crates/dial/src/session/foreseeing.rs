@@ -34,11 +34,23 @@ impl Session<'_> {
             self.labels.cut(self.labels.events().len() - 1);
             // What the session was before it can be again.
             self.follow(&Control::new())?;
-            let others = (0..).zip(before.iter().zip(&after)).filter(|(node, _)| *node != own);
-            let changed = others.filter(|(_, (before, after))| before != after).count();
+            let others = (0..)
+                .zip(before.iter().zip(&after))
+                .filter(|(node, _)| *node != own);
+            let changed = others
+                .filter(|(_, (before, after))| before != after)
+                .count();
             match asked {
-                Ok(mut ask) => answers.push(Foreseen { class, next: ask.questions.pop(), changed }),
-                Err(Error::NothingToAsk) => answers.push(Foreseen { class, next: None, changed }),
+                Ok(mut ask) => answers.push(Foreseen {
+                    class,
+                    next: ask.questions.pop(),
+                    changed,
+                }),
+                Err(Error::NothingToAsk) => answers.push(Foreseen {
+                    class,
+                    next: None,
+                    changed,
+                }),
                 Err(error) => return Err(error),
             }
         }

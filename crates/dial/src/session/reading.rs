@@ -19,14 +19,23 @@ impl<'a> Session<'a> {
     /// # Panics
     /// If the pool has no such node.
     pub fn prediction(&self, node: NodeId) -> Prediction {
-        let (field, reader) = (self.field(), self.reader.get_or_init(|| self.reader(self.field())));
+        let (field, reader) = (
+            self.field(),
+            self.reader.get_or_init(|| self.reader(self.field())),
+        );
         let alpha = reader.alpha(field, node);
         Prediction {
             class: self.classes()[reader.class(field, node)],
             probabilities: reader.probabilities(field, node),
             variance: variance(&alpha),
-            evidence: reader.evidence(field, node).iter().fold(0.0, |sum, evidence| sum + evidence),
-            reached: self.labelled.iter().any(|&source| self.setting.kernel.reaches(source, node)),
+            evidence: reader
+                .evidence(field, node)
+                .iter()
+                .fold(0.0, |sum, evidence| sum + evidence),
+            reached: self
+                .labelled
+                .iter()
+                .any(|&source| self.setting.kernel.reaches(source, node)),
             error: self.error(node),
         }
     }
@@ -38,7 +47,12 @@ impl<'a> Session<'a> {
     pub fn view(&self, control: &Control) -> Result<View<'a>> {
         let field = self.belief(control)?.into_owned();
         let reader = self.reader(&field);
-        let open = (0..).map(NodeId).zip(&self.open).filter(|(_, open)| **open).map(|(node, _)| node).collect();
+        let open = (0..)
+            .map(NodeId)
+            .zip(&self.open)
+            .filter(|(_, open)| **open)
+            .map(|(node, _)| node)
+            .collect();
         Ok(View {
             kernel: Arc::clone(&self.setting.kernel),
             classes: self.classes().to_vec(),
@@ -65,21 +79,37 @@ impl<'a> Session<'a> {
     /// What a solve may fail with.
     pub fn accuracy(&self, control: &Control) -> Result<Option<Accuracy>> {
         let belief = self.belief(control)?;
-        let open: Vec<NodeId> =
-            (0..).map(NodeId).zip(&self.open).filter(|(_, open)| **open).map(|(node, _)| node).collect();
+        let open: Vec<NodeId> = (0..)
+            .map(NodeId)
+            .zip(&self.open)
+            .filter(|(_, open)| **open)
+            .map(|(node, _)| node)
+            .collect();
         Ok(self.reader(&belief).accuracy(&belief, &open))
     }
 
     /// How solves are done, in certified precision.
     pub fn solving(&self) -> Option<Solving> {
-        Some(self.setting.kernel.local()?.solving(self.field().prior_strength()))
+        Some(
+            self.setting
+                .kernel
+                .local()?
+                .solving(self.field().prior_strength()),
+        )
     }
 
     /// In certified precision: the proven bound on the evidence for any class at a node.
     pub(super) fn error(&self, node: NodeId) -> Option<f64> {
-        let bounds = (0..self.classes().len())
-            .map(|plane| Some(self.evidence.bound(plane)?.at(self.field().plane(plane)[node.index()])));
-        bounds.collect::<Option<Vec<f64>>>().map(|errors| errors.into_iter().fold(0.0, f64::max))
+        let bounds = (0..self.classes().len()).map(|plane| {
+            Some(
+                self.evidence
+                    .bound(plane)?
+                    .at(self.field().plane(plane)[node.index()]),
+            )
+        });
+        bounds
+            .collect::<Option<Vec<f64>>>()
+            .map(|errors| errors.into_iter().fold(0.0, f64::max))
     }
 
     /// The belief about every node, also about those that no local solve arrived at: in certified precision the rest of

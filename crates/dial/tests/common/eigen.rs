@@ -12,7 +12,13 @@ pub fn normalised(graph: &Graph) -> Matrix {
     let mut matrix = super::common::dense(graph);
     let d = graph.degrees();
     for (i, row) in matrix.iter_mut().enumerate() {
-        row.iter_mut().enumerate().for_each(|(j, w)| *w = if *w > 0.0 { -*w / (d[i] * d[j]).sqrt() } else { 0.0 });
+        row.iter_mut().enumerate().for_each(|(j, w)| {
+            *w = if *w > 0.0 {
+                -*w / (d[i] * d[j]).sqrt()
+            } else {
+                0.0
+            }
+        });
         row[i] = if d[i] > 0.0 { 1.0 } else { 0.0 };
     }
     matrix
@@ -21,7 +27,9 @@ pub fn normalised(graph: &Graph) -> Matrix {
 /// The r lowest eigenpairs of a symmetric matrix, by Jacobi's rotations.
 pub fn eigenpairs(mut a: Matrix, r: usize) -> Arc<Eigenpairs> {
     let n = a.len();
-    let mut v: Matrix = (0..n).map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect()).collect();
+    let mut v: Matrix = (0..n)
+        .map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect())
+        .collect();
     for _ in 0..12 {
         for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
             if a[p][q].abs() < 1e-18 {
@@ -44,7 +52,10 @@ pub fn eigenpairs(mut a: Matrix, r: usize) -> Arc<Eigenpairs> {
     order.truncate(r);
     Arc::new(Eigenpairs {
         values: order.iter().map(|&i| a[i][i]).collect(),
-        vectors: v.iter().flat_map(|row| order.iter().map(|&i| row[i])).collect(),
+        vectors: v
+            .iter()
+            .flat_map(|row| order.iter().map(|&i| row[i]))
+            .collect(),
         residuals: vec![0.0; r],
     })
 }

@@ -17,8 +17,12 @@ pub struct Arrays {
 
 impl Arrays {
     pub fn read(place: PathBuf) -> Arrays {
-        let arrays = dial_data::read_npz(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
-        Arrays { place, arrays: arrays.into_iter().collect() }
+        let arrays = dial_data::read_npz(&place)
+            .unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+        Arrays {
+            place,
+            arrays: arrays.into_iter().collect(),
+        }
     }
 
     /// A file of fixtures/golden.
@@ -32,7 +36,9 @@ impl Arrays {
     }
 
     pub fn array(&self, name: &str) -> &Array {
-        self.arrays.get(name).unwrap_or_else(|| panic!("{}: no array {name}", self.place.display()))
+        self.arrays
+            .get(name)
+            .unwrap_or_else(|| panic!("{}: no array {name}", self.place.display()))
     }
 
     pub fn floats(&self, name: &str) -> Vec<f64> {
@@ -61,13 +67,19 @@ impl Arrays {
     }
 
     pub fn nodes(&self, name: &str) -> Vec<NodeId> {
-        self.integers(name).into_iter().map(|v| NodeId(v as u32)).collect()
+        self.integers(name)
+            .into_iter()
+            .map(|v| NodeId(v as u32))
+            .collect()
     }
 
     /// The rows of a matrix.
     pub fn rows(&self, name: &str) -> Vec<Vec<f64>> {
         let columns = self.array(name).shape[1];
-        self.floats(name).chunks(columns).map(<[f64]>::to_vec).collect()
+        self.floats(name)
+            .chunks(columns)
+            .map(<[f64]>::to_vec)
+            .collect()
     }
 }
 
@@ -86,7 +98,8 @@ pub fn graph_of(weights: &[Vec<f64>]) -> Arc<Graph> {
 }
 
 pub fn graph(features: Features<'_>, k: usize, metric: Metric, kernel: Kernel) -> Graph {
-    let found = Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
+    let found =
+        Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
     Graph::new(&found, kernel, &Control::new()).unwrap()
 }
 
@@ -105,13 +118,18 @@ pub fn dense(graph: &Graph) -> Vec<Vec<f64>> {
 pub fn assert_close(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
     assert_eq!(got.len(), want.len(), "{what}: lengths");
     for (place, (got, want)) in got.iter().zip(want).enumerate() {
-        assert!((got - want).abs() <= tolerance, "{what}: {got} at {place}, wanted {want}");
+        assert!(
+            (got - want).abs() <= tolerance,
+            "{what}: {got} at {place}, wanted {want}"
+        );
     }
 }
 
 /// The folder of real data, from DIAL_DATA; tests that need it say that they skip where it is missing.
 pub fn real_data() -> Option<PathBuf> {
-    let folder = std::env::var_os("DIAL_DATA").map(PathBuf::from).filter(|folder| folder.join("features").is_dir());
+    let folder = std::env::var_os("DIAL_DATA")
+        .map(PathBuf::from)
+        .filter(|folder| folder.join("features").is_dir());
     if folder.is_none() {
         eprintln!("SKIPPED: no real data (set DIAL_DATA to its folder)");
     }

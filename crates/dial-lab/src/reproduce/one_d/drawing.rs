@@ -26,8 +26,21 @@ fn colour(method: Method) -> Colour {
 /// Values spread from 0 to 1.
 fn spread(values: &[f64], from_zero: bool) -> Vec<f64> {
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let low = if from_zero { 0.0 } else { values.iter().copied().fold(f64::INFINITY, f64::min) };
-    values.iter().map(|v| if high > low { (v - low) / (high - low) } else { 0.0 }).collect()
+    let low = if from_zero {
+        0.0
+    } else {
+        values.iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    values
+        .iter()
+        .map(|v| {
+            if high > low {
+                (v - low) / (high - low)
+            } else {
+                0.0
+            }
+        })
+        .collect()
 }
 
 /// A curve over the line.
@@ -48,11 +61,25 @@ fn ground(line: &Line, faint: bool) -> Vec<Series> {
         curve(line, format!("class {c}"), &heights, area(colour))
     };
     let uncertainty = spread(&line.uncertainty(), true);
-    let dashed = Look { width: 1.5, dash: vec![5.0, 3.5], ..Look::line(Colour::INK) };
-    vec![class(0, colours::GREEN), class(1, colours::GREY), curve(line, UNCERTAINTY, &uncertainty, dashed)]
+    let dashed = Look {
+        width: 1.5,
+        dash: vec![5.0, 3.5],
+        ..Look::line(Colour::INK)
+    };
+    vec![
+        class(0, colours::GREEN),
+        class(1, colours::GREY),
+        curve(line, UNCERTAINTY, &uncertainty, dashed),
+    ]
 }
 
-fn panel(line: &Line, title: String, faint: bool, curve: Option<Series>, overlays: Vec<Overlay>) -> LineChart {
+fn panel(
+    line: &Line,
+    title: String,
+    faint: bool,
+    curve: Option<Series>,
+    overlays: Vec<Overlay>,
+) -> LineChart {
     LineChart {
         title,
         x_label: "x".into(),
@@ -66,7 +93,11 @@ fn panel(line: &Line, title: String, faint: bool, curve: Option<Series>, overlay
 
 /// The figures, of the first trial.
 pub(super) fn figures(given: &Experiment, wide: &Experiment) -> Vec<Drawn> {
-    vec![acquisitions(given), choices(given, "uncertainty-1d-kde"), choices(wide, "uncertainty-1d-kde-wide")]
+    vec![
+        acquisitions(given),
+        choices(given, "uncertainty-1d-kde"),
+        choices(wide, "uncertainty-1d-kde-wide"),
+    ]
 }
 
 fn acquisitions(experiment: &Experiment) -> Drawn {
@@ -77,22 +108,51 @@ fn acquisitions(experiment: &Experiment) -> Drawn {
         "Two classes and their population uncertainty".into(),
         false,
         None,
-        vec![Overlay::marks("initial labels", start, MarkerKind::Diamond, Colour::INK)],
+        vec![Overlay::marks(
+            "initial labels",
+            start,
+            MarkerKind::Diamond,
+            Colour::INK,
+        )],
     );
     let after = |method: Method, shown: usize| {
         let trial = &experiment.arm(method, Policy::Max).trials[0];
-        let look = Look { width: 2.4, ..Look::line(colour(method)) };
-        let curve = curve(line, method.name(), &spread(&trial.shown[shown], false), look);
+        let look = Look {
+            width: 2.4,
+            ..Look::line(colour(method))
+        };
+        let curve = curve(
+            line,
+            method.name(),
+            &spread(&trial.shown[shown], false),
+            look,
+        );
         let known = &trial.labels[..INITIAL.len() + SHOWN[shown]];
         let marks = |class: usize, kind, colour| {
-            let points = known.iter().filter(|(_, c)| *c == class).map(|(node, _)| (line.x[*node], 0.05)).collect();
+            let points = known
+                .iter()
+                .filter(|(_, c)| *c == class)
+                .map(|(node, _)| (line.x[*node], 0.05))
+                .collect();
             Overlay::marks(format!("label {class}"), points, kind, colour)
         };
         let overlays = vec![
-            marks(0, MarkerKind::Cross, colours::mix(colours::GREEN, Colour::INK, 0.35)),
-            marks(1, MarkerKind::Square, colours::mix(colours::GREY, Colour::INK, 0.45)),
+            marks(
+                0,
+                MarkerKind::Cross,
+                colours::mix(colours::GREEN, Colour::INK, 0.35),
+            ),
+            marks(
+                1,
+                MarkerKind::Square,
+                colours::mix(colours::GREY, Colour::INK, 0.45),
+            ),
         ];
-        let word = if SHOWN[shown] == 1 { "query" } else { "queries" };
+        let word = if SHOWN[shown] == 1 {
+            "query"
+        } else {
+            "queries"
+        };
         Panel::Lines(panel(
             line,
             format!("{} after {} {word}", method.name(), SHOWN[shown]),
@@ -103,8 +163,12 @@ fn acquisitions(experiment: &Experiment) -> Drawn {
     };
     let pair = |shown: usize| Method::ALL.map(|method| after(method, shown)).to_vec();
     let rows = vec![vec![Panel::Lines(setup)], pair(0), pair(1)];
-    let grid =
-        Grid { rows, letters: true, size: (380.0, 180.0), ..Grid::new("Two kinds of uncertainty", 2, Vec::new()) };
+    let grid = Grid {
+        rows,
+        letters: true,
+        size: (380.0, 180.0),
+        ..Grid::new("Two kinds of uncertainty", 2, Vec::new())
+    };
     Drawn {
         stem: "uncertainty-1d".into(),
         caption: "Population uncertainty and what two acquisitions take for uncertain (fig:unc-demo). (a) Four clusters \
@@ -118,7 +182,12 @@ fn acquisitions(experiment: &Experiment) -> Drawn {
 
 /// The Gaussian kernel density estimate of places at the points of the line, as a curve of height 1.
 fn density(line: &Line, places: &[f64]) -> Vec<f64> {
-    let at = |x: &f64| places.iter().map(|z| libm::exp(-0.5 * (x - z) * (x - z) / (WIDTH * WIDTH))).sum::<f64>();
+    let at = |x: &f64| {
+        places
+            .iter()
+            .map(|z| libm::exp(-0.5 * (x - z) * (x - z) / (WIDTH * WIDTH)))
+            .sum::<f64>()
+    };
     spread(&line.x.iter().map(at).collect::<Vec<f64>>(), true)
 }
 
@@ -126,13 +195,35 @@ fn choices(experiment: &Experiment, stem: &str) -> Drawn {
     let (line, gamma) = (&experiment.line, experiment.line.gamma);
     let shown = |method: Method, policy: Policy| {
         let places = experiment.arm(method, policy).places(line, 0);
-        let look = Look { width: 2.4, dash: vec![2.5, 3.0], ..Look::line(colour(method)) };
-        let curve = curve(line, format!("choices of {}", method.name()), &density(line, &places), look);
+        let look = Look {
+            width: 2.4,
+            dash: vec![2.5, 3.0],
+            ..Look::line(colour(method))
+        };
+        let curve = curve(
+            line,
+            format!("choices of {}", method.name()),
+            &density(line, &places),
+            look,
+        );
         let rug = Overlay::rug("", places, colour(method));
-        Panel::Lines(panel(line, full_name(method, policy), true, Some(curve), vec![rug]))
+        Panel::Lines(panel(
+            line,
+            full_name(method, policy),
+            true,
+            Some(curve),
+            vec![rug],
+        ))
     };
-    let panels = POLICIES.iter().flat_map(|policy| Method::ALL.map(|method| shown(method, *policy))).collect();
-    let grid = Grid::new(format!("Where the first {QUERIES} queries went (γ = {gamma})"), 2, panels);
+    let panels = POLICIES
+        .iter()
+        .flat_map(|policy| Method::ALL.map(|method| shown(method, *policy)))
+        .collect();
+    let grid = Grid::new(
+        format!("Where the first {QUERIES} queries went (γ = {gamma})"),
+        2,
+        panels,
+    );
     Drawn {
         stem: stem.into(),
         caption: format!(
@@ -140,6 +231,10 @@ fn choices(experiment: &Experiment, stem: &str) -> Drawn {
              choices themselves as strokes at the foot, and the population uncertainty (dashed), each scaled to height \
              1. Above the maximum policy, below proportional sampling. First seed."
         ),
-        canvas: Grid { size: (380.0, 180.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (380.0, 180.0),
+            ..grid
+        }
+        .canvas(),
     }
 }

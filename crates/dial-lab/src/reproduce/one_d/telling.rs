@@ -6,8 +6,8 @@ use dial::Policy;
 use dial_data::write::Cell;
 
 use super::{
-    Arm, BOUND, ENOUGH, EXPECTED_CLUSTERS, Experiment, GAMMAS, INITIAL, Line, Method, PER_UNIT, PRIOR, QUERIES,
-    full_name,
+    Arm, BOUND, ENOUGH, EXPECTED_CLUSTERS, Experiment, GAMMAS, INITIAL, Line, Method, PER_UNIT,
+    PRIOR, QUERIES, full_name,
 };
 use crate::report::Table;
 use crate::reproduce::{Finding, Tidy, Verdict};
@@ -18,8 +18,10 @@ const WRITTEN: usize = 12;
 pub(super) fn queries(experiments: &[&Experiment], seed: u64) -> Tidy {
     let mut rows = Vec::new();
     for experiment in experiments {
-        for (arm, (t, trial)) in
-            experiment.arms.iter().flat_map(|arm| arm.trials.iter().enumerate().map(move |t| (arm, t)))
+        for (arm, (t, trial)) in experiment
+            .arms
+            .iter()
+            .flat_map(|arm| arm.trials.iter().enumerate().map(move |t| (arm, t)))
         {
             for (i, node) in trial.asked.iter().enumerate() {
                 rows.push(vec![
@@ -34,15 +36,32 @@ pub(super) fn queries(experiments: &[&Experiment], seed: u64) -> Tidy {
         }
     }
     let header = vec!["gamma", "method", "seed", "query", "x", "label"];
-    Tidy { stem: "uncertainty-1d-queries".into(), header, rows }
+    Tidy {
+        stem: "uncertainty-1d-queries".into(),
+        header,
+        rows,
+    }
 }
 
 pub(super) fn densities(line: &Line) -> Tidy {
     let uncertainty = line.uncertainty();
-    let row = |i: usize| [line.x[i], line.joint[0][i], line.joint[1][i], uncertainty[i]].map(Cell::Number).to_vec();
+    let row = |i: usize| {
+        [
+            line.x[i],
+            line.joint[0][i],
+            line.joint[1][i],
+            uncertainty[i],
+        ]
+        .map(Cell::Number)
+        .to_vec()
+    };
     let header = vec!["x", "p_x_0", "p_x_1", "population_uncertainty"];
     let rows = (0..line.x.len()).step_by(WRITTEN).map(row).collect();
-    Tidy { stem: "uncertainty-1d-densities".into(), header, rows }
+    Tidy {
+        stem: "uncertainty-1d-densities".into(),
+        header,
+        rows,
+    }
 }
 
 pub(super) fn settings() -> serde_json::Value {
@@ -57,11 +76,24 @@ fn percent(share: f64) -> String {
 pub(super) fn summary(experiment: &Experiment) -> Table {
     let regions = 0..experiment.line.boundaries.len();
     let row = |arm: &Arm| {
-        let cell = |region| format!("{} ({:.1})", percent(1.0 - arm.missed(region)), arm.mean_visits(region));
+        let cell = |region| {
+            format!(
+                "{} ({:.1})",
+                percent(1.0 - arm.missed(region)),
+                arm.mean_visits(region)
+            )
+        };
         let name = full_name(arm.method, arm.policy);
-        std::iter::once(name).chain(regions.clone().map(cell)).chain([percent(arm.complete())]).collect()
+        std::iter::once(name)
+            .chain(regions.clone().map(cell))
+            .chain([percent(arm.complete())])
+            .collect()
     };
-    let place = |b: &f64| format!("Boundary at {b:.1}").replace('-', "−").replace("−0.0", "0.0");
+    let place = |b: &f64| {
+        format!("Boundary at {b:.1}")
+            .replace('-', "−")
+            .replace("−0.0", "0.0")
+    };
     let boundaries = experiment.line.boundaries.iter().map(place);
     Table {
         caption: format!(
@@ -70,7 +102,10 @@ pub(super) fn summary(experiment: &Experiment) -> Table {
             experiment.line.gamma,
             experiment.arms[0].trials.len()
         ),
-        header: std::iter::once("Method".to_owned()).chain(boundaries).chain(["All three".to_owned()]).collect(),
+        header: std::iter::once("Method".to_owned())
+            .chain(boundaries)
+            .chain(["All three".to_owned()])
+            .collect(),
         rows: experiment.arms.iter().map(row).collect(),
         numeric: vec![false, true, true, true, true],
     }
@@ -87,7 +122,11 @@ pub(super) fn findings(given: &Experiment, wide: &Experiment) -> Vec<Finding> {
     let margin = arms(Method::Margin, Policy::Max);
     let mended = arms(Method::Margin, Policy::Proportional).map(Arm::complete);
     let half = |arm: &Arm| (0.3..=0.7).contains(&arm.missed(0));
-    let lost = |arm: &Arm| [0, 1, 2].map(|region| percent(arm.missed(region))).join(", ");
+    let lost = |arm: &Arm| {
+        [0, 1, 2]
+            .map(|region| percent(arm.missed(region)))
+            .join(", ")
+    };
     vec![
         Finding {
             claim: "Dirichlet Variance samples all three regions of large population uncertainty.".into(),

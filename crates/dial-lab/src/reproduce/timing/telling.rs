@@ -10,14 +10,21 @@ use crate::reproduce::{Drawn, Finding, Tidy, Verdict};
 use crate::stats::Band;
 
 fn of(costs: &[Cost], contender: Contender) -> Vec<&Cost> {
-    costs.iter().filter(|cost| cost.contender == contender).collect()
+    costs
+        .iter()
+        .filter(|cost| cost.contender == contender)
+        .collect()
 }
 
 pub(super) fn figure(costs: &[Cost]) -> Drawn {
     let line = |contender: Contender| {
         let of = of(costs, contender);
         let x = of.iter().map(|cost| cost.n as f64).collect();
-        Series::new(contender.name(), x, Band::exact(of.iter().map(|cost| 1e3 * cost.select).collect()))
+        Series::new(
+            contender.name(),
+            x,
+            Band::exact(of.iter().map(|cost| 1e3 * cost.select).collect()),
+        )
     };
     let chart = LineChart {
         title: "Time for one question: acquisition and selection".into(),
@@ -25,7 +32,11 @@ pub(super) fn figure(costs: &[Cost]) -> Drawn {
         y_label: "milliseconds".into(),
         x_scale: Scale::Log,
         y_scale: Scale::Log,
-        series: CONTENDERS.into_iter().filter(|contender| contender.shown()).map(line).collect(),
+        series: CONTENDERS
+            .into_iter()
+            .filter(|contender| contender.shown())
+            .map(line)
+            .collect(),
         ..LineChart::default()
     };
     Drawn {
@@ -57,7 +68,10 @@ pub(super) fn table(costs: &[Cost]) -> Option<Table> {
             contender.name().to_string(),
             cost.n.to_string(),
             both(seconds(cost.initial), initial),
-            both(format!("{:.1} ns", 1e9 * cost.select / cost.n as f64), per_item),
+            both(
+                format!("{:.1} ns", 1e9 * cost.select / cost.n as f64),
+                per_item,
+            ),
             both(seconds(cost.auxiliary), auxiliary),
             both(seconds(cost.classifier), classifier),
             slope(&of(costs, contender)).map_or("-".into(), |slope| format!("n^{slope:.2}")),
@@ -79,20 +93,33 @@ pub(super) fn table(costs: &[Cost]) -> Option<Table> {
 
 /// The slope of the logarithm of the time over that of n, on the upper half of the sizes.
 fn slope(costs: &[&Cost]) -> Option<f64> {
-    let upper = &costs[costs.len().saturating_sub(costs.len().div_ceil(2)).min(costs.len().saturating_sub(2))..];
+    let upper = &costs[costs
+        .len()
+        .saturating_sub(costs.len().div_ceil(2))
+        .min(costs.len().saturating_sub(2))..];
     if upper.len() < 2 {
         return None;
     }
-    let points: Vec<(f64, f64)> = upper.iter().map(|c| (libm::log(c.n as f64), libm::log(c.select))).collect();
+    let points: Vec<(f64, f64)> = upper
+        .iter()
+        .map(|c| (libm::log(c.n as f64), libm::log(c.select)))
+        .collect();
     let count = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / count, y + p.1 / count));
-    let (up, down) = points.iter().fold((0.0, 0.0), |(u, d), p| (u + (p.0 - x) * (p.1 - y), d + (p.0 - x) * (p.0 - x)));
+    let (x, y) = points
+        .iter()
+        .fold((0.0, 0.0), |(x, y), p| (x + p.0 / count, y + p.1 / count));
+    let (up, down) = points.iter().fold((0.0, 0.0), |(u, d), p| {
+        (u + (p.0 - x) * (p.1 - y), d + (p.0 - x) * (p.0 - x))
+    });
     Some(up / down)
 }
 
 pub(super) fn findings(costs: &[Cost]) -> Vec<Finding> {
     let growth = |contender| slope(&of(costs, contender));
-    let (Some(dense), Some(variance)) = (growth(Contender::VOptDense), growth(Contender::Variance(Policy::Max))) else {
+    let (Some(dense), Some(variance)) = (
+        growth(Contender::VOptDense),
+        growth(Contender::Variance(Policy::Max)),
+    ) else {
         return Vec::new();
     };
     let within = |slope: f64, low: f64, high: f64| (low..=high).contains(&slope);
@@ -102,12 +129,14 @@ pub(super) fn findings(costs: &[Cost]) -> Vec<Finding> {
         _ => Verdict::Mixed,
     };
     let mut findings = vec![Finding {
-        claim: "Full VOpt is quadratic and Dirichlet variance linear in the number of items.".into(),
+        claim: "Full VOpt is quadratic and Dirichlet variance linear in the number of items."
+            .into(),
         verdict,
         evidence: format!(
             "Measured growth of acquisition and selection: VOpt with its dense matrix n^{dense:.2}, Dirichlet variance \
              n^{variance:.2}, exact VOpt without the matrix {} (and n solves before the first question).",
-            growth(Contender::VOptFull).map_or("not measured".into(), |slope| format!("n^{slope:.2}"))
+            growth(Contender::VOptFull)
+                .map_or("not measured".into(), |slope| format!("n^{slope:.2}"))
         ),
     }];
     findings.extend(far_cheaper(costs));
@@ -120,13 +149,20 @@ fn far_cheaper(costs: &[Cost]) -> Option<Finding> {
     let run = |cost: &Cost| cost.initial + 100.0 * (cost.select + cost.auxiliary + cost.classifier);
     let ratio = |contender: Contender| {
         let rival = of(costs, contender).into_iter().max_by_key(|cost| cost.n)?;
-        let ours = of(costs, Contender::Variance(Policy::Max)).into_iter().find(|cost| cost.n == rival.n)?;
+        let ours = of(costs, Contender::Variance(Policy::Max))
+            .into_iter()
+            .find(|cost| cost.n == rival.n)?;
         Some((contender, rival.n, run(rival) / run(ours)))
     };
-    let ratios: Vec<_> = [McVOpt, VOptDense, VOptFull, VOpt, Land].into_iter().filter_map(ratio).collect();
+    let ratios: Vec<_> = [McVOpt, VOptDense, VOptFull, VOpt, Land]
+        .into_iter()
+        .filter_map(ratio)
+        .collect();
     let dearer = ratios.iter().filter(|(_, _, ratio)| *ratio >= 3.0).count();
-    let list: Vec<String> =
-        ratios.iter().map(|(rival, n, ratio)| format!("{} {ratio:.1} times at {n} items", rival.name())).collect();
+    let list: Vec<String> = ratios
+        .iter()
+        .map(|(rival, n, ratio)| format!("{} {ratio:.1} times at {n} items", rival.name()))
+        .collect();
     (!ratios.is_empty()).then(|| Finding {
         claim: "Dirichlet variance costs far less than its rivals.".into(),
         verdict: match dearer {
@@ -153,7 +189,17 @@ pub(super) fn tidy(costs: &[Cost]) -> Tidy {
             Cell::Number(cost.classifier),
         ]
     };
-    let header =
-        vec!["method", "items", "initial_seconds", "select_seconds", "auxiliary_seconds", "classifier_seconds"];
-    Tidy { stem: "timing".into(), header, rows: costs.iter().map(row).collect() }
+    let header = vec![
+        "method",
+        "items",
+        "initial_seconds",
+        "select_seconds",
+        "auxiliary_seconds",
+        "classifier_seconds",
+    ];
+    Tidy {
+        stem: "timing".into(),
+        header,
+        rows: costs.iter().map(row).collect(),
+    }
 }

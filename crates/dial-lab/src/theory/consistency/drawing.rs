@@ -29,7 +29,12 @@ pub(super) fn shown(seed: u64) -> Vec<Shown> {
         let sample = cube.sample(count, &mut Random::new(seed, Purpose::User, count as u64));
         let [hat, all] = cube.sums(&sample);
         let ratio = hat.iter().zip(&all).map(|(a, b)| a / b).collect();
-        Shown { count, cube, hat, ratio }
+        Shown {
+            count,
+            cube,
+            hat,
+            ratio,
+        }
     };
     SHOWN.map(one).into()
 }
@@ -46,10 +51,29 @@ pub(super) fn trends(shown: &[Shown]) -> Drawn {
             x_range: Some((0.0, 1.0)),
             y_range: Some((0.0, 1.0)),
             series: vec![
-                curve("trend η", &shown.cube.trend, Look { width: 2.4, ..Look::line(Colour::INK) }),
-                curve("mean estimate", &shown.cube.expected(), Look::dashed(colours::BLUE)),
-                curve("estimate (expected normaliser)", &shown.hat, Look::line(colours::RED)),
-                curve("classifier (empirical normaliser)", &shown.ratio, Look::dotted(colours::GREEN)),
+                curve(
+                    "trend η",
+                    &shown.cube.trend,
+                    Look {
+                        width: 2.4,
+                        ..Look::line(Colour::INK)
+                    },
+                ),
+                curve(
+                    "mean estimate",
+                    &shown.cube.expected(),
+                    Look::dashed(colours::BLUE),
+                ),
+                curve(
+                    "estimate (expected normaliser)",
+                    &shown.hat,
+                    Look::line(colours::RED),
+                ),
+                curve(
+                    "classifier (empirical normaliser)",
+                    &shown.ratio,
+                    Look::dotted(colours::GREEN),
+                ),
             ],
             ..LineChart::default()
         })
@@ -71,7 +95,9 @@ pub(super) fn over_sizes(title: String, y_label: &str, series: Vec<Series>) -> L
         title,
         x_label: "labels n".into(),
         y_label: y_label.into(),
-        x_range: series.first().and_then(|s| Some((*s.x.first()?, *s.x.last()?))),
+        x_range: series
+            .first()
+            .and_then(|s| Some((*s.x.first()?, *s.x.last()?))),
         x_scale: Scale::Log,
         y_scale: Scale::Log,
         series,
@@ -81,7 +107,9 @@ pub(super) fn over_sizes(title: String, y_label: &str, series: Vec<Series>) -> L
 
 /// Repetitions by size as curves by repetition.
 pub(super) fn transposed(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    (0..values[0].len()).map(|r| values.iter().map(|size| size[r]).collect()).collect()
+    (0..values[0].len())
+        .map(|r| values.iter().map(|size| size[r]).collect())
+        .collect()
 }
 
 pub(super) fn rates(study: &Study) -> Drawn {
@@ -90,29 +118,61 @@ pub(super) fn rates(study: &Study) -> Drawn {
         let marked = |colour, mark| Look::marked(colour, mark);
         let total = band(&transposed(&curve.values(|j| j.error)));
         let centred = band(&transposed(&curve.values(|j| j.centred)));
-        let half: Vec<f64> = x.iter().map(|n| curve.fluctuation()[0] * (n / x[0]).powi(-1).sqrt()).collect();
+        let half: Vec<f64> = x
+            .iter()
+            .map(|n| curve.fluctuation()[0] * (n / x[0]).powi(-1).sqrt())
+            .collect();
         let chart = over_sizes(
             format!("On the {}", curve.name),
             "L¹(ρ) distance",
             vec![
-                Series::new("mean error", x.clone(), total).with_look(marked(Colour::INK, MarkerKind::Circle)),
-                Series::new("variance part", x.clone(), centred).with_look(marked(colours::BLUE, MarkerKind::Square)),
-                Series::curve("bias", x.clone(), curve.bias.clone(), marked(colours::ORANGE, MarkerKind::Up)),
+                Series::new("mean error", x.clone(), total)
+                    .with_look(marked(Colour::INK, MarkerKind::Circle)),
+                Series::new("variance part", x.clone(), centred)
+                    .with_look(marked(colours::BLUE, MarkerKind::Square)),
+                Series::curve(
+                    "bias",
+                    x.clone(),
+                    curve.bias.clone(),
+                    marked(colours::ORANGE, MarkerKind::Up),
+                ),
                 Series::curve(
                     "fluctuation (standard deviation)",
                     x.clone(),
                     curve.fluctuation(),
                     marked(colours::RED, MarkerKind::Diamond),
                 ),
-                Series::curve("slope -½", x.clone(), half, Look { width: 1.2, ..Look::dotted(colours::GREY) }),
+                Series::curve(
+                    "slope -½",
+                    x.clone(),
+                    half,
+                    Look {
+                        width: 1.2,
+                        ..Look::dotted(colours::GREY)
+                    },
+                ),
             ],
         );
-        Panel::Lines(LineChart { y_range: Some((3e-4, 1.0)), ..chart })
+        Panel::Lines(LineChart {
+            y_range: Some((3e-4, 1.0)),
+            ..chart
+        })
     };
     let panels = study.curves.iter().map(panel).collect();
     let list = |part: usize| {
-        let one = |curve: &Curve| format!("{:.2} ({})", telling::parts(curve)[part].exponent, curve.name);
-        study.curves.iter().map(one).collect::<Vec<String>>().join(", ")
+        let one = |curve: &Curve| {
+            format!(
+                "{:.2} ({})",
+                telling::parts(curve)[part].exponent,
+                curve.name
+            )
+        };
+        study
+            .curves
+            .iter()
+            .map(one)
+            .collect::<Vec<String>>()
+            .join(", ")
     };
     Drawn {
         stem: "consistency-rates".into(),
@@ -127,14 +187,25 @@ pub(super) fn rates(study: &Study) -> Drawn {
             list(0),
             list(3)
         ),
-        canvas: Grid { size: (290.0, 240.0), ..Grid::new("Bias, variance and fluctuation", 3, panels) }.canvas(),
+        canvas: Grid {
+            size: (290.0, 240.0),
+            ..Grid::new("Bias, variance and fluctuation", 3, panels)
+        }
+        .canvas(),
     }
 }
 
 fn norms() -> LineChart {
-    let times: Vec<f64> = (0..=48).map(|i| libm::pow(10.0, f64::from(i) / 12.0 - 4.0)).collect();
+    let times: Vec<f64> = (0..=48)
+        .map(|i| libm::pow(10.0, f64::from(i) / 12.0 - 4.0))
+        .collect();
     let curve = |name: &str, f: &dyn Fn(f64) -> f64, look| {
-        Series::curve(name, times.clone(), times.iter().map(|t| f(*t)).collect(), look)
+        Series::curve(
+            name,
+            times.clone(),
+            times.iter().map(|t| f(*t)).collect(),
+            look,
+        )
     };
     LineChart {
         title: "Norm of the heat kernel and the bound assumed".into(),
@@ -143,41 +214,84 @@ fn norms() -> LineChart {
         x_scale: Scale::Log,
         y_scale: Scale::Log,
         series: vec![
-            curve("L² norm, interval", &|t| kernel::largest_norm(t, 2.0, 1), Look::line(colours::BLUE)),
-            curve("L⁴ norm, interval", &|t| kernel::largest_norm(t, 4.0, 1), Look::line(colours::GREEN)),
-            curve("assumed, t^(-½)", &|t| 1.0 / t.sqrt(), Look::dashed(Colour::INK)),
+            curve(
+                "L² norm, interval",
+                &|t| kernel::largest_norm(t, 2.0, 1),
+                Look::line(colours::BLUE),
+            ),
+            curve(
+                "L⁴ norm, interval",
+                &|t| kernel::largest_norm(t, 4.0, 1),
+                Look::line(colours::GREEN),
+            ),
+            curve(
+                "assumed, t^(-½)",
+                &|t| 1.0 / t.sqrt(),
+                Look::dashed(Colour::INK),
+            ),
         ],
         ..LineChart::default()
     }
 }
 
 fn conditions(study: &Study) -> LineChart {
-    let palette = [colours::CLASSES[6], colours::PURPLE, colours::ORANGE, colours::RED];
-    let marks = [MarkerKind::Circle, MarkerKind::Square, MarkerKind::Up, MarkerKind::Diamond];
+    let palette = [
+        colours::CLASSES[6],
+        colours::PURPLE,
+        colours::ORANGE,
+        colours::RED,
+    ];
+    let marks = [
+        MarkerKind::Circle,
+        MarkerKind::Square,
+        MarkerKind::Up,
+        MarkerKind::Diamond,
+    ];
     let one = |((scaling, colour), mark): ((&Scaling, Colour), MarkerKind)| {
         let band = band(&transposed(&scaling.values(|j| j.centred)));
         let name = format!("a = {}", scaling.exponent);
         Series::new(name, scaling.sizes(), band).with_look(Look::marked(colour, mark))
     };
-    let series = study.conditions.iter().zip(palette).zip(marks).map(one).collect();
+    let series = study
+        .conditions
+        .iter()
+        .zip(palette)
+        .zip(marks)
+        .map(one)
+        .collect();
     LineChart {
         y_range: Some((0.01, 1.0)),
-        ..over_sizes("Variance part on the interval, t = n^(-a)".into(), "mean L¹ distance", series)
+        ..over_sizes(
+            "Variance part on the interval, t = n^(-a)".into(),
+            "mean L¹ distance",
+            series,
+        )
     }
 }
 
 fn printed(study: &Study) -> LineChart {
     let x = study.slow.sizes();
     let mean = band(&transposed(&study.slow.values(|j| j.error)));
-    let each = |f: &dyn Fn(usize, f64) -> f64| x.iter().enumerate().map(|(i, n)| f(i, *n)).collect::<Vec<f64>>();
+    let each = |f: &dyn Fn(usize, f64) -> f64| {
+        x.iter()
+            .enumerate()
+            .map(|(i, n)| f(i, *n))
+            .collect::<Vec<f64>>()
+    };
     let stated = each(&|_, n| bounds::printed_bound(1.0, n, DELTA));
     let holds = each(&|i, n| bounds::bound(1.0, mean.mean[i], n, DELTA));
     over_sizes(
         "The theorem where t = n^(-1/10)".into(),
         "L¹(ρ) error",
         vec![
-            Series::new("mean error", x.clone(), mean).with_look(Look::marked(Colour::INK, MarkerKind::Circle)),
-            Series::curve("bound as printed", x.clone(), stated, Look::dashed(colours::RED)),
+            Series::new("mean error", x.clone(), mean)
+                .with_look(Look::marked(Colour::INK, MarkerKind::Circle)),
+            Series::curve(
+                "bound as printed",
+                x.clone(),
+                stated,
+                Look::dashed(colours::RED),
+            ),
             Series::curve("bound that holds", x, holds, Look::line(colours::GREEN)),
         ],
     )
@@ -188,10 +302,21 @@ fn tail(study: &Study) -> LineChart {
     let n = *count as f64;
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     let epsilons: Vec<f64> = (0..=160).map(|i| f64::from(i) * 0.001).collect();
-    let share = |e: &f64| errors.iter().filter(|error| *error > e).count() as f64 / errors.len() as f64;
-    let survival: Vec<f64> = epsilons.iter().map(share).map(|s| if s > 0.0 { s } else { f64::NAN }).collect();
-    let holds = epsilons.iter().map(|e| bounds::tail(1.0, mean, n, *e)).collect();
-    let stated = epsilons.iter().map(|e| bounds::printed_tail(1.0, n, *e)).collect();
+    let share =
+        |e: &f64| errors.iter().filter(|error| *error > e).count() as f64 / errors.len() as f64;
+    let survival: Vec<f64> = epsilons
+        .iter()
+        .map(share)
+        .map(|s| if s > 0.0 { s } else { f64::NAN })
+        .collect();
+    let holds = epsilons
+        .iter()
+        .map(|e| bounds::tail(1.0, mean, n, *e))
+        .collect();
+    let stated = epsilons
+        .iter()
+        .map(|e| bounds::printed_tail(1.0, n, *e))
+        .collect();
     LineChart {
         title: format!("Chance of an error above ε, n = {count}"),
         x_label: "ε".into(),
@@ -199,16 +324,33 @@ fn tail(study: &Study) -> LineChart {
         y_scale: Scale::Log,
         y_range: Some((1e-4, 2.0)),
         series: vec![
-            Series::curve("observed share", epsilons.clone(), survival, Look::line(colours::BLUE)),
-            Series::curve("bound that holds", epsilons.clone(), holds, Look::line(colours::GREEN)),
-            Series::curve("bound as printed", epsilons, stated, Look::dashed(colours::RED)),
+            Series::curve(
+                "observed share",
+                epsilons.clone(),
+                survival,
+                Look::line(colours::BLUE),
+            ),
+            Series::curve(
+                "bound that holds",
+                epsilons.clone(),
+                holds,
+                Look::line(colours::GREEN),
+            ),
+            Series::curve(
+                "bound as printed",
+                epsilons,
+                stated,
+                Look::dashed(colours::RED),
+            ),
         ],
         ..LineChart::default()
     }
 }
 
 pub(super) fn bounds(study: &Study) -> Drawn {
-    let panels = [norms(), conditions(study), printed(study), tail(study)].map(Panel::Lines).to_vec();
+    let panels = [norms(), conditions(study), printed(study), tail(study)]
+        .map(Panel::Lines)
+        .to_vec();
     let slope = |p: f64| {
         let times = [1e-4, 2e-4, 4e-4];
         fit(&times, &times.map(|t| kernel::largest_norm(t, p, 1))).exponent
@@ -225,6 +367,10 @@ pub(super) fn bounds(study: &Study) -> Drawn {
             slope(2.0),
             slope(4.0)
         ),
-        canvas: Grid { size: (400.0, 220.0), ..Grid::new("Conditions and bounds of the theorem", 2, panels) }.canvas(),
+        canvas: Grid {
+            size: (400.0, 220.0),
+            ..Grid::new("Conditions and bounds of the theorem", 2, panels)
+        }
+        .canvas(),
     }
 }

@@ -45,11 +45,21 @@ pub fn judge(
     numerator: &[f64],
     denominator: &[f64],
 ) -> Judged {
-    let mut judged =
-        Judged { error: 0.0, centred: 0.0, ratio_error: 0.0, plug_in: 0.0, classifier: 0.0, disagreement: 0.0 };
+    let mut judged = Judged {
+        error: 0.0,
+        centred: 0.0,
+        ratio_error: 0.0,
+        plug_in: 0.0,
+        classifier: 0.0,
+        disagreement: 0.0,
+    };
     for i in 0..mass.len() {
         let hat = numerator[i] / normaliser[i];
-        let ratio = if denominator[i] > 1e-12 { numerator[i] / denominator[i] } else { 0.5 };
+        let ratio = if denominator[i] > 1e-12 {
+            numerator[i] / denominator[i]
+        } else {
+            0.5
+        };
         judged.error += mass[i] * (hat - trend[i]).abs();
         judged.centred += mass[i] * (hat - expected[i]).abs();
         judged.ratio_error += mass[i] * (ratio - trend[i]).abs();
@@ -57,14 +67,21 @@ pub fn judge(
         let cost = mass[i] * (2.0 * trend[i] - 1.0).abs();
         judged.plug_in += if (hat >= 0.5) != best { cost } else { 0.0 };
         judged.classifier += if (ratio >= 0.5) != best { cost } else { 0.0 };
-        judged.disagreement += if (hat >= 0.5) != (ratio >= 0.5) { mass[i] } else { 0.0 };
+        judged.disagreement += if (hat >= 0.5) != (ratio >= 0.5) {
+            mass[i]
+        } else {
+            0.0
+        };
     }
     judged
 }
 
 /// The Bayes risk ∫ min(η, 1 - η) ρ dx on a grid.
 pub fn bayes_risk(mass: &[f64], trend: &[f64]) -> f64 {
-    mass.iter().zip(trend).map(|(m, eta)| m * eta.min(1.0 - eta)).sum()
+    mass.iter()
+        .zip(trend)
+        .map(|(m, eta)| m * eta.min(1.0 - eta))
+        .sum()
 }
 
 /// The unit interval or square with uniform density and trend 1/2 + 1/4 Π cos(πx_i), on a grid of middles of cells,
@@ -93,22 +110,39 @@ impl Cube {
         let cosine: Vec<f64> = (0..side).map(|i| libm::cos(PI * middle(i, side))).collect();
         let trend = match dimension {
             1 => cosine.iter().map(|c| 0.5 + 0.25 * c).collect(),
-            _ => cosine.iter().flat_map(|a| cosine.iter().map(move |b| 0.5 + 0.25 * a * b)).collect(),
+            _ => cosine
+                .iter()
+                .flat_map(|a| cosine.iter().map(move |b| 0.5 + 0.25 * a * b))
+                .collect(),
         };
         let modes = modes(time);
-        let weights: Vec<f64> = (0..modes).map(|m| if m == 0 { 1.0 } else { 2.0 * factor(m, time) }).collect();
+        let weights: Vec<f64> = (0..modes)
+            .map(|m| if m == 0 { 1.0 } else { 2.0 * factor(m, time) })
+            .collect();
         let mut table = vec![0.0; side * modes];
         for (row, cosine) in table.chunks_mut(modes).zip(&cosine) {
             cosines(*cosine, row);
-            row.iter_mut().zip(&weights).for_each(|(value, weight)| *value *= weight);
+            row.iter_mut()
+                .zip(&weights)
+                .for_each(|(value, weight)| *value *= weight);
         }
-        Cube { dimension, side, time, trend, table, modes }
+        Cube {
+            dimension,
+            side,
+            time,
+            trend,
+            table,
+            modes,
+        }
     }
 
     /// E η̂ on the grid: the deviation of the trend from 1/2 shrinks by e^{-dπ²t}.
     pub fn expected(&self) -> Vec<f64> {
         let shrink = libm::exp(-(self.dimension as f64) * PI * PI * self.time);
-        self.trend.iter().map(|eta| 0.5 + shrink * (eta - 0.5)).collect()
+        self.trend
+            .iter()
+            .map(|eta| 0.5 + shrink * (eta - 0.5))
+            .collect()
     }
 
     /// dx of the cells.
@@ -119,7 +153,11 @@ impl Cube {
     /// Draws labels: places uniform, classes from the trend.
     pub fn sample(&self, count: usize, random: &mut Random) -> Sample {
         let one = |_| {
-            let x = if self.dimension > 1 { random.uniform() } else { 0.0 };
+            let x = if self.dimension > 1 {
+                random.uniform()
+            } else {
+                0.0
+            };
             let y = random.uniform();
             let trend = 0.5 + 0.25 * libm::cos(PI * x) * libm::cos(PI * y);
             ([x, y], random.uniform() < trend)
@@ -129,7 +167,11 @@ impl Cube {
 
     /// The cosines along the first coordinate; on the interval the constant alone.
     fn first(&self) -> (&[f64], usize) {
-        if self.dimension > 1 { (&self.table, self.modes) } else { (&[1.0], 1) }
+        if self.dimension > 1 {
+            (&self.table, self.modes)
+        } else {
+            (&[1.0], 1)
+        }
     }
 
     /// Σ Y k / n and Σ k / n on the grid.
@@ -157,7 +199,10 @@ impl Cube {
         for row in across.chunks(first) {
             let mut inner = vec![0.0; self.modes];
             for (a, part) in row.iter().zip(coefficients.chunks(self.modes)) {
-                inner.iter_mut().zip(part).for_each(|(sum, c)| *sum += a * c);
+                inner
+                    .iter_mut()
+                    .zip(part)
+                    .for_each(|(sum, c)| *sum += a * c);
             }
             let at = |row: &[f64]| inner.iter().zip(row).map(|(c, b)| c * b).sum::<f64>() / count;
             out.extend(self.table.chunks(self.modes).map(at));
@@ -169,7 +214,14 @@ impl Cube {
     pub fn repetition(&self, count: usize, random: &mut Random) -> Judged {
         let [numerator, denominator] = self.sums(&self.sample(count, random));
         let normaliser = vec![1.0; self.trend.len()];
-        judge(&self.mass(), &self.trend, &self.expected(), &normaliser, &numerator, &denominator)
+        judge(
+            &self.mass(),
+            &self.trend,
+            &self.expected(),
+            &normaliser,
+            &numerator,
+            &denominator,
+        )
     }
 }
 

@@ -26,7 +26,8 @@ pub fn factor(mode: usize, time: f64) -> f64 {
 
 /// k_t(z, x) of the interval as a sum of cosines.
 pub fn cosines(time: f64, z: f64, x: f64) -> f64 {
-    let term = |m: usize| factor(m, time) * libm::cos(m as f64 * PI * z) * libm::cos(m as f64 * PI * x);
+    let term =
+        |m: usize| factor(m, time) * libm::cos(m as f64 * PI * z) * libm::cos(m as f64 * PI * x);
     1.0 + 2.0 * (1..modes(time)).map(term).sum::<f64>()
 }
 
@@ -34,12 +35,21 @@ pub fn cosines(time: f64, z: f64, x: f64) -> f64 {
 pub fn images(time: f64, z: f64, x: f64) -> f64 {
     let gauss = |r: f64| libm::exp(-r * r / (4.0 * time)) / (4.0 * PI * time).sqrt();
     let reach = ((4.0 * SMALLEST * time).sqrt() / 2.0) as i32 + 2;
-    (-reach..=reach).map(|j| 2.0 * f64::from(j)).map(|shift| gauss(x - z - shift) + gauss(x + z - shift)).sum()
+    (-reach..=reach)
+        .map(|j| 2.0 * f64::from(j))
+        .map(|shift| gauss(x - z - shift) + gauss(x + z - shift))
+        .sum()
 }
 
 /// k_t(z, x) of the unit cube of as many dimensions as the points have: a product.
 pub fn heat(time: f64, z: &[f64], x: &[f64]) -> f64 {
-    let one = |(z, x): (&f64, &f64)| if time < 0.1 { images(time, *z, *x) } else { cosines(time, *z, *x) };
+    let one = |(z, x): (&f64, &f64)| {
+        if time < 0.1 {
+            images(time, *z, *x)
+        } else {
+            cosines(time, *z, *x)
+        }
+    };
     z.iter().zip(x).map(one).product()
 }
 
@@ -54,6 +64,10 @@ pub fn norm(time: f64, x: f64, p: f64) -> f64 {
 /// The largest ‖k_t(·, x)‖_{L^p} over the unit cube: at a corner, the product of those at an end of the interval. For
 /// p = 2 it is k_{2t}(0, 0)^{d/2}, about 2^{d/2} (8πt)^{-d/4}; in general it grows like t^{-(d/2)(1 - 1/p)}.
 pub fn largest_norm(time: f64, p: f64, dimension: usize) -> f64 {
-    let end = if p == 2.0 { heat(2.0 * time, &[0.0], &[0.0]).sqrt() } else { norm(time, 0.0, p) };
+    let end = if p == 2.0 {
+        heat(2.0 * time, &[0.0], &[0.0]).sqrt()
+    } else {
+        norm(time, 0.0, p)
+    };
     (0..dimension).map(|_| end).product()
 }

@@ -26,7 +26,11 @@ pub(super) fn figure(curves: &[Curve]) -> Drawn {
             Series::new(name, x.clone(), band(&transposed(&values))).with_look(look)
         };
         let series = vec![
-            line("bound: twice the mean error", curve.values(|j| 2.0 * j.error), Look::dashed(Colour::INK)),
+            line(
+                "bound: twice the mean error",
+                curve.values(|j| 2.0 * j.error),
+                Look::dashed(Colour::INK),
+            ),
             line(
                 "excess risk, expected normaliser",
                 curve.values(|j| j.plug_in),
@@ -37,10 +41,21 @@ pub(super) fn figure(curves: &[Curve]) -> Drawn {
                 curve.values(|j| j.classifier),
                 Look::marked(colours::GREEN, MarkerKind::Circle),
             ),
-            line("share decided differently", curve.values(|j| j.disagreement), Look::dotted(colours::PURPLE)),
+            line(
+                "share decided differently",
+                curve.values(|j| j.disagreement),
+                Look::dotted(colours::PURPLE),
+            ),
         ];
-        let chart = over_sizes(format!("On the {}", curve.name), "risk above Bayes; share", series);
-        Panel::Lines(LineChart { y_range: Some((1e-5, 1.0)), ..chart })
+        let chart = over_sizes(
+            format!("On the {}", curve.name),
+            "risk above Bayes; share",
+            series,
+        );
+        Panel::Lines(LineChart {
+            y_range: Some((1e-5, 1.0)),
+            ..chart
+        })
     };
     let mut panels: Vec<Panel> = curves.iter().map(panel).collect();
     panels.push(Panel::Lines(constants()));
@@ -57,8 +72,13 @@ pub(super) fn figure(curves: &[Curve]) -> Drawn {
 }
 
 fn constants() -> LineChart {
-    let times: Vec<f64> = (0..=12).map(|i| libm::pow(10.0, f64::from(i) / 4.0 - 3.0)).collect();
-    let kernels: Vec<Weighted> = times.iter().map(|t| Weighted::new(CELLS / 2, AMPLITUDE, 2, *t)).collect();
+    let times: Vec<f64> = (0..=12)
+        .map(|i| libm::pow(10.0, f64::from(i) / 4.0 - 3.0))
+        .collect();
+    let kernels: Vec<Weighted> = times
+        .iter()
+        .map(|t| Weighted::new(CELLS / 2, AMPLITUDE, 2, *t))
+        .collect();
     let curve = |name: &str, f: &dyn Fn(&Weighted) -> f64, look| {
         Series::curve(name, times.clone(), kernels.iter().map(f).collect(), look)
     };
@@ -68,10 +88,26 @@ fn constants() -> LineChart {
         x_scale: Scale::Log,
         y_range: Some((0.0, 4.0)),
         series: vec![
-            curve("2θ, which the proof takes", &|k| 2.0 * k.theta(), Look::dashed(colours::GREY)),
-            curve("θ = sup ∫ k dx", &Weighted::theta, Look::line(colours::ORANGE)),
-            curve("what it needs: sup ∫ k ρ/E k dx", &Weighted::influence, Look::line(colours::BLUE)),
-            curve("least E k/ρ", &Weighted::ratio, Look::line(colours::CLASSES[6])),
+            curve(
+                "2θ, which the proof takes",
+                &|k| 2.0 * k.theta(),
+                Look::dashed(colours::GREY),
+            ),
+            curve(
+                "θ = sup ∫ k dx",
+                &Weighted::theta,
+                Look::line(colours::ORANGE),
+            ),
+            curve(
+                "what it needs: sup ∫ k ρ/E k dx",
+                &Weighted::influence,
+                Look::line(colours::BLUE),
+            ),
+            curve(
+                "least E k/ρ",
+                &Weighted::ratio,
+                Look::line(colours::CLASSES[6]),
+            ),
         ],
         ..LineChart::default()
     }
@@ -106,7 +142,9 @@ pub(super) fn summary(curves: &[Curve]) -> Table {
         "Decided differently",
     ];
     Table {
-        caption: "Risk above the Bayes risk at the largest n, with the exponents of n fitted over all n.".into(),
+        caption:
+            "Risk above the Bayes risk at the largest n, with the exponents of n fitted over all n."
+                .into(),
         header: header.map(str::to_owned).to_vec(),
         rows: curves.iter().map(row).collect(),
         numeric: vec![false, true, true, true, true, true, true, true],
@@ -114,11 +152,18 @@ pub(super) fn summary(curves: &[Curve]) -> Table {
 }
 
 pub(super) fn findings(curves: &[Curve]) -> Vec<Finding> {
-    let all = || curves.iter().flat_map(|curve| curve.judged.iter().flatten());
+    let all = || {
+        curves
+            .iter()
+            .flat_map(|curve| curve.judged.iter().flatten())
+    };
     let count = all().count();
-    let broken = all().filter(|j| j.plug_in > 2.0 * j.error || j.classifier > 2.0 * j.ratio_error).count();
+    let broken = all()
+        .filter(|j| j.plug_in > 2.0 * j.error || j.classifier > 2.0 * j.ratio_error)
+        .count();
     let share = curves.iter().map(|curve| {
-        let [first, last] = [0, curve.counts.len() - 1].map(|k| 100.0 * curve.means(|j| j.disagreement)[k]);
+        let [first, last] =
+            [0, curve.counts.len() - 1].map(|k| 100.0 * curve.means(|j| j.disagreement)[k]);
         format!(
             "{}: {first:.1} % at n = {}, {last:.2} % at n = {}",
             curve.name,

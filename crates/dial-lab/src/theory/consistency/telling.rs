@@ -4,7 +4,9 @@ use dial_data::write::Cell;
 use serde_json::{Value, json};
 
 use super::weighted::Weighted;
-use super::{AMPLITUDE, CELLS, Curve, DELTA, EXPONENTS, FACTOR, SLOW, Scaling, Study, bounds, kernel};
+use super::{
+    AMPLITUDE, CELLS, Curve, DELTA, EXPONENTS, FACTOR, SLOW, Scaling, Study, bounds, kernel,
+};
 use crate::report::Table;
 use crate::theory::slopes::{Slope, fit};
 use crate::theory::{Finding, Tidy, Verdict};
@@ -44,25 +46,52 @@ pub(super) fn tables(study: &Study) -> Vec<Tidy> {
             for (number, j) in judged.iter().enumerate() {
                 let mut row = vec![Cell::Text(curve.name.into())];
                 row.extend([curve.counts[k], number].map(|n| Cell::Integer(n as i64)));
-                let of = [curve.times[k], j.error, j.centred, curve.bias[k], j.ratio_error, j.plug_in, j.classifier];
+                let of = [
+                    curve.times[k],
+                    j.error,
+                    j.centred,
+                    curve.bias[k],
+                    j.ratio_error,
+                    j.plug_in,
+                    j.classifier,
+                ];
                 row.extend(of.into_iter().chain([j.disagreement]).map(Cell::Number));
                 rows.push(row);
             }
         }
     }
     let mut scalings = Vec::new();
-    for Scaling { exponent, counts, judged } in study.conditions.iter().chain([&study.slow]) {
+    for Scaling {
+        exponent,
+        counts,
+        judged,
+    } in study.conditions.iter().chain([&study.slow])
+    {
         for (n, judged) in counts.iter().zip(judged) {
-            let mean = |f: fn(&super::Judged) -> f64| judged.iter().map(f).sum::<f64>() / judged.len() as f64;
+            let mean = |f: fn(&super::Judged) -> f64| {
+                judged.iter().map(f).sum::<f64>() / judged.len() as f64
+            };
             let time = libm::pow(*n as f64, -exponent);
-            let of = [time, mean(|j| j.error), mean(|j| j.centred), bounds::bias(time, 1)];
-            let more = [bounds::printed_bound(1.0, *n as f64, DELTA), bounds::variance_bound(time, 1, *n as f64)];
+            let of = [
+                time,
+                mean(|j| j.error),
+                mean(|j| j.centred),
+                bounds::bias(time, 1),
+            ];
+            let more = [
+                bounds::printed_bound(1.0, *n as f64, DELTA),
+                bounds::variance_bound(time, 1, *n as f64),
+            ];
             let mut row = vec![Cell::Number(*exponent), Cell::Integer(*n as i64)];
             row.extend(of.into_iter().chain(more).map(Cell::Number));
             scalings.push(row);
         }
     }
-    let tail = study.tail.1.iter().map(|error| vec![Cell::Integer(study.tail.0 as i64), Cell::Number(*error)]);
+    let tail = study
+        .tail
+        .1
+        .iter()
+        .map(|error| vec![Cell::Integer(study.tail.0 as i64), Cell::Number(*error)]);
     vec![
         Tidy {
             stem: "consistency-repetitions".into(),
@@ -83,10 +112,23 @@ pub(super) fn tables(study: &Study) -> Vec<Tidy> {
         },
         Tidy {
             stem: "consistency-scalings".into(),
-            header: vec!["a", "n", "t", "error", "variance_part", "bias", "printed_bound", "variance_bound"],
+            header: vec![
+                "a",
+                "n",
+                "t",
+                "error",
+                "variance_part",
+                "bias",
+                "printed_bound",
+                "variance_bound",
+            ],
             rows: scalings,
         },
-        Tidy { stem: "consistency-tail".into(), header: vec!["n", "error"], rows: tail.collect() },
+        Tidy {
+            stem: "consistency-tail".into(),
+            header: vec!["n", "error"],
+            rows: tail.collect(),
+        },
     ]
 }
 
@@ -96,7 +138,13 @@ const NARROW: f64 = 0.1;
 /// Slopes of bias, variance part, whole error and fluctuation.
 pub(super) fn parts(curve: &Curve) -> [Slope; 4] {
     let x = curve.sizes();
-    [curve.bias.clone(), curve.means(|j| j.centred), curve.means(|j| j.error), curve.fluctuation()].map(|y| fit(&x, &y))
+    [
+        curve.bias.clone(),
+        curve.means(|j| j.centred),
+        curve.means(|j| j.error),
+        curve.fluctuation(),
+    ]
+    .map(|y| fit(&x, &y))
 }
 
 /// The exponent that t = c n^{-2/(4+d)} gives a smooth trend.
@@ -150,7 +198,11 @@ pub(super) fn notes() -> Vec<String> {
     let (mut low, mut high) = (0.01, 1.0);
     for _ in 0..20 {
         let middle = f64::sqrt(low * high);
-        if at(middle) <= 1.0 / middle.sqrt() { low = middle } else { high = middle }
+        if at(middle) <= 1.0 / middle.sqrt() {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     vec![
         format!(
@@ -171,7 +223,14 @@ fn joined(words: impl Iterator<Item = String>) -> String {
 }
 
 pub(super) fn findings(study: &Study) -> Vec<Finding> {
-    vec![consistency(study), rates(study), fluctuations(study), printed(study), tails(study), conditions(study)]
+    vec![
+        consistency(study),
+        rates(study),
+        fluctuations(study),
+        printed(study),
+        tails(study),
+        conditions(study),
+    ]
 }
 
 fn consistency(study: &Study) -> Finding {
@@ -185,12 +244,20 @@ fn consistency(study: &Study) -> Finding {
         .collect();
     let words = study.curves.iter().map(|curve| {
         let errors = curve.means(|j| j.error);
-        format!("{}: {:.3} to {:.3}", curve.name, errors[0], errors[errors.len() - 1])
+        format!(
+            "{}: {:.3} to {:.3}",
+            curve.name,
+            errors[0],
+            errors[errors.len() - 1]
+        )
     });
     Finding {
         claim: "The estimated trend is consistent: ∫ |η̂ − η| ρ dx → 0.".into(),
         verdict: Verdict::of_each(&falls),
-        evidence: format!("Mean error from the smallest to the largest n: {}.", joined(words)),
+        evidence: format!(
+            "Mean error from the smallest to the largest n: {}.",
+            joined(words)
+        ),
     }
 }
 
@@ -205,8 +272,18 @@ fn rates(study: &Study) -> Finding {
         .collect();
     let words = study.curves.iter().map(|curve| {
         let slope = parts(curve)[2];
-        let inside = if slope.holds(rate(curve)) { "inside" } else { "outside" };
-        format!("{}: {} ({:.3} lies {inside})", curve.name, slope.words(), rate(curve)).replace('-', "−")
+        let inside = if slope.holds(rate(curve)) {
+            "inside"
+        } else {
+            "outside"
+        };
+        format!(
+            "{}: {} ({:.3} lies {inside})",
+            curve.name,
+            slope.words(),
+            rate(curve)
+        )
+        .replace('-', "−")
     });
     let holds: Vec<bool> = slower.iter().map(|slower| !slower).collect();
     Finding {
@@ -225,8 +302,13 @@ fn rates(study: &Study) -> Finding {
 fn fluctuations(study: &Study) -> Finding {
     // Var F <= Σ c_i²/4 with c_i = 2θ̃/n: the deviation is at most θ̃/√n.
     let bounded = study.curves.iter().all(|curve| {
-        let each = curve.fluctuation().into_iter().zip(curve.sizes()).zip(&curve.constants);
-        each.into_iter().all(|((deviation, n), (_, influence))| deviation <= influence / n.sqrt())
+        let each = curve
+            .fluctuation()
+            .into_iter()
+            .zip(curve.sizes())
+            .zip(&curve.constants);
+        each.into_iter()
+            .all(|((deviation, n), (_, influence))| deviation <= influence / n.sqrt())
     });
     let measured = |slope: Slope| slope.holds(-0.5) && 2.0 * slope.half_width < NARROW;
     let exponent = study.curves.iter().all(|curve| measured(parts(curve)[3]));
@@ -243,7 +325,8 @@ fn fluctuations(study: &Study) -> Finding {
         )
     });
     Finding {
-        claim: "The fluctuation of the error about its mean is of order n^(−1/2) (McDiarmid).".into(),
+        claim: "The fluctuation of the error about its mean is of order n^(−1/2) (McDiarmid)."
+            .into(),
         verdict: Verdict::of(bounded && exponent, bounded),
         evidence: format!(
             "Its standard deviation is {} θ̃/√n at every n. Exponents, which should hold −0.5 in an interval narrower than \
@@ -288,7 +371,8 @@ fn tails(study: &Study) -> Finding {
             let (_, influence) = curve.constants[k];
             for delta in [0.5, 0.1, DELTA] {
                 let bound = bounds::bound(influence, mean, curve.counts[k] as f64, delta);
-                let share = errors.iter().filter(|error| **error > bound).count() as f64 / errors.len() as f64;
+                let share = errors.iter().filter(|error| **error > bound).count() as f64
+                    / errors.len() as f64;
                 checked += 1;
                 broken += usize::from(share > delta);
             }
@@ -297,8 +381,14 @@ fn tails(study: &Study) -> Finding {
     let deviation = study.curves[0].fluctuation();
     let last = deviation.len() - 1;
     Finding {
-        claim: "F ≤ E F + θ̃ √(2 ln(1/δ)/n) with probability 1 − δ (what McDiarmid's inequality gives).".into(),
-        verdict: if broken == 0 { Verdict::Supported } else { Verdict::NotSupported },
+        claim:
+            "F ≤ E F + θ̃ √(2 ln(1/δ)/n) with probability 1 − δ (what McDiarmid's inequality gives)."
+                .into(),
+        verdict: if broken == 0 {
+            Verdict::Supported
+        } else {
+            Verdict::NotSupported
+        },
         evidence: format!(
             "Broken in {broken} of {checked} cases of example, n and δ. It is generous: the deviation of F on the \
              interval is {:.3}/√n at the largest n, while the bound is that of a deviation of {:.0}/√n.",
@@ -311,16 +401,35 @@ fn tails(study: &Study) -> Finding {
 fn conditions(study: &Study) -> Finding {
     let slope = |scaling: &Scaling| {
         let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-        fit(&scaling.sizes(), &scaling.values(|j| j.centred).iter().map(mean).collect::<Vec<f64>>())
+        fit(
+            &scaling.sizes(),
+            &scaling
+                .values(|j| j.centred)
+                .iter()
+                .map(mean)
+                .collect::<Vec<f64>>(),
+        )
     };
     // Where n √t grows and n t does not, the two conditions differ.
-    let between = study.conditions.iter().filter(|s| s.exponent < 2.0 && s.exponent >= 1.0);
-    let vanishes: Vec<bool> = between.map(|s| slope(s).exponent + slope(s).half_width < 0.0).collect();
-    let fallen = study.conditions.iter().filter(|s| slope(s).exponent + slope(s).half_width < 0.0);
+    let between = study
+        .conditions
+        .iter()
+        .filter(|s| s.exponent < 2.0 && s.exponent >= 1.0);
+    let vanishes: Vec<bool> = between
+        .map(|s| slope(s).exponent + slope(s).half_width < 0.0)
+        .collect();
+    let fallen = study
+        .conditions
+        .iter()
+        .filter(|s| slope(s).exponent + slope(s).half_width < 0.0);
     let fallen: Vec<String> = fallen.map(|s| s.exponent.to_string()).collect();
     let words = study.conditions.iter().map(|s| {
         let expected = format!("{:.3}", bounds::variance_exponent(s.exponent, 1)).replace('-', "−");
-        format!("a = {}: {} (expected {expected})", s.exponent, slope(s).words())
+        format!(
+            "a = {}: {} (expected {expected})",
+            s.exponent,
+            slope(s).words()
+        )
     });
     Finding {
         claim: "n t^(d/2) → ∞ is enough (the statement; the proof asks for n t^d → ∞).".into(),

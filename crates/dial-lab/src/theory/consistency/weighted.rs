@@ -43,10 +43,24 @@ pub fn density(amplitude: f64, x: f64) -> f64 {
 fn exponential(density: &[f64], faces: &[f64], time: f64) -> Vec<f64> {
     let n = density.len();
     let h2 = 1.0 / (n * n) as f64;
-    let up = |i: usize| if i + 1 < n { faces[i] / (density[i] * h2) } else { 0.0 };
-    let down = |i: usize| if i > 0 { faces[i - 1] / (density[i] * h2) } else { 0.0 };
+    let up = |i: usize| {
+        if i + 1 < n {
+            faces[i] / (density[i] * h2)
+        } else {
+            0.0
+        }
+    };
+    let down = |i: usize| {
+        if i > 0 {
+            faces[i - 1] / (density[i] * h2)
+        } else {
+            0.0
+        }
+    };
     let rate = (0..n).map(|i| up(i) + down(i)).fold(0.0, f64::max);
-    let halvings = (0..64).find(|k| rate * time / libm::exp2(f64::from(*k)) <= 0.5).unwrap_or(64);
+    let halvings = (0..64)
+        .find(|k| rate * time / libm::exp2(f64::from(*k)) <= 0.5)
+        .unwrap_or(64);
     let small = rate * time / libm::exp2(f64::from(halvings));
     // Σ_k e^-s s^k/k! B^k with the tridiagonal B = I + A/r.
     let mut power = vec![0.0; n * n];
@@ -54,11 +68,17 @@ fn exponential(density: &[f64], faces: &[f64], time: f64) -> Vec<f64> {
     let mut sum = vec![0.0; n * n];
     let mut weight = libm::exp(-small);
     for k in 1..=30 {
-        sum.iter_mut().zip(&power).for_each(|(s, p)| *s += weight * p);
+        sum.iter_mut()
+            .zip(&power)
+            .for_each(|(s, p)| *s += weight * p);
         weight *= small / f64::from(k);
         let mut next = vec![0.0; n * n];
         for i in 0..n {
-            let parts = [(i.wrapping_sub(1), down(i)), (i, rate - up(i) - down(i)), (i + 1, up(i))];
+            let parts = [
+                (i.wrapping_sub(1), down(i)),
+                (i, rate - up(i) - down(i)),
+                (i + 1, up(i)),
+            ];
             for (j, part) in parts.into_iter().filter(|(j, part)| *j < n && *part != 0.0) {
                 for z in 0..n {
                     next[i * n + z] += part / rate * power[j * n + z];
@@ -77,7 +97,9 @@ fn square(matrix: &[f64], n: usize) -> Vec<f64> {
     let mut out = vec![0.0; n * n];
     for (row, out) in matrix.chunks(n).zip(out.chunks_mut(n)) {
         for (factor, other) in row.iter().zip(matrix.chunks(n)) {
-            out.iter_mut().zip(other).for_each(|(out, value)| *out += factor * value);
+            out.iter_mut()
+                .zip(other)
+                .for_each(|(out, value)| *out += factor * value);
         }
     }
     out
@@ -89,11 +111,24 @@ impl Weighted {
         let h = 1.0 / cells as f64;
         let middle = |i: usize| (i as f64 + 0.5) * h;
         let rho: Vec<f64> = (0..cells).map(|i| density(amplitude, middle(i))).collect();
-        let face = |i: usize| (0..power).map(|_| density(amplitude, i as f64 * h)).product();
+        let face = |i: usize| {
+            (0..power)
+                .map(|_| density(amplitude, i as f64 * h))
+                .product()
+        };
         let faces: Vec<f64> = (1..cells).map(face).collect();
         let heat = exponential(&rho, &faces, time);
-        let normaliser = heat.chunks(cells).map(|row| row.iter().zip(&rho).map(|(p, r)| p * r).sum()).collect();
-        Weighted { h, density: rho, trend: (0..cells).map(|i| trend(middle(i))).collect(), heat, normaliser }
+        let normaliser = heat
+            .chunks(cells)
+            .map(|row| row.iter().zip(&rho).map(|(p, r)| p * r).sum())
+            .collect();
+        Weighted {
+            h,
+            density: rho,
+            trend: (0..cells).map(|i| trend(middle(i))).collect(),
+            heat,
+            normaliser,
+        }
     }
 
     /// k_t(z, x) for two cells.
@@ -109,14 +144,22 @@ impl Weighted {
     /// For each x the sum over z of `weight(z) f(k_t(z, x)) ρ(z) dz`.
     fn average(&self, weight: &[f64], f: impl Fn(f64) -> f64) -> Vec<f64> {
         let n = self.density.len();
-        let at = |row: &[f64]| (0..n).map(|z| weight[z] * f(row[z] / self.h) * self.density[z] * self.h).sum();
+        let at = |row: &[f64]| {
+            (0..n)
+                .map(|z| weight[z] * f(row[z] / self.h) * self.density[z] * self.h)
+                .sum()
+        };
         self.heat.chunks(n).map(at).collect()
     }
 
     /// sup_z ∫ k_t(z, x) w(x) dx.
     fn largest_column(&self, weight: impl Fn(usize) -> f64) -> f64 {
         let n = self.density.len();
-        let column = |z: usize| (0..n).map(|x| self.heat[x * n + z] * weight(x)).sum::<f64>();
+        let column = |z: usize| {
+            (0..n)
+                .map(|x| self.heat[x * n + z] * weight(x))
+                .sum::<f64>()
+        };
         (0..n).map(column).fold(0.0, f64::max)
     }
 
@@ -132,23 +175,38 @@ impl Weighted {
 
     /// min_x E_ρ[k_t(Z, x)]/ρ(x), at least 1/2 for small t (`eq:ratio-gamma`).
     pub fn ratio(&self) -> f64 {
-        self.normaliser.iter().zip(&self.density).map(|(e, r)| e / r).fold(f64::INFINITY, f64::min)
+        self.normaliser
+            .iter()
+            .zip(&self.density)
+            .map(|(e, r)| e / r)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// sup_x ‖k_t(·, x)‖_{L²(ρ)} (Assumption `assumption:bounded-p-moment`).
     pub fn largest_norm(&self) -> f64 {
         let ones = vec![1.0; self.density.len()];
-        self.average(&ones, |k| k * k).into_iter().fold(0.0, f64::max).sqrt()
+        self.average(&ones, |k| k * k)
+            .into_iter()
+            .fold(0.0, f64::max)
+            .sqrt()
     }
 
     /// E η̂.
     pub fn expected(&self) -> Vec<f64> {
-        self.average(&self.trend, |k| k).iter().zip(&self.normaliser).map(|(a, e)| a / e).collect()
+        self.average(&self.trend, |k| k)
+            .iter()
+            .zip(&self.normaliser)
+            .map(|(a, e)| a / e)
+            .collect()
     }
 
     /// ∫ |E η̂ - η| ρ dx.
     pub fn bias(&self) -> f64 {
-        let off = self.expected().into_iter().zip(&self.trend).map(|(a, b)| (a - b).abs());
+        let off = self
+            .expected()
+            .into_iter()
+            .zip(&self.trend)
+            .map(|(a, b)| (a - b).abs());
         off.zip(self.mass()).map(|(off, mass)| off * mass).sum()
     }
 
@@ -156,8 +214,15 @@ impl Weighted {
     pub fn deviation(&self) -> f64 {
         let squares = self.average(&self.trend, |k| k * k);
         let means = self.average(&self.trend, |k| k);
-        let spread = squares.iter().zip(&means).map(|(s, m)| (s - m * m).max(0.0).sqrt());
-        spread.zip(&self.normaliser).zip(self.mass()).map(|((s, e), mass)| s / e * mass).sum()
+        let spread = squares
+            .iter()
+            .zip(&means)
+            .map(|(s, m)| (s - m * m).max(0.0).sqrt());
+        spread
+            .zip(&self.normaliser)
+            .zip(self.mass())
+            .map(|((s, e), mass)| s / e * mass)
+            .sum()
     }
 
     /// One sample of labels and how its estimate does. Samples lie in cells.
@@ -183,9 +248,18 @@ impl Weighted {
             }
         }
         let spread = |weights: &[f64]| -> Vec<f64> {
-            let at = |row: &[f64]| row.iter().zip(weights).map(|(p, w)| p * w).sum::<f64>() / (self.h * count as f64);
+            let at = |row: &[f64]| {
+                row.iter().zip(weights).map(|(p, w)| p * w).sum::<f64>() / (self.h * count as f64)
+            };
             self.heat.chunks(n).map(at).collect()
         };
-        judge(&mass, &self.trend, &self.expected(), &self.normaliser, &spread(&ones), &spread(&all))
+        judge(
+            &mass,
+            &self.trend,
+            &self.expected(),
+            &self.normaliser,
+            &spread(&ones),
+            &spread(&all),
+        )
     }
 }

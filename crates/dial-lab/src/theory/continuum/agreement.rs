@@ -28,8 +28,10 @@ pub(super) fn study(
     n: usize,
     control: &Control,
 ) -> Result<Vec<Agreement>> {
-    let all: Vec<(usize, u64)> =
-        sizes.iter().flat_map(|items| (0..seeds).map(move |i| (*items, first.wrapping_add(i)))).collect();
+    let all: Vec<(usize, u64)> = sizes
+        .iter()
+        .flat_map(|items| (0..seeds).map(move |i| (*items, first.wrapping_add(i))))
+        .collect();
     let one = |&(items, seed): &(usize, u64)| {
         let scene = Scene::new(items, seed);
         let graph = graph_columns(&scene, &GRAPH_TAUS[..1], control)?.remove(0);
@@ -50,22 +52,39 @@ pub(super) fn of(rows: &[Agreement], items: usize) -> Vec<&Agreement> {
 
 /// Mean rank correlation with every operator, and for how many samples each was the nearest.
 pub(super) fn standing(rows: &[&Agreement]) -> [(f64, usize); 3] {
-    let best = |row: &Agreement| (0..3).max_by(|a, b| row.ranks[*a].total_cmp(&row.ranks[*b])).unwrap_or(0);
+    let best = |row: &Agreement| {
+        (0..3)
+            .max_by(|a, b| row.ranks[*a].total_cmp(&row.ranks[*b]))
+            .unwrap_or(0)
+    };
     std::array::from_fn(|operator| {
         let mean = rows.iter().map(|row| row.ranks[operator]).sum::<f64>() / rows.len() as f64;
-        (mean, rows.iter().filter(|row| best(row) == operator).count())
+        (
+            mean,
+            rows.iter().filter(|row| best(row) == operator).count(),
+        )
     })
 }
 
 /// By how much the graph is nearer to ρ inside than to another operator: the difference of the rank correlations, sample
 /// by sample.
 pub(super) fn lead(rows: &[&Agreement], other: usize) -> Interval {
-    interval(&rows.iter().map(|row| row.ranks[1] - row.ranks[other]).collect::<Vec<f64>>())
+    interval(
+        &rows
+            .iter()
+            .map(|row| row.ranks[1] - row.ranks[other])
+            .collect::<Vec<f64>>(),
+    )
 }
 
 /// The shares of pairs of points, one of each moon, told apart from some sources spread over the sample: by Poisson with
 /// ρ and with ρ² inside, and by the RBF kernel.
-pub(super) fn told_apart(scene: &Scene, sources: usize, n: usize, control: &Control) -> Result<Vec<[f64; 3]>> {
+pub(super) fn told_apart(
+    scene: &Scene,
+    sources: usize,
+    n: usize,
+    control: &Control,
+) -> Result<Vec<[f64; 3]>> {
     let count = scene.sample.points.len();
     let one = |i: usize| {
         let from = scene.from(i * count / sources);
@@ -86,13 +105,25 @@ mod tests {
 
     #[test]
     fn standings_by_hand() {
-        let row = |ranks| Agreement { items: 5, seed: 0, ranks };
+        let row = |ranks| Agreement {
+            items: 5,
+            seed: 0,
+            ranks,
+        };
         let (a, b) = (row([0.5, 0.9, 0.1]), row([0.7, 0.3, 0.9]));
         let got = standing(&[&a, &b]);
         assert_eq!(got.map(|s| s.1), [0, 1, 1]);
         // Leads of 0.8 and -0.6 over ρ²: mean 0.1, half width 12.706 · 1.4/√2/√2.
         let lead = lead(&[&a, &b], 2);
-        assert!((lead.mean - 0.1).abs() < 1e-15 && (lead.half_width - 12.706_204_736 * 0.7).abs() < 1e-9, "{lead:?}");
-        assert!((got[0].0 - 0.6).abs() < 1e-15 && (got[1].0 - 0.6).abs() < 1e-15 && (got[2].0 - 0.5).abs() < 1e-15);
+        assert!(
+            (lead.mean - 0.1).abs() < 1e-15
+                && (lead.half_width - 12.706_204_736 * 0.7).abs() < 1e-9,
+            "{lead:?}"
+        );
+        assert!(
+            (got[0].0 - 0.6).abs() < 1e-15
+                && (got[1].0 - 0.6).abs() < 1e-15
+                && (got[2].0 - 0.5).abs() < 1e-15
+        );
     }
 }

@@ -24,14 +24,25 @@ pub struct Kde {
 impl Kde {
     /// The estimate of a sample with the widths of half of Scott's rule.
     pub fn new(points: Vec<Point>, floor: f64) -> Kde {
-        let widths = (half_scott(points.iter().map(|p| p.0)), half_scott(points.iter().map(|p| p.1)));
-        Kde { points, widths, floor }
+        let widths = (
+            half_scott(points.iter().map(|p| p.0)),
+            half_scott(points.iter().map(|p| p.1)),
+        );
+        Kde {
+            points,
+            widths,
+            floor,
+        }
     }
 
     /// ρ at one point.
     pub fn at(&self, (x, y): Point) -> f64 {
         let (a, b) = self.widths;
-        let sum: f64 = self.points.iter().map(|p| normal(x, p.0, a) * normal(y, p.1, b)).sum();
+        let sum: f64 = self
+            .points
+            .iter()
+            .map(|p| normal(x, p.0, a) * normal(y, p.1, b))
+            .sum();
         self.lifted(sum)
     }
 
@@ -39,14 +50,28 @@ impl Kde {
     /// for every point of the sample are enough.
     pub fn sampled(&self, n: usize) -> Sampled {
         let h = 1.0 / n as f64;
-        let (centres, faces) = (|i: usize| (i as f64 + 0.5) * h, |i: usize| (i + 1) as f64 * h);
-        let row = |place: &dyn Fn(usize) -> f64, count, coordinate: fn(&Point) -> f64, width| -> Vec<f64> {
-            let at = |i| self.points.iter().map(move |p| normal(place(i), coordinate(p), width));
+        let (centres, faces) = (
+            |i: usize| (i as f64 + 0.5) * h,
+            |i: usize| (i + 1) as f64 * h,
+        );
+        let row = |place: &dyn Fn(usize) -> f64,
+                   count,
+                   coordinate: fn(&Point) -> f64,
+                   width|
+         -> Vec<f64> {
+            let at = |i| {
+                self.points
+                    .iter()
+                    .map(move |p| normal(place(i), coordinate(p), width))
+            };
             (0..count).flat_map(at).collect()
         };
         let (a, b) = self.widths;
         let (x, y) = (row(&centres, n, |p| p.0, a), row(&centres, n, |p| p.1, b));
-        let (x_faces, y_faces) = (row(&faces, n - 1, |p| p.0, a), row(&faces, n - 1, |p| p.1, b));
+        let (x_faces, y_faces) = (
+            row(&faces, n - 1, |p| p.0, a),
+            row(&faces, n - 1, |p| p.1, b),
+        );
         Sampled {
             n,
             cells: self.products(&x, &y),
@@ -59,7 +84,9 @@ impl Kde {
     fn products(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
         let many = self.points.len();
         let sum = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0, |sum, (x, y)| sum + x * y);
-        let rows = y.chunks_exact(many).flat_map(|y| x.chunks_exact(many).map(move |x| sum(x, y)));
+        let rows = y
+            .chunks_exact(many)
+            .flat_map(|y| x.chunks_exact(many).map(move |x| sum(x, y)));
         rows.map(|sum| self.lifted(sum)).collect()
     }
 
@@ -98,11 +125,22 @@ impl Sampled {
     /// Any density.
     pub fn of(n: usize, density: impl Fn(f64, f64) -> f64) -> Sampled {
         let h = 1.0 / n as f64;
-        let at = |i: usize, j: usize, dx: f64, dy: f64| density((i as f64 + dx) * h, (j as f64 + dy) * h);
+        let at = |i: usize, j: usize, dx: f64, dy: f64| {
+            density((i as f64 + dx) * h, (j as f64 + dy) * h)
+        };
         let cells = (0..n * n).map(|c| at(c % n, c / n, 0.5, 0.5)).collect();
-        let right = (0..n * (n - 1)).map(|c| at(c % (n - 1), c / (n - 1), 1.0, 0.5)).collect();
-        let above = (0..n * (n - 1)).map(|c| at(c % n, c / n, 0.5, 1.0)).collect();
-        Sampled { n, cells, right, above }
+        let right = (0..n * (n - 1))
+            .map(|c| at(c % (n - 1), c / (n - 1), 1.0, 0.5))
+            .collect();
+        let above = (0..n * (n - 1))
+            .map(|c| at(c % n, c / n, 0.5, 1.0))
+            .collect();
+        Sampled {
+            n,
+            cells,
+            right,
+            above,
+        }
     }
 }
 
@@ -113,12 +151,19 @@ mod tests {
     #[test]
     fn one_point_by_hand() {
         // At its own point a Gaussian of widths 1/2 and 1/4 has the height 1/(2π/8).
-        let kde = Kde { points: vec![(0.3, 0.4)], widths: (0.5, 0.25), floor: 0.1 };
+        let kde = Kde {
+            points: vec![(0.3, 0.4)],
+            widths: (0.5, 0.25),
+            floor: 0.1,
+        };
         let top = 8.0 / (2.0 * std::f64::consts::PI);
         assert!((kde.at((0.3, 0.4)) - (0.9 * top + 0.1)).abs() < 1e-15);
         assert!((kde.at((0.8, 0.65)) - (0.9 * top * libm::exp(-1.0) + 0.1)).abs() < 1e-15);
         // 0, 1, 2: deviation 1; 3^(-1/6)/2.
-        assert!((half_scott([0.0, 1.0, 2.0].into_iter()) - 0.5 * libm::pow(3.0, -1.0 / 6.0)).abs() < 1e-15);
+        assert!(
+            (half_scott([0.0, 1.0, 2.0].into_iter()) - 0.5 * libm::pow(3.0, -1.0 / 6.0)).abs()
+                < 1e-15
+        );
     }
 
     #[test]
@@ -126,10 +171,17 @@ mod tests {
         let points = vec![(0.2, 0.7), (0.5, 0.1), (0.9, 0.6), (0.4, 0.4)];
         let kde = Kde::new(points, 0.01);
         let (fast, slow) = (kde.sampled(7), Sampled::of(7, |x, y| kde.at((x, y))));
-        for (a, b) in [(&fast.cells, &slow.cells), (&fast.right, &slow.right), (&fast.above, &slow.above)] {
+        for (a, b) in [
+            (&fast.cells, &slow.cells),
+            (&fast.right, &slow.right),
+            (&fast.above, &slow.above),
+        ] {
             assert_eq!(a.len(), b.len());
             assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13));
         }
-        assert_eq!((fast.cells.len(), fast.right.len(), fast.above.len()), (49, 42, 42));
+        assert_eq!(
+            (fast.cells.len(), fast.right.len(), fast.above.len()),
+            (49, 42, 42)
+        );
     }
 }

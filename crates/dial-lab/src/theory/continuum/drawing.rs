@@ -7,7 +7,9 @@ use super::plane::Operator;
 use super::{GRAPH_TAUS, NEIGHBOURS, RADIUS, Results, SIGMA, TAU, TIME};
 use crate::chart::{Colour, MarkerKind};
 use crate::colours;
-use crate::plot::{Colouring, Grid, HeatMap, LineChart, Look, Overlay, Panel, Scale, Scatter, Series};
+use crate::plot::{
+    Colouring, Grid, HeatMap, LineChart, Look, Overlay, Panel, Scale, Scatter, Series,
+};
 use crate::stats::band;
 use crate::theory::Drawn;
 
@@ -15,7 +17,12 @@ const UNIT: (f64, f64) = (0.0, 1.0);
 const LEVELS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 
 pub(super) fn figures(results: &Results) -> Vec<Drawn> {
-    vec![propagation(results), operators(results), agreement(results), refinement(results)]
+    vec![
+        propagation(results),
+        operators(results),
+        agreement(results),
+        refinement(results),
+    ]
 }
 
 /// Values on the grid of a plane.
@@ -34,19 +41,30 @@ fn map(title: impl Into<String>, spread: &Spread, values: &[f64]) -> HeatMap {
 }
 
 fn star(results: &Results, colour: Colour) -> Overlay {
-    Overlay::marks("source x*", vec![results.scene.source()], MarkerKind::Star, colour)
+    Overlay::marks(
+        "source x*",
+        vec![results.scene.source()],
+        MarkerKind::Star,
+        colour,
+    )
 }
 
 fn starred(results: &Results, map: HeatMap) -> Panel {
     let mut star = star(results, Colour::INK);
     star.name = String::new();
-    Panel::Heat(HeatMap { overlays: vec![star], ..map })
+    Panel::Heat(HeatMap {
+        overlays: vec![star],
+        ..map
+    })
 }
 
 /// All panels of `fig:2d-propagation`, and the operator of the theory section.
 fn propagation(results: &Results) -> Drawn {
     let (scene, kernels) = (&results.scene, &results.kernels);
-    let (weighted, squared) = (kernels.of(Operator::Weighted), kernels.of(Operator::Squared));
+    let (weighted, squared) = (
+        kernels.of(Operator::Weighted),
+        kernels.of(Operator::Squared),
+    );
     let density = weighted.plane.density();
     let top = density.iter().copied().fold(0.0, f64::max);
     let density = HeatMap {
@@ -69,19 +87,38 @@ fn propagation(results: &Results) -> Drawn {
         })
     };
     let names = ["upper moon", "lower moon"].map(String::from).to_vec();
-    let classes = Colouring::Classes { of: scene.sample.moon.clone(), names };
-    let graph = Colouring::Values { of: kernels.graph[0].clone(), label: "K(x*, x)".into(), range: Some(UNIT) };
+    let classes = Colouring::Classes {
+        of: scene.sample.moon.clone(),
+        names,
+    };
+    let graph = Colouring::Values {
+        of: kernels.graph[0].clone(),
+        label: "K(x*, x)".into(),
+        range: Some(UNIT),
+    };
     let (x, y) = scene.source();
-    let rbf = weighted.plane.values(|a, b| libm::exp(-((a - x) * (a - x) + (b - y) * (b - y)) / (2.0 * SIGMA * SIGMA)));
+    let rbf = weighted
+        .plane
+        .values(|a, b| libm::exp(-((a - x) * (a - x) + (b - y) * (b - y)) / (2.0 * SIGMA * SIGMA)));
     let panels = vec![
         Panel::Heat(density),
         scatter("Sample", classes, vec![star(results, Colour::INK)]),
-        starred(results, map("Continuum Poisson, ρ inside", weighted, &weighted.poisson)),
+        starred(
+            results,
+            map("Continuum Poisson, ρ inside", weighted, &weighted.poisson),
+        ),
         scatter("Graph Poisson", graph, vec![star(results, Colour::INK)]),
         starred(results, map("RBF", weighted, &rbf)),
-        starred(results, map("Continuum Poisson, ρ² inside", squared, &squared.poisson)),
+        starred(
+            results,
+            map("Continuum Poisson, ρ² inside", squared, &squared.poisson),
+        ),
     ];
-    let grid = Grid::new("Two moons: propagation from a density and from a sample", 3, panels);
+    let grid = Grid::new(
+        "Two moons: propagation from a density and from a sample",
+        3,
+        panels,
+    );
     Drawn {
         stem: "continuum-propagation".into(),
         caption: format!(
@@ -95,7 +132,11 @@ fn propagation(results: &Results) -> Drawn {
             weighted.plane.n(),
             GRAPH_TAUS[0],
         ),
-        canvas: Grid { size: (270.0, 250.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (270.0, 250.0),
+            ..grid
+        }
+        .canvas(),
     }
 }
 
@@ -103,8 +144,18 @@ fn propagation(results: &Results) -> Drawn {
 fn operators(results: &Results) -> Drawn {
     let of = |operator| results.kernels.of(operator);
     let spreads = Operator::PRINTED.map(of);
-    let poisson = spreads.map(|s| starred(results, map(format!("Poisson, {}", s.operator.inside()), s, &s.poisson)));
-    let heat = spreads.map(|s| starred(results, map(format!("Heat, {}", s.operator.inside()), s, &s.heat)));
+    let poisson = spreads.map(|s| {
+        starred(
+            results,
+            map(format!("Poisson, {}", s.operator.inside()), s, &s.poisson),
+        )
+    });
+    let heat = spreads.map(|s| {
+        starred(
+            results,
+            map(format!("Heat, {}", s.operator.inside()), s, &s.heat),
+        )
+    });
     let panels: Vec<Panel> = poisson.into_iter().chain(heat).collect();
     let grid = Grid::new("Two operators, Poisson and heat", 2, panels);
     Drawn {
@@ -114,7 +165,11 @@ fn operators(results: &Results) -> Drawn {
              the range 0 to 1 over the sample as the graph's kernel is. Below: heat of time t = {TIME}, scaled to 1 at its \
              largest value. With ρ² inside, the gap between the moons nearly insulates, and empty space stays cold."
         ),
-        canvas: Grid { size: (290.0, 250.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (290.0, 250.0),
+            ..grid
+        }
+        .canvas(),
     }
 }
 
@@ -136,14 +191,21 @@ fn agreement(results: &Results) -> Drawn {
     let line = |(number, operator): (usize, Operator)| {
         let trial = |seed: &u64| -> Vec<f64> {
             let one = |items: &usize| {
-                samples(&results.agreements, *items).iter().find(|row| row.seed == *seed).map(|row| row.ranks[number])
+                samples(&results.agreements, *items)
+                    .iter()
+                    .find(|row| row.seed == *seed)
+                    .map(|row| row.ranks[number])
             };
-            sizes.iter().map(|items| one(items).unwrap_or(f64::NAN)).collect()
+            sizes
+                .iter()
+                .map(|items| one(items).unwrap_or(f64::NAN))
+                .collect()
         };
         let trials: Vec<Vec<f64>> = seeds.iter().map(trial).collect();
         let mark = [MarkerKind::Up, MarkerKind::Circle, MarkerKind::Diamond][number];
         let x = sizes.iter().map(|items| *items as f64).collect();
-        Series::new(operator.name(), x, band(&trials)).with_look(Look::marked(colour(operator), mark))
+        Series::new(operator.name(), x, band(&trials))
+            .with_look(Look::marked(colour(operator), mark))
     };
     let ends = (sizes[0] as f64 / 1.1, sizes[sizes.len() - 1] as f64 * 1.1);
     let chart = LineChart {
@@ -172,16 +234,30 @@ fn refinement(results: &Results) -> Drawn {
     let error = |operator: Operator| {
         let rows = || results.errors.iter().filter(move |row| row.0 == operator);
         let look = Look::marked(colour(operator), MarkerKind::Circle);
-        let (x, y) = (rows().map(|row| row.1 as f64).collect(), rows().map(|row| row.2).collect());
+        let (x, y) = (
+            rows().map(|row| row.1 as f64).collect(),
+            rows().map(|row| row.2).collect(),
+        );
         Series::curve(format!("{}, fixed radius", operator.inside()), x, y, look)
     };
     let first = results.errors[0];
-    let guide: Vec<f64> = results.errors.iter().filter(|row| row.0 == first.0).map(|row| row.1 as f64).collect();
-    let heights = guide.iter().map(|n| 0.5 * first.2 * (first.1 as f64 / n) * (first.1 as f64 / n)).collect();
+    let guide: Vec<f64> = results
+        .errors
+        .iter()
+        .filter(|row| row.0 == first.0)
+        .map(|row| row.1 as f64)
+        .collect();
+    let heights = guide
+        .iter()
+        .map(|n| 0.5 * first.2 * (first.1 as f64 / n) * (first.1 as f64 / n))
+        .collect();
     let guide = Series::curve("order h²", guide, heights, Look::dotted(colours::GREY));
     let ends = {
         let n = |row: &(Operator, usize, f64)| row.1 as f64;
-        (n(&first) / 1.15, results.errors.last().map_or(1.0, n) * 1.15)
+        (
+            n(&first) / 1.15,
+            results.errors.last().map_or(1.0, n) * 1.15,
+        )
     };
     let chart = |title: &str, y_label: &str, y_scale, series| {
         Panel::Lines(LineChart {
@@ -202,18 +278,46 @@ fn refinement(results: &Results) -> Drawn {
             let rungs = of(&results.rungs, operator, fixed);
             let x: Vec<f64> = rungs.iter().map(|rung| rung.n as f64).collect();
             let kind = if fixed { "fixed radius" } else { "one cell" };
-            let mark = if fixed { MarkerKind::Circle } else { MarkerKind::Diamond };
+            let mark = if fixed {
+                MarkerKind::Circle
+            } else {
+                MarkerKind::Diamond
+            };
             let dash = if fixed { Vec::new() } else { vec![7.0, 4.0] };
-            let look = Look { dash, ..Look::marked(colour(operator), mark) };
+            let look = Look {
+                dash,
+                ..Look::marked(colour(operator), mark)
+            };
             let name = format!("{}, {kind}", operator.inside());
             let heights = rungs.iter().map(|rung| rung.peak).collect();
-            peaks.push(Series::curve(name.clone(), x.clone(), heights, look.clone()));
-            means.push(Series::curve(name, x.clone(), rungs.iter().map(|rung| rung.own_moon).collect(), look));
+            peaks.push(Series::curve(
+                name.clone(),
+                x.clone(),
+                heights,
+                look.clone(),
+            ));
+            means.push(Series::curve(
+                name,
+                x.clone(),
+                rungs.iter().map(|rung| rung.own_moon).collect(),
+                look,
+            ));
             if !fixed {
-                let s = growth(operator, results.scene.kde.at(snapped(results.scene.source(), rungs[0].n)));
+                let s = growth(
+                    operator,
+                    results
+                        .scene
+                        .kde
+                        .at(snapped(results.scene.source(), rungs[0].n)),
+                );
                 let (end, top) = (x[x.len() - 1], rungs[rungs.len() - 1].peak);
                 let line = x.iter().map(|n| top + s * libm::log(n / end)).collect();
-                peaks.push(Series::curve("theory, s log(1/h)", x, line, Look::dotted(Colour::INK)));
+                peaks.push(Series::curve(
+                    "theory, s log(1/h)",
+                    x,
+                    line,
+                    Look::dotted(Colour::INK),
+                ));
             }
         }
     }
@@ -225,7 +329,12 @@ fn refinement(results: &Results) -> Drawn {
             vec![error(Operator::Weighted), error(Operator::Squared), guide],
         ),
         chart("Value at the source", "u(x*) - min u", Scale::Linear, peaks),
-        chart("Kernel, normalised at the source", "mean K on its own moon", Scale::Linear, means),
+        chart(
+            "Kernel, normalised at the source",
+            "mean K on its own moon",
+            Scale::Linear,
+            means,
+        ),
     ];
     let grid = Grid::new("Refining the grid", 3, panels);
     Drawn {
@@ -236,6 +345,10 @@ fn refinement(results: &Results) -> Drawn {
              grows like s log(1/h), s = 1/(2π) for ρ inside and 1/(2πρ(x*)) for ρ² (dotted, through the last point). (c) Hence the kernel normalised at the source settles \
              only for a fixed radius."
         ),
-        canvas: Grid { size: (290.0, 250.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (290.0, 250.0),
+            ..grid
+        }
+        .canvas(),
     }
 }

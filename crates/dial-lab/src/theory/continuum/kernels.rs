@@ -12,8 +12,8 @@
 use std::sync::Arc;
 
 use dial::{
-    Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Result, Shape,
-    ZeroVectors,
+    Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial,
+    Result, Shape, ZeroVectors,
 };
 
 use super::density::Kde;
@@ -31,7 +31,10 @@ pub fn normalised(u: &[f64], lowest: f64) -> Vec<f64> {
 
 /// The smallest of the values at points of the plane, linear between the middles of cells.
 pub fn lowest(plane: &Plane, values: &[f64], points: &[Point]) -> f64 {
-    points.iter().map(|point| plane.interpolated(values, *point)).fold(f64::INFINITY, f64::min)
+    points
+        .iter()
+        .map(|point| plane.interpolated(values, *point))
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// What one operator makes of the source.
@@ -53,7 +56,13 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    fn new(operator: Operator, scene: &Scene, n: usize, steps: usize, control: &Control) -> Result<Spread> {
+    fn new(
+        operator: Operator,
+        scene: &Scene,
+        n: usize,
+        steps: usize,
+        control: &Control,
+    ) -> Result<Spread> {
         let plane = Plane::new(&scene.kde.sampled(n), operator)?;
         let points = &scene.sample.points;
         let f = plane.bump(scene.source(), RADIUS);
@@ -61,14 +70,31 @@ impl Spread {
         let v = plane.network().heat(TIME, steps, &f, control)?;
         let poisson = normalised(&u, lowest(&plane, &u, points));
         let heat = normalised(&v, 0.0);
-        let at = |values: &[f64]| points.iter().map(|point| plane.interpolated(values, *point)).collect();
+        let at = |values: &[f64]| {
+            points
+                .iter()
+                .map(|point| plane.interpolated(values, *point))
+                .collect()
+        };
         let (poisson_at, heat_at, mass) = (at(&poisson), at(&heat), plane.network().mass(&f));
-        Ok(Spread { operator, plane, u, poisson, poisson_at, v, heat, heat_at, mass })
+        Ok(Spread {
+            operator,
+            plane,
+            u,
+            poisson,
+            poisson_at,
+            v,
+            heat,
+            heat_at,
+            mass,
+        })
     }
 
     /// How far from the source the largest of the values lies.
     pub fn peak_offset(&self, values: &[f64], source: Point) -> f64 {
-        let best = (0..values.len()).max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0);
+        let best = (0..values.len())
+            .max_by(|a, b| values[*a].total_cmp(&values[*b]))
+            .unwrap_or(0);
         let (x, y) = self.plane.centre(best);
         ((x - source.0) * (x - source.0) + (y - source.1) * (y - source.1)).sqrt()
     }
@@ -90,8 +116,15 @@ impl Scene {
     /// The same with another point of the sample for the source.
     pub fn from(&self, source: usize) -> Scene {
         let Sample { points, moon, .. } = &self.sample;
-        let sample = Sample { points: points.clone(), moon: moon.clone(), source };
-        Scene { sample, kde: self.kde.clone() }
+        let sample = Sample {
+            points: points.clone(),
+            moon: moon.clone(),
+            source,
+        };
+        Scene {
+            sample,
+            kde: self.kde.clone(),
+        }
     }
 
     /// x*.
@@ -102,7 +135,12 @@ impl Scene {
     /// The first point of the sample on the other moon.
     pub fn other(&self) -> Point {
         let home = self.sample.moon[self.sample.source];
-        let other = self.sample.moon.iter().position(|moon| *moon != home).unwrap_or(0);
+        let other = self
+            .sample
+            .moon
+            .iter()
+            .position(|moon| *moon != home)
+            .unwrap_or(0);
         self.sample.points[other]
     }
 }
@@ -125,11 +163,18 @@ impl Kernels {
             control.advance(1)?;
         }
         let graph = graph_columns(scene, &GRAPH_TAUS, control)?;
-        Ok(Kernels { spreads, graph, rbf: rbf_at(&scene.sample, control)? })
+        Ok(Kernels {
+            spreads,
+            graph,
+            rbf: rbf_at(&scene.sample, control)?,
+        })
     }
 
     pub fn of(&self, operator: Operator) -> &Spread {
-        self.spreads.iter().find(|spread| spread.operator == operator).expect("all operators ran")
+        self.spreads
+            .iter()
+            .find(|spread| spread.operator == operator)
+            .expect("all operators ran")
     }
 }
 
@@ -138,25 +183,52 @@ pub(super) fn rbf_at(sample: &Sample, control: &Control) -> Result<Vec<f64>> {
     let values = sample.values();
     let features = Features::f64(&values, sample.points.len(), 2)?;
     let source = [NodeId(sample.source as u32)];
-    Ok(Radial::new(features, Shape::Rbf { sigma: SIGMA })?.columns(&source, &control.quiet())?[0].to_vec())
+    Ok(
+        Radial::new(features, Shape::Rbf { sigma: SIGMA })?.columns(&source, &control.quiet())?[0]
+            .to_vec(),
+    )
 }
 
 /// Poisson on the graph of the sample, for some τ.
-pub(super) fn graph_columns(scene: &Scene, taus: &[f64], control: &Control) -> Result<Vec<Vec<f64>>> {
+pub(super) fn graph_columns(
+    scene: &Scene,
+    taus: &[f64],
+    control: &Control,
+) -> Result<Vec<Vec<f64>>> {
     let (values, quiet) = (scene.sample.values(), control.quiet());
     let features = Features::f64(&values, scene.sample.points.len(), 2)?;
-    let found = Neighbours::exact(features, NEIGHBOURS, Metric::Euclidean, ZeroVectors::Error, &quiet)?;
+    let found = Neighbours::exact(
+        features,
+        NEIGHBOURS,
+        Metric::Euclidean,
+        ZeroVectors::Error,
+        &quiet,
+    )?;
     let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &quiet)?);
     let source = [NodeId(scene.sample.source as u32)];
-    let column = |&tau: &f64| Ok(Poisson::new(Arc::clone(&graph), tau)?.columns(&source, &quiet)?[0].to_vec());
+    let column = |&tau: &f64| {
+        Ok(Poisson::new(Arc::clone(&graph), tau)?.columns(&source, &quiet)?[0].to_vec())
+    };
     taus.iter().map(column).collect()
 }
 
 /// u of the plane at the points of the sample, not normalised.
-pub(super) fn poisson_at(scene: &Scene, operator: Operator, n: usize, control: &Control) -> Result<Vec<f64>> {
+pub(super) fn poisson_at(
+    scene: &Scene,
+    operator: Operator,
+    n: usize,
+    control: &Control,
+) -> Result<Vec<f64>> {
     let plane = Plane::new(&scene.kde.sampled(n), operator)?;
-    let u = plane.network().poisson(TAU, &plane.bump(scene.source(), RADIUS), control)?;
-    Ok(scene.sample.points.iter().map(|point| plane.interpolated(&u, *point)).collect())
+    let u = plane
+        .network()
+        .poisson(TAU, &plane.bump(scene.source(), RADIUS), control)?;
+    Ok(scene
+        .sample
+        .points
+        .iter()
+        .map(|point| plane.interpolated(&u, *point))
+        .collect())
 }
 
 /// How symmetric Poisson is: ∫ρ b_y u_x and ∫ρ b_x u_y, which agree, and K(x, y) and K(y, x), which need not.
@@ -178,7 +250,10 @@ impl Symmetry {
         let back = normalised(&u, lowest(plane, &u, points));
         Ok(Symmetry {
             weak: [weak(&at_y, &spread.u), weak(&at_x, &u)],
-            kernel: [plane.interpolated(&spread.poisson, y), plane.interpolated(&back, x)],
+            kernel: [
+                plane.interpolated(&spread.poisson, y),
+                plane.interpolated(&back, x),
+            ],
         })
     }
 }
@@ -191,7 +266,9 @@ pub fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
         let mut ranks = vec![0.0; values.len()];
         let mut first = 0;
         for equal in order.chunk_by(|i, j| values[*i] == values[*j]) {
-            equal.iter().for_each(|i| ranks[*i] = first as f64 + (equal.len() - 1) as f64 / 2.0);
+            equal
+                .iter()
+                .for_each(|i| ranks[*i] = first as f64 + (equal.len() - 1) as f64 / 2.0);
             first += equal.len();
         }
         ranks
@@ -207,7 +284,10 @@ mod tests {
     fn correlations_by_hand() {
         assert!((rank_correlation(&[1.0, 2.0, 3.0], &[1.0, 2.0, 40.0]) - 1.0).abs() < 1e-15);
         // Ranks (0, 1.5, 1.5) against (2, 1, 0): -1.5 / √(1.5 · 2).
-        assert!((rank_correlation(&[0.0, 5.0, 5.0], &[3.0, 2.0, 1.0]) + 1.5 / 3.0f64.sqrt()).abs() < 1e-15);
+        assert!(
+            (rank_correlation(&[0.0, 5.0, 5.0], &[3.0, 2.0, 1.0]) + 1.5 / 3.0f64.sqrt()).abs()
+                < 1e-15
+        );
     }
 
     #[test]

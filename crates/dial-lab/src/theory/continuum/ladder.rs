@@ -32,7 +32,12 @@ pub fn growth(operator: Operator, density: f64) -> f64 {
 ///
 /// # Errors
 /// Cancelled; a solver that does not converge.
-pub fn peak(plane: &Plane, f: &[f64], points: &[Point], control: &Control) -> Result<(f64, Vec<f64>)> {
+pub fn peak(
+    plane: &Plane,
+    f: &[f64],
+    points: &[Point],
+    control: &Control,
+) -> Result<(f64, Vec<f64>)> {
     let u = plane.network().poisson(TAU, f, control)?;
     let floor = lowest(plane, &u, points);
     let top = u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -69,13 +74,32 @@ pub(super) fn climb(scene: &Scene, grids: &[usize], control: &Control) -> Result
             let mut before: Option<Vec<f64>> = None;
             for density in &densities {
                 let plane = Plane::new(density, operator)?;
-                let f = if fixed { plane.bump(source, RADIUS) } else { plane.spike(source) };
+                let f = if fixed {
+                    plane.bump(source, RADIUS)
+                } else {
+                    plane.spike(source)
+                };
                 let (peak, kernel) = peak(&plane, &f, points, control)?;
-                let at: Vec<f64> = points.iter().map(|point| plane.interpolated(&kernel, *point)).collect();
-                let apart = |old: &Vec<f64>| old.iter().zip(&at).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                let at: Vec<f64> = points
+                    .iter()
+                    .map(|point| plane.interpolated(&kernel, *point))
+                    .collect();
+                let apart = |old: &Vec<f64>| {
+                    old.iter()
+                        .zip(&at)
+                        .map(|(a, b)| (a - b).abs())
+                        .fold(0.0, f64::max)
+                };
                 let moved = before.as_ref().map(apart);
                 let own_moon = separation(&scene.sample, &at).0;
-                rungs.push(Rung { operator, fixed, n: density.n, peak, own_moon, moved });
+                rungs.push(Rung {
+                    operator,
+                    fixed,
+                    n: density.n,
+                    peak,
+                    own_moon,
+                    moved,
+                });
                 before = Some(at);
                 control.advance(1)?;
             }
@@ -86,7 +110,10 @@ pub(super) fn climb(scene: &Scene, grids: &[usize], control: &Control) -> Result
 
 /// The rungs of one operator and kind of source.
 pub(super) fn of(rungs: &[Rung], operator: Operator, fixed: bool) -> Vec<&Rung> {
-    rungs.iter().filter(|rung| rung.operator == operator && rung.fixed == fixed).collect()
+    rungs
+        .iter()
+        .filter(|rung| rung.operator == operator && rung.fixed == fixed)
+        .collect()
 }
 
 /// The measured growth of the source value with log(1/h), between the two finest grids.
@@ -120,16 +147,23 @@ mod tests {
         for operator in Operator::ALL {
             let value = |n: usize| {
                 let plane = Plane::new(&Sampled::of(n, |_, _| 3.0), operator).unwrap();
-                peak(&plane, &plane.spike(middle), &far, &control).unwrap().0
+                peak(&plane, &plane.spike(middle), &far, &control)
+                    .unwrap()
+                    .0
             };
             let got = (value(135) - value(45)) / libm::log(3.0);
             let want = growth(operator, 3.0);
-            assert!((got / want - 1.0).abs() < 2e-3, "{operator:?}: {got} {want}");
+            assert!(
+                (got / want - 1.0).abs() < 2e-3,
+                "{operator:?}: {got} {want}"
+            );
         }
         // A fixed radius settles: what is left of the error falls fourfold with every halving of h.
         let value = |n: usize| {
             let plane = Plane::new(&Sampled::of(n, |_, _| 3.0), Operator::Weighted).unwrap();
-            peak(&plane, &plane.bump(middle, 0.1), &far, &control).unwrap().0
+            peak(&plane, &plane.bump(middle, 0.1), &far, &control)
+                .unwrap()
+                .0
         };
         let (coarse, middling, fine) = (value(33), value(65), value(129));
         let falls = (middling - coarse) / (fine - middling);

@@ -29,12 +29,16 @@ pub fn solution(x: f64, y: f64) -> f64 {
 
 /// f.
 pub fn source(operator: Operator, x: f64, y: f64) -> f64 {
-    let ((sx, cx), (sy, cy)) = ((libm::sin(PI * x), libm::cos(PI * x)), (libm::sin(PI * y), libm::cos(PI * y)));
+    let ((sx, cx), (sy, cy)) = (
+        (libm::sin(PI * x), libm::cos(PI * x)),
+        (libm::sin(PI * y), libm::cos(PI * y)),
+    );
     let (s2x, c2x) = (libm::sin(2.0 * PI * x), libm::cos(2.0 * PI * x));
     let laplacian = -5.0 * PI * PI * c2x * cy;
     let drift = 0.8 * PI * PI * (2.0 * sx * cy * s2x * cy + cx * sy * c2x * sy);
     let p = f64::from(operator.power());
-    TAU * solution(x, y) - operator.conductance(density(x, y)) / density(x, y) * (laplacian + p * drift)
+    TAU * solution(x, y)
+        - operator.conductance(density(x, y)) / density(x, y) * (laplacian + p * drift)
 }
 
 /// The largest error of the grid of n by n cells.
@@ -43,8 +47,13 @@ pub fn source(operator: Operator, x: f64, y: f64) -> f64 {
 /// Cancelled; a solver that does not converge.
 pub fn error(n: usize, operator: Operator, control: &Control) -> Result<f64> {
     let plane = Plane::new(&Sampled::of(n, density), operator)?;
-    let u = plane.network().poisson(TAU, &plane.values(|x, y| source(operator, x, y)), control)?;
-    let apart = u.iter().zip(plane.values(solution)).map(|(u, v)| (u - v).abs());
+    let u = plane
+        .network()
+        .poisson(TAU, &plane.values(|x, y| source(operator, x, y)), control)?;
+    let apart = u
+        .iter()
+        .zip(plane.values(solution))
+        .map(|(u, v)| (u - v).abs());
     Ok(apart.fold(0.0, f64::max))
 }
 

@@ -48,7 +48,10 @@ impl Network {
 
     /// Σ m v, in the plane ∫ ρ v.
     pub fn mass(&self, values: &[f64]) -> f64 {
-        self.measure.iter().zip(values).fold(0.0, |sum, (m, v)| sum + m * v)
+        self.measure
+            .iter()
+            .zip(values)
+            .fold(0.0, |sum, (m, v)| sum + m * v)
     }
 
     /// u with -Δu + τ u = f, for τ > 0.
@@ -63,7 +66,13 @@ impl Network {
     ///
     /// # Errors
     /// Cancelled; a solver that does not converge.
-    pub fn backward_euler(&self, time: f64, steps: usize, v: &[f64], control: &Control) -> Result<Vec<f64>> {
+    pub fn backward_euler(
+        &self,
+        time: f64,
+        steps: usize,
+        v: &[f64],
+        control: &Control,
+    ) -> Result<Vec<f64>> {
         let mut v = v.to_vec();
         for _ in 0..steps {
             v = self.solve(1.0, time / steps as f64, &v, control)?;
@@ -86,7 +95,11 @@ impl Network {
         let mut v = v.to_vec();
         for _ in 0..steps {
             let w = self.solve(1.0, length, &v, control)?;
-            let ahead: Vec<f64> = v.iter().zip(&w).map(|(v, w)| v + (1.0 / gamma - 1.0) * (w - v)).collect();
+            let ahead: Vec<f64> = v
+                .iter()
+                .zip(&w)
+                .map(|(v, w)| v + (1.0 / gamma - 1.0) * (w - v))
+                .collect();
             v = self.solve(1.0, length, &ahead, control)?;
         }
         Ok(v)
@@ -96,16 +109,34 @@ impl Network {
     fn solve(&self, a: f64, b: f64, f: &[f64], control: &Control) -> Result<Vec<f64>> {
         let total = self.measure.iter().sum::<f64>();
         let mean = self.mass(f) / total;
-        let root: Vec<f64> =
-            self.measure.iter().zip(self.graph.degrees()).map(|(m, d)| 1.0 / (a * m + b * d).sqrt()).collect();
-        let operator = Grounded::new(&self.graph, root.iter().map(|root| b.sqrt() * root).collect());
+        let root: Vec<f64> = self
+            .measure
+            .iter()
+            .zip(self.graph.degrees())
+            .map(|(m, d)| 1.0 / (a * m + b * d).sqrt())
+            .collect();
+        let operator = Grounded::new(
+            &self.graph,
+            root.iter().map(|root| b.sqrt() * root).collect(),
+        );
         let scale = |node: usize| root[node] * self.measure[node];
         let right = |node: usize, _: usize| scale(node) * (f[node] - mean);
-        let norm = (0..root.len()).map(|node| scale(node) * f[node]).fold(0.0, |sum, v| sum + v * v).sqrt();
-        let stop = Stop { residual: RESIDUAL * norm, iterations: ITERATIONS };
+        let norm = (0..root.len())
+            .map(|node| scale(node) * f[node])
+            .fold(0.0, |sum, v| sum + v * v)
+            .sqrt();
+        let stop = Stop {
+            residual: RESIDUAL * norm,
+            iterations: ITERATIONS,
+        };
         let mut workspace = Workspace::default();
         conjugate_gradients::<1>(&operator, right, stop, &mut workspace, control)?;
-        let mut u: Vec<f64> = workspace.solution().iter().zip(&root).map(|(y, root)| root * y).collect();
+        let mut u: Vec<f64> = workspace
+            .solution()
+            .iter()
+            .zip(&root)
+            .map(|(y, root)| root * y)
+            .collect();
         // u₀ has no mass but what the solver left of it; without it nothing is lost or gained.
         let constant = mean / a - self.mass(&u) / total;
         u.iter_mut().for_each(|u| *u += constant);

@@ -95,15 +95,27 @@ impl Plane {
     /// A density that is not finite and above 0.
     pub fn new(density: &Sampled, operator: Operator) -> Result<Plane> {
         let n = density.n;
-        let edge = |from: usize, to: usize, density: f64| (from as u32, to as u32, operator.conductance(density));
+        let edge = |from: usize, to: usize, density: f64| {
+            (from as u32, to as u32, operator.conductance(density))
+        };
         let right = density.right.iter().enumerate().map(|(face, density)| {
             let cell = face / (n - 1) * n + face % (n - 1);
             edge(cell, cell + 1, *density)
         });
-        let above = density.above.iter().enumerate().map(|(cell, density)| edge(cell, cell + n, *density));
+        let above = density
+            .above
+            .iter()
+            .enumerate()
+            .map(|(cell, density)| edge(cell, cell + n, *density));
         let graph = Graph::from_edges(n * n, &right.chain(above).collect::<Vec<_>>())?;
         let area = 1.0 / (n * n) as f64;
-        Ok(Plane { n, network: Network::new(graph, density.cells.iter().map(|density| density * area).collect()) })
+        Ok(Plane {
+            n,
+            network: Network::new(
+                graph,
+                density.cells.iter().map(|density| density * area).collect(),
+            ),
+        })
     }
 
     /// Cells along a side.
@@ -118,7 +130,11 @@ impl Plane {
 
     /// ρ at the middles of the cells.
     pub fn density(&self) -> Vec<f64> {
-        self.network.measure().iter().map(|m| m * (self.n * self.n) as f64).collect()
+        self.network
+            .measure()
+            .iter()
+            .map(|m| m * (self.n * self.n) as f64)
+            .collect()
     }
 
     /// The middle of a cell.
@@ -135,7 +151,10 @@ impl Plane {
 
     /// The values of a function.
     pub fn values(&self, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-        (0..self.n * self.n).map(|cell| self.centre(cell)).map(|(x, y)| f(x, y)).collect()
+        (0..self.n * self.n)
+            .map(|cell| self.centre(cell))
+            .map(|(x, y)| f(x, y))
+            .collect()
     }
 
     /// Values at a point, linear between the middles of cells.

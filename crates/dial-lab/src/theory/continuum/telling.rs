@@ -46,10 +46,19 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
     let columns: Vec<&[f64]> = kernels.spreads.iter().map(|s| &s.poisson_at[..]).collect();
     let heats: Vec<&[f64]> = kernels.spreads.iter().map(|s| &s.heat_at[..]).collect();
     let graphs = kernels.graph.iter().map(|g| &g[..]);
-    let all: Vec<&[f64]> = columns.into_iter().chain(heats).chain(graphs).chain([&kernels.rbf[..]]).collect();
+    let all: Vec<&[f64]> = columns
+        .into_iter()
+        .chain(heats)
+        .chain(graphs)
+        .chain([&kernels.rbf[..]])
+        .collect();
     let point = |i: usize| {
         let (x, y) = sample.points[i];
-        let mut row = vec![Cell::Number(x), Cell::Number(y), Cell::Integer(sample.moon[i] as i64)];
+        let mut row = vec![
+            Cell::Number(x),
+            Cell::Number(y),
+            Cell::Integer(sample.moon[i] as i64),
+        ];
         row.push(Cell::Integer(i64::from(i == sample.source)));
         row.extend(all.iter().map(|column| Cell::Number(column[i])));
         row
@@ -58,11 +67,21 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
     let cell = |i: usize| {
         let (x, y) = kernels.spreads[0].plane.centre(i);
         let mut row = vec![x, y, density[i]];
-        row.extend(kernels.spreads.iter().map(|s| s.poisson[i]).chain(kernels.spreads.iter().map(|s| s.heat[i])));
+        row.extend(
+            kernels
+                .spreads
+                .iter()
+                .map(|s| s.poisson[i])
+                .chain(kernels.spreads.iter().map(|s| s.heat[i])),
+        );
         row.into_iter().map(Cell::Number).collect()
     };
     let rung = |rung: &super::Rung| {
-        let source = if rung.fixed { "fixed radius" } else { "one cell" };
+        let source = if rung.fixed {
+            "fixed radius"
+        } else {
+            "one cell"
+        };
         vec![
             text_cell(rung.operator.name()),
             text_cell(source),
@@ -73,22 +92,61 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
         ]
     };
     let error = |(operator, n, error): &(Operator, usize, f64)| {
-        vec![text_cell(operator.name()), Cell::Integer(*n as i64), Cell::Number(*error)]
+        vec![
+            text_cell(operator.name()),
+            Cell::Integer(*n as i64),
+            Cell::Number(*error),
+        ]
     };
     let agreement = |row: &super::Agreement| {
         let ranks = row.ranks.map(Cell::Number);
-        [Cell::Integer(row.items as i64), Cell::Text(row.seed.to_string())].into_iter().chain(ranks).collect()
+        [
+            Cell::Integer(row.items as i64),
+            Cell::Text(row.seed.to_string()),
+        ]
+        .into_iter()
+        .chain(ranks)
+        .collect()
     };
-    let tidy = |stem: &str, header: Vec<&'static str>, rows| Tidy { stem: stem.into(), header, rows };
-    let kinds = ["poisson_rho0", "poisson_rho1", "poisson_rho2", "heat_rho0", "heat_rho1", "heat_rho2"];
-    let at_points = ["x", "y", "moon", "is_source"].into_iter().chain(kinds).chain(["graph_1e-6", "graph_1e-3", "rbf"]);
+    let tidy = |stem: &str, header: Vec<&'static str>, rows| Tidy {
+        stem: stem.into(),
+        header,
+        rows,
+    };
+    let kinds = [
+        "poisson_rho0",
+        "poisson_rho1",
+        "poisson_rho2",
+        "heat_rho0",
+        "heat_rho1",
+        "heat_rho2",
+    ];
+    let at_points = ["x", "y", "moon", "is_source"]
+        .into_iter()
+        .chain(kinds)
+        .chain(["graph_1e-6", "graph_1e-3", "rbf"]);
     let cells = 0..results.kernels.spreads[0].u.len();
     vec![
-        tidy("continuum-sample", at_points.collect(), (0..sample.points.len()).map(point).collect()),
-        tidy("continuum-grid", ["x", "y", "rho"].into_iter().chain(kinds).collect(), cells.map(cell).collect()),
+        tidy(
+            "continuum-sample",
+            at_points.collect(),
+            (0..sample.points.len()).map(point).collect(),
+        ),
+        tidy(
+            "continuum-grid",
+            ["x", "y", "rho"].into_iter().chain(kinds).collect(),
+            cells.map(cell).collect(),
+        ),
         tidy(
             "continuum-refinement",
-            vec!["operator", "source", "cells", "source_value", "mean_on_own_moon", "moved"],
+            vec![
+                "operator",
+                "source",
+                "cells",
+                "source_value",
+                "mean_on_own_moon",
+                "moved",
+            ],
             results.rungs.iter().map(rung).collect(),
         ),
         tidy(
@@ -96,7 +154,11 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
             vec!["items", "seed", "rank_rho0", "rank_rho1", "rank_rho2"],
             results.agreements.iter().map(agreement).collect(),
         ),
-        tidy("continuum-manufactured", vec!["operator", "cells", "error"], results.errors.iter().map(error).collect()),
+        tidy(
+            "continuum-manufactured",
+            vec!["operator", "cells", "error"],
+            results.errors.iter().map(error).collect(),
+        ),
     ]
 }
 
@@ -104,24 +166,49 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
     let (kernels, sample) = (&results.kernels, &results.scene.sample);
     let row = |name: String, column: &[f64]| {
         let (own, other, pairs) = separation(sample, column);
-        let agreement = kernels.graph.iter().map(|graph| format!("{:.3}", rank_correlation(column, graph)));
-        let mut row = vec![name, format!("{own:.3}"), format!("{other:.3}"), format!("{:.1} %", 100.0 * pairs)];
+        let agreement = kernels
+            .graph
+            .iter()
+            .map(|graph| format!("{:.3}", rank_correlation(column, graph)));
+        let mut row = vec![
+            name,
+            format!("{own:.3}"),
+            format!("{other:.3}"),
+            format!("{:.1} %", 100.0 * pairs),
+        ];
         row.extend(agreement);
         row
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
-    rows.extend(kernels.spreads.iter().map(|s| row(format!("Poisson, {}", s.operator.name()), &s.poisson_at)));
-    rows.extend(kernels.spreads.iter().map(|s| row(format!("Heat, {}", s.operator.name()), &s.heat_at)));
+    rows.extend(
+        kernels
+            .spreads
+            .iter()
+            .map(|s| row(format!("Poisson, {}", s.operator.name()), &s.poisson_at)),
+    );
+    rows.extend(
+        kernels
+            .spreads
+            .iter()
+            .map(|s| row(format!("Heat, {}", s.operator.name()), &s.heat_at)),
+    );
     let graphs = GRAPH_TAUS.iter().zip(&kernels.graph);
     rows.extend(graphs.map(|(tau, column)| row(format!("Graph Poisson, τ = {tau:.0e}"), column)));
     rows.push(row("RBF".into(), &kernels.rbf));
-    let header = ["Kernel", "Mean on its own moon", "Mean on the other", "Pairs told apart"];
+    let header = [
+        "Kernel",
+        "Mean on its own moon",
+        "Mean on the other",
+        "Pairs told apart",
+    ];
     let ranks = GRAPH_TAUS.map(|tau| format!("Rank correlation with the graph, τ = {tau:.0e}"));
     let laws = |s: &Spread| {
         let lowest = s.u.iter().copied().fold(f64::INFINITY, f64::min);
         let coldest = s.v.iter().copied().fold(f64::INFINITY, f64::min);
-        let (kept, heat) =
-            (TAU * s.plane.network().mass(&s.u) / s.mass - 1.0, s.plane.network().mass(&s.v) / s.mass - 1.0);
+        let (kept, heat) = (
+            TAU * s.plane.network().mass(&s.u) / s.mass - 1.0,
+            s.plane.network().mass(&s.v) / s.mass - 1.0,
+        );
         let offset = s.peak_offset(&s.u, results.scene.source());
         vec![
             s.operator.name().to_owned(),
@@ -132,8 +219,14 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
             format!("{offset:.4}"),
         ]
     };
-    let laws_header =
-        ["Operator", "τ∫ρu / ∫ρf - 1", "∫ρv(t) / ∫ρf - 1", "Smallest u", "Smallest v", "From x* to the largest u"];
+    let laws_header = [
+        "Operator",
+        "τ∫ρu / ∫ρf - 1",
+        "∫ρv(t) / ∫ρf - 1",
+        "Smallest u",
+        "Smallest v",
+        "From x* to the largest u",
+    ];
     vec![
         Table {
             caption: format!("What a label at the source says about either moon (heat: t = {TIME})."),
@@ -155,13 +248,23 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
 }
 
 pub(super) fn findings(results: &Results) -> Vec<Finding> {
-    vec![adapted(results), normalisation(results), symmetry(results), same_equation(results), converges(results)]
+    vec![
+        adapted(results),
+        normalisation(results),
+        symmetry(results),
+        same_equation(results),
+        converges(results),
+    ]
 }
 
 /// Supported if every mean is above 0 beyond its 95 % interval, not supported if one is below 0 beyond it.
 fn beyond(gains: &[Interval]) -> Verdict {
-    let above = gains.iter().all(|gain| gain.count > 1 && gain.mean - gain.half_width > 0.0);
-    let below = gains.iter().any(|gain| gain.count > 1 && gain.mean + gain.half_width < 0.0);
+    let above = gains
+        .iter()
+        .all(|gain| gain.count > 1 && gain.mean - gain.half_width > 0.0);
+    let below = gains
+        .iter()
+        .any(|gain| gain.count > 1 && gain.mean + gain.half_width < 0.0);
     Verdict::of(above, !below)
 }
 
@@ -171,10 +274,17 @@ const STRONG: f64 = 20.0;
 fn adapted(results: &Results) -> Finding {
     let sample = &results.scene.sample;
     let pairs = |column: &[f64]| 100.0 * separation(sample, column).2;
-    let [weighted, squared] = Operator::PRINTED.map(|operator| pairs(&results.kernels.of(operator).poisson_at));
+    let [weighted, squared] =
+        Operator::PRINTED.map(|operator| pairs(&results.kernels.of(operator).poisson_at));
     let rbf = pairs(&results.kernels.rbf);
     let over = |of: &dyn Fn(&[f64; 3]) -> f64| {
-        interval(&results.told_apart.iter().map(|shares| 100.0 * of(shares)).collect::<Vec<f64>>())
+        interval(
+            &results
+                .told_apart
+                .iter()
+                .map(|shares| 100.0 * of(shares))
+                .collect::<Vec<f64>>(),
+        )
     };
     let means: [f64; 3] = std::array::from_fn(|kernel| over(&|shares| shares[kernel]).mean);
     let gain = over(&|shares| shares[0] - shares[2]);
@@ -199,14 +309,23 @@ fn adapted(results: &Results) -> Finding {
 fn normalisation(results: &Results) -> Finding {
     let source = results.scene.source();
     let spreads = Operator::PRINTED.map(|operator| results.kernels.of(operator));
-    let principle = spreads.iter().all(|s| s.u.iter().all(|u| *u >= 0.0) && s.peak_offset(&s.u, source) <= RADIUS);
+    let principle = spreads
+        .iter()
+        .all(|s| s.u.iter().all(|u| *u >= 0.0) && s.peak_offset(&s.u, source) <= RADIUS);
     let grown = Operator::PRINTED.map(|operator| {
         let rungs = of(&results.rungs, operator, false);
         let share = rungs[rungs.len() - 1].own_moon / rungs[0].own_moon;
-        (measured_growth(&rungs), growth(operator, results.scene.kde.at(snapped(source, rungs[0].n))), share)
+        (
+            measured_growth(&rungs),
+            growth(operator, results.scene.kde.at(snapped(source, rungs[0].n))),
+            share,
+        )
     });
     let diverges = grown.iter().all(|(measured, ..)| *measured > 0.0);
-    let (first, last) = (results.rungs[0].n, results.errors.last().map_or(0, |row| row.1));
+    let (first, last) = (
+        results.rungs[0].n,
+        results.errors.last().map_or(0, |row| row.1),
+    );
     let told = |(measured, theory, share): (f64, f64, f64)| {
         format!(
             "{measured:.4} (theory {theory:.4}), and the mean of the kernel on its own moon changes by a factor {share:.3}"
@@ -238,8 +357,13 @@ fn symmetry(results: &Results) -> Finding {
     let apart = (s.kernel[0] - s.kernel[1]).abs();
     let error = (s.weak[0] / s.weak[1] - 1.0).abs();
     Finding {
-        claim: "The continuum Poisson kernel will not be symmetric (below eq:poisson-ctnm-2d).".into(),
-        verdict: if apart > 1e-3 { Verdict::Supported } else { Verdict::NotSupported },
+        claim: "The continuum Poisson kernel will not be symmetric (below eq:poisson-ctnm-2d)."
+            .into(),
+        verdict: if apart > 1e-3 {
+            Verdict::Supported
+        } else {
+            Verdict::NotSupported
+        },
         evidence: format!(
             "For the source x and a point y on the other moon, K(x, y) = {:.4} and K(y, x) = {:.4}. Before the \
              normalisation the solution operator is symmetric with respect to ρ dx: ∫ρ b_y u_x and ∫ρ b_x u_y agree to \
@@ -293,15 +417,23 @@ fn same_equation(results: &Results) -> Finding {
 
 fn converges(results: &Results) -> Finding {
     let orders = Operator::PRINTED.map(|operator| {
-        let rows: Vec<(usize, f64)> =
-            results.errors.iter().filter(|row| row.0 == operator).map(|row| (row.1, row.2)).collect();
-        let moved: Vec<f64> = of(&results.rungs, operator, true).iter().filter_map(|rung| rung.moved).collect();
+        let rows: Vec<(usize, f64)> = results
+            .errors
+            .iter()
+            .filter(|row| row.0 == operator)
+            .map(|row| (row.1, row.2))
+            .collect();
+        let moved: Vec<f64> = of(&results.rungs, operator, true)
+            .iter()
+            .filter_map(|rung| rung.moved)
+            .collect();
         let (a, b) = (moved[moved.len() - 2], moved[moved.len() - 1]);
         (order(rows[rows.len() - 2], rows[rows.len() - 1]), a, b)
     });
     let good = orders.map(|(order, a, b)| (order - 2.0).abs() < 0.1 && b < a);
     Finding {
-        claim: "Finite differences solve eq:poisson-ctnm-2d, given a source of fixed radius.".into(),
+        claim: "Finite differences solve eq:poisson-ctnm-2d, given a source of fixed radius."
+            .into(),
         verdict: Verdict::of_each(&good),
         evidence: format!(
             "Order of convergence to the manufactured solution: {:.3} with ρ inside, {:.3} with ρ². On the moons the kernel \

@@ -52,7 +52,14 @@ impl Case {
     /// Perfect separation of K classes of equal weights with α₀ = 1/K² (Remark `rem:explain-bound`).
     pub fn perfect(classes: usize) -> Case {
         let k = classes as f64;
-        Case { classes, prior: 1.0 / (k * k), delta: 0.0, zeta: 1.0, epsilon: 0.0, least_weight: 1.0 / k }
+        Case {
+            classes,
+            prior: 1.0 / (k * k),
+            delta: 0.0,
+            zeta: 1.0,
+            epsilon: 0.0,
+            least_weight: 1.0 / k,
+        }
     }
 
     fn k(&self) -> f64 {
@@ -73,12 +80,18 @@ pub struct Variances {
 
 /// A_unl, A_lab and A_back as printed.
 pub fn printed(case: &Case) -> Variances {
-    let Case { prior: a, zeta: z, epsilon: e, .. } = *case;
+    let Case {
+        prior: a,
+        zeta: z,
+        epsilon: e,
+        ..
+    } = *case;
     let (k, far) = (case.k(), a + e);
     let total = k * a + z;
     Variances {
         unlabelled: k * (k + 1.0) * a * a / (k * k * far * far * (k * far + 1.0)),
-        labelled: (4.0 * (k - 1.0) * far * (a + 1.0) + k * (k - 1.0) * far * far) / (total * total * (total + 1.0)),
+        labelled: (4.0 * (k - 1.0) * far * (a + 1.0) + k * (k - 1.0) * far * far)
+            / (total * total * (total + 1.0)),
         background: (k + 1.0) * (a + 1.0) * (a + 1.0) / (k * a * a * (k * a + 1.0)),
     }
 }
@@ -90,7 +103,12 @@ pub fn corrected(case: &Case) -> Variances {
 
 /// The same after J labels, one in each of J sets: at most J classes have evidence.
 pub fn after(case: &Case, labels: usize) -> Variances {
-    let Case { prior: a, zeta: z, epsilon: e, .. } = *case;
+    let Case {
+        prior: a,
+        zeta: z,
+        epsilon: e,
+        ..
+    } = *case;
     let (k, j) = (case.k(), labels as f64);
     let (most, least) = (k * a + j * e, k * a + z);
     let background = (k - 1.0) / (k * (k * a + 1.0));
@@ -111,7 +129,12 @@ pub fn constant(case: &Case) -> f64 {
 
 /// C with the K - 1 of the right A_unl in place of K + 1.
 pub fn mended_constant(case: &Case) -> f64 {
-    let Case { prior: a, zeta: z, epsilon: e, .. } = *case;
+    let Case {
+        prior: a,
+        zeta: z,
+        epsilon: e,
+        ..
+    } = *case;
     let (k, far) = (case.k(), a + e);
     let near = a + z / k;
     (1.0 + 4.0 * (a + 1.0) / (k * far)) * far * far * far * far / (a * a * near * near)
@@ -171,30 +194,52 @@ impl Brace {
 pub fn printed_bound(case: &Case) -> Brace {
     let (k, a) = (case.k(), case.prior);
     let outside = (k + 1.0) * (2.0 * a + 1.0) / (k * a * a * (k * a + 1.0));
-    Brace::new(case, outside, (1.0 - constant(case)) * printed(case).unlabelled)
+    Brace::new(
+        case,
+        outside,
+        (1.0 - constant(case)) * printed(case).unlabelled,
+    )
 }
 
 /// The bound of the same form that holds.
 pub fn corrected_bound(case: &Case) -> Brace {
-    let Variances { unlabelled, labelled, background } = corrected(case);
-    Brace::new(case, background - unlabelled, unlabelled - labelled.min(background))
+    let Variances {
+        unlabelled,
+        labelled,
+        background,
+    } = corrected(case);
+    Brace::new(
+        case,
+        background - unlabelled,
+        unlabelled - labelled.min(background),
+    )
 }
 
 /// The last line of Remark `rem:explain-bound`: {1 - e^{-λ(K+1)/(2K(Kα₀+1))} / w}^K.
 pub fn remark(case: &Case, lambda: f64) -> f64 {
     let k = case.k();
-    let brace = 1.0 - libm::exp(-lambda * (k + 1.0) / (2.0 * k * (k * case.prior + 1.0))) / case.least_weight;
+    let brace = 1.0
+        - libm::exp(-lambda * (k + 1.0) / (2.0 * k * (k * case.prior + 1.0))) / case.least_weight;
     libm::pow(brace.max(0.0), k)
 }
 
 /// The product over the steps, which holds too and is larger.
 pub fn stepwise(case: &Case, lambda: f64) -> f64 {
     let step = |labels: usize| {
-        let Variances { unlabelled, labelled, background } = after(case, labels);
+        let Variances {
+            unlabelled,
+            labelled,
+            background,
+        } = after(case, labels);
         let fresh = (case.classes - labels) as f64 * case.least_weight * (1.0 - case.delta);
         let known = (1.0 - case.delta - fresh).max(0.0);
-        let factor =
-            |mass: f64, rate: f64| if mass == 0.0 || rate == 0.0 { mass } else { mass * libm::exp(lambda * rate) };
+        let factor = |mass: f64, rate: f64| {
+            if mass == 0.0 || rate == 0.0 {
+                mass
+            } else {
+                mass * libm::exp(lambda * rate)
+            }
+        };
         let again = factor(known, labelled.min(background) - unlabelled);
         fresh / (fresh + again + factor(case.delta, background - unlabelled))
     };
@@ -208,7 +253,11 @@ pub fn best_stepwise(case: &Case, most: f64) -> f64 {
     let (mut low, mut high) = (0.0, most);
     for _ in 0..90 {
         let (left, right) = (high - ratio * (high - low), low + ratio * (high - low));
-        if stepwise(case, left) < stepwise(case, right) { low = left } else { high = right }
+        if stepwise(case, left) < stepwise(case, right) {
+            low = left
+        } else {
+            high = right
+        }
     }
     0.5 * (low + high)
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use dial::seed::{Purpose, Random};
 use dial::{Column, Control, Result};
 
-use super::bounds::{Case, after, constant, corrected, corrected_bound, printed, printed_bound, stepwise};
+use super::bounds::{
+    Case, after, constant, corrected, corrected_bound, printed, printed_bound, stepwise,
+};
 use super::process::Process;
 use crate::theory::separation::attained;
 
@@ -41,24 +43,44 @@ pub struct OnVariance {
 /// Random cases with K from 2 to 10, α₀ from 0.01 to 1 and ε from 0.001 to 0.3 (by their logarithms), ζ from ε to 1.
 pub fn on_variance(cases: usize, seed: u64) -> OnVariance {
     let mut random = Random::new(seed, Purpose::User, STREAMS[0]);
-    let mut found = OnVariance { cases, ..OnVariance::default() };
+    let mut found = OnVariance {
+        cases,
+        ..OnVariance::default()
+    };
     for _ in 0..cases {
         let classes = 2 + random.below(9);
-        let mut power = |low: f64, high: f64| libm::pow(10.0, low + (high - low) * random.uniform());
+        let mut power =
+            |low: f64, high: f64| libm::pow(10.0, low + (high - low) * random.uniform());
         let (prior, epsilon) = (power(-2.0, 0.0), power(-3.0, -0.5));
         let zeta = epsilon + (1.0 - epsilon) * random.uniform();
-        let case = Case { classes, prior, delta: 0.0, zeta, epsilon, least_weight: 1.0 / classes as f64 };
+        let case = Case {
+            classes,
+            prior,
+            delta: 0.0,
+            zeta,
+            epsilon,
+            least_weight: 1.0 / classes as f64,
+        };
         let labels = 1 + random.below(classes - 1);
         let corner = random.uniform() < 0.5;
-        let mut share = || if corner { f64::from(u8::from(random.uniform() < 0.5)) } else { random.uniform() };
-        let evidence = |c: usize, share: f64| prior + if c < labels { epsilon * share } else { 0.0 };
+        let mut share = || {
+            if corner {
+                f64::from(u8::from(random.uniform() < 0.5))
+            } else {
+                random.uniform()
+            }
+        };
+        let evidence =
+            |c: usize, share: f64| prior + if c < labels { epsilon * share } else { 0.0 };
         let fresh: Vec<f64> = (0..classes).map(|c| evidence(c, share())).collect();
         let mut known: Vec<f64> = (0..classes).map(|c| evidence(c, share())).collect();
         known[0] = prior + zeta + (1.0 - zeta) * share();
         let (fresh, known) = (dial::field::variance(&fresh), dial::field::variance(&known));
         let (theirs, ours, now) = (printed(&case), corrected(&case), after(&case, labels));
-        let (above, below) =
-            (|bound: f64, v: f64| bound > v * (1.0 + ROUNDING), |bound: f64, v: f64| bound < v * (1.0 - ROUNDING));
+        let (above, below) = (
+            |bound: f64, v: f64| bound > v * (1.0 + ROUNDING),
+            |bound: f64, v: f64| bound < v * (1.0 - ROUNDING),
+        );
         found.printed_unlabelled += usize::from(above(theirs.unlabelled, fresh));
         found.printed_labelled += usize::from(below(theirs.labelled, known));
         found.printed_background += usize::from(below(theirs.background, fresh.max(known)));
@@ -66,7 +88,9 @@ pub fn on_variance(cases: usize, seed: u64) -> OnVariance {
         found.printed_ratio += usize::from(ratio);
         found.ratio_beyond_condition += usize::from(ratio && classes as f64 * epsilon > zeta);
         let wrong = |b: super::bounds::Variances| {
-            above(b.unlabelled, fresh) || below(b.labelled, known) || below(b.background, fresh.max(known))
+            above(b.unlabelled, fresh)
+                || below(b.labelled, known)
+                || below(b.background, fresh.max(known))
         };
         found.ours += usize::from(wrong(ours) || wrong(now));
     }
@@ -106,8 +130,11 @@ pub fn on_pools(cases: usize, seed: u64, control: &Control) -> Result<Vec<OnPool
     let mut one = || {
         control.check()?;
         let classes = 2 + random.below(3);
-        let clusters: Vec<usize> = (0..classes).flat_map(|c| vec![c; 1 + random.below(3)]).collect();
-        let mut power = |low: f64, high: f64| libm::pow(10.0, low + (high - low) * random.uniform());
+        let clusters: Vec<usize> = (0..classes)
+            .flat_map(|c| vec![c; 1 + random.below(3)])
+            .collect();
+        let mut power =
+            |low: f64, high: f64| libm::pow(10.0, low + (high - low) * random.uniform());
         let (prior, lambda, near) = (power(-2.0, 0.0), power(-0.5, 2.0), power(-4.0, -0.5));
         let (tight, n) = (random.uniform() < 0.5, clusters.len());
         let mut column = |l: usize| -> Column {
@@ -120,16 +147,31 @@ pub fn on_pools(cases: usize, seed: u64, control: &Control) -> Result<Vec<OnPool
         };
         let columns: Vec<Column> = (0..n).map(&mut column).collect();
         let mut kept = vec![true; n];
-        let sizes: Vec<usize> = (0..classes).map(|c| clusters.iter().filter(|of| **of == c).count()).collect();
+        let sizes: Vec<usize> = (0..classes)
+            .map(|c| clusters.iter().filter(|of| **of == c).count())
+            .collect();
         if random.uniform() < 0.3 {
             let spare = (0..n).find(|i| sizes[clusters[*i]] > 2);
             spare.into_iter().for_each(|i| kept[i] = false);
         }
         let sets = attained(&columns, &clusters, &kept);
         let least_weight = sizes.iter().copied().min().unwrap_or(0) as f64 / n as f64;
-        let case = Case { classes, prior, delta: sets.delta, zeta: sets.zeta, epsilon: sets.epsilon, least_weight };
+        let case = Case {
+            classes,
+            prior,
+            delta: sets.delta,
+            zeta: sets.zeta,
+            epsilon: sets.epsilon,
+            least_weight,
+        };
         Ok(OnPool {
-            truth: Process { columns, clusters, n_clusters: classes, prior }.exactly(lambda),
+            truth: Process {
+                columns,
+                clusters,
+                n_clusters: classes,
+                prior,
+            }
+            .exactly(lambda),
             printed: printed_bound(&case).value(lambda),
             corrected: corrected_bound(&case).value(lambda),
             stepwise: stepwise(&case, lambda),

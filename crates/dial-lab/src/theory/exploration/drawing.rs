@@ -1,6 +1,8 @@
 //! The figures: probability against λ, where the guarantee says something, the constant C, numbers of questions.
 
-use super::bounds::{Brace, Case, constant, corrected, corrected_bound, mended_constant, printed_bound};
+use super::bounds::{
+    Brace, Case, constant, corrected, corrected_bound, mended_constant, printed_bound,
+};
 use super::process::{Choice, wilson};
 use super::{CHOICES, LARGEST, Studied};
 use crate::chart::{Colour, MarkerKind, Stroke};
@@ -10,12 +12,19 @@ use crate::stats::Band;
 use crate::theory::{Drawn, Level};
 
 pub(super) fn figures(studied: &[Studied], level: Level) -> Vec<Drawn> {
-    vec![probabilities(studied), questions(studied), meaning(level), constants()]
+    vec![
+        probabilities(studied),
+        questions(studied),
+        meaning(level),
+        constants(),
+    ]
 }
 
 /// λ at which bounds are drawn.
 pub(super) fn fine() -> Vec<f64> {
-    (0..=80).map(|i| 0.3 * libm::pow(LARGEST / 0.3, f64::from(i) / 80.0)).collect()
+    (0..=80)
+        .map(|i| 0.3 * libm::pow(LARGEST / 0.3, f64::from(i) / 80.0))
+        .collect()
 }
 
 fn probabilities(studied: &[Studied]) -> Drawn {
@@ -33,20 +42,45 @@ fn probabilities(studied: &[Studied]) -> Drawn {
             band.high.push(high);
         }
         let places = one.simulated.iter().map(|(lambda, _)| *lambda).collect();
-        let marks = Look { width: 0.0, ..Look::marked(Colour::INK, MarkerKind::Circle) };
+        let marks = Look {
+            width: 0.0,
+            ..Look::marked(Colour::INK, MarkerKind::Circle)
+        };
         let mut series = vec![Series::new("simulated", places, band).with_look(marks)];
         if one.scene.exact.is_some() {
-            let truth = x.iter().filter_map(|lambda| one.scene.truth(*lambda)).collect();
-            series.push(Series::curve("exact", x.clone(), truth, Look { width: 1.2, ..Look::line(Colour::INK) }));
+            let truth = x
+                .iter()
+                .filter_map(|lambda| one.scene.truth(*lambda))
+                .collect();
+            series.push(Series::curve(
+                "exact",
+                x.clone(),
+                truth,
+                Look {
+                    width: 1.2,
+                    ..Look::line(Colour::INK)
+                },
+            ));
         }
-        let wide = Look { width: 3.6, ..Look::line(colours::BLUE) };
+        let wide = Look {
+            width: 3.6,
+            ..Look::line(colours::BLUE)
+        };
         series.push(curve("provable, step by step", &|b| b.stepwise, wide));
-        series.push(curve("provable, in the paper's form", &|b| b.corrected, Look::dashed(colours::GREEN)));
+        series.push(curve(
+            "provable, in the paper's form",
+            &|b| b.corrected,
+            Look::dashed(colours::GREEN),
+        ));
         series.push(curve("printed", &|b| b.printed, Look::dotted(colours::RED)));
         // With many clusters everything is small.
         let many = one.scene.process.n_clusters > 5;
         Panel::Lines(LineChart {
-            title: format!("{}, α₀ = {}", one.scene.name, (1e4 * one.scene.process.prior).round() / 1e4),
+            title: format!(
+                "{}, α₀ = {}",
+                one.scene.name,
+                (1e4 * one.scene.process.prior).round() / 1e4
+            ),
             x_label: "λ".into(),
             y_label: "probability".into(),
             x_range: Some((0.3, LARGEST)),
@@ -57,7 +91,11 @@ fn probabilities(studied: &[Studied]) -> Drawn {
             ..LineChart::default()
         })
     };
-    let grid = Grid::new("The exploration guarantee and the truth", 2, studied.iter().map(panel).collect());
+    let grid = Grid::new(
+        "The exploration guarantee and the truth",
+        2,
+        studied.iter().map(panel).collect(),
+    );
     Drawn {
         stem: "exploration-probability".into(),
         caption:
@@ -90,11 +128,23 @@ fn questions(studied: &[Studied]) -> Drawn {
     let panel = |one: &Studied| {
         let k = one.scene.process.n_clusters;
         let x: Vec<f64> = (k..=6 * k).map(|t| t as f64).collect();
-        let series = CHOICES.iter().zip(&one.counted).zip(&looks).map(|((choice, counts), look)| {
-            let by =
-                |t: &f64| counts.iter().flatten().filter(|c| **c as f64 <= *t).count() as f64 / counts.len() as f64;
-            Series::curve(name(*choice), x.clone(), x.iter().map(by).collect(), look.clone())
-        });
+        let series =
+            CHOICES
+                .iter()
+                .zip(&one.counted)
+                .zip(&looks)
+                .map(|((choice, counts), look)| {
+                    let by = |t: &f64| {
+                        counts.iter().flatten().filter(|c| **c as f64 <= *t).count() as f64
+                            / counts.len() as f64
+                    };
+                    Series::curve(
+                        name(*choice),
+                        x.clone(),
+                        x.iter().map(by).collect(),
+                        look.clone(),
+                    )
+                });
         Panel::Lines(LineChart {
             title: one.scene.name.clone(),
             x_label: "questions".into(),
@@ -121,7 +171,14 @@ fn questions(studied: &[Studied]) -> Drawn {
 fn promise(bound: fn(&Case) -> Brace, delta: f64, zeta: f64, epsilon: f64) -> f64 {
     let at = |i: i32| {
         let prior = libm::pow(10.0, f64::from(i) / 8.0 - 3.0);
-        let brace = bound(&Case { classes: 3, prior, delta, zeta, epsilon, least_weight: 1.0 / 3.0 });
+        let brace = bound(&Case {
+            classes: 3,
+            prior,
+            delta,
+            zeta,
+            epsilon,
+            least_weight: 1.0 / 3.0,
+        });
         brace.value(brace.best_lambda())
     };
     (0..=24).map(at).fold(0.0, f64::max)
@@ -129,8 +186,13 @@ fn promise(bound: fn(&Case) -> Brace, delta: f64, zeta: f64, epsilon: f64) -> f6
 
 fn meaning(level: Level) -> Drawn {
     let cells = level.pick(40, 90, 150);
-    let map = |title: &str, label: &str, range: (f64, f64), of: &dyn Fn(fn(&Case) -> Brace, f64, f64) -> f64| {
-        let theirs = HeatMap::sampled((0.0, 1.0), range, cells, cells, |x, y| of(printed_bound, x, y));
+    let map = |title: &str,
+               label: &str,
+               range: (f64, f64),
+               of: &dyn Fn(fn(&Case) -> Brace, f64, f64) -> f64| {
+        let theirs = HeatMap::sampled((0.0, 1.0), range, cells, cells, |x, y| {
+            of(printed_bound, x, y)
+        });
         let most = theirs.values.into_iter().fold(0.0, f64::max);
         let panel = Panel::Heat(HeatMap {
             title: title.into(),
@@ -139,15 +201,25 @@ fn meaning(level: Level) -> Drawn {
             value_label: "probability promised".into(),
             value_range: Some((0.0, 1.0)),
             contours: vec![0.01, 0.5, 0.9],
-            ..HeatMap::sampled((0.0, 1.0), range, cells, cells, |x, y| of(corrected_bound, x, y))
+            ..HeatMap::sampled((0.0, 1.0), range, cells, cells, |x, y| {
+                of(corrected_bound, x, y)
+            })
         });
         (panel, most)
     };
     let ten = |y: f64| libm::pow(10.0, y);
-    let (a, most_a) =
-        map("ε = 0.001", "log₁₀ δ", (-6.0, -1.0), &|bound, zeta, y| promise(bound, ten(y), zeta, 0.001));
-    let (b, most_b) =
-        map("δ = 0.0001", "log₁₀ ε", (-4.0, -0.5), &|bound, zeta, y| promise(bound, 0.0001, zeta, ten(y)));
+    let (a, most_a) = map(
+        "ε = 0.001",
+        "log₁₀ δ",
+        (-6.0, -1.0),
+        &|bound, zeta, y| promise(bound, ten(y), zeta, 0.001),
+    );
+    let (b, most_b) = map(
+        "δ = 0.0001",
+        "log₁₀ ε",
+        (-4.0, -0.5),
+        &|bound, zeta, y| promise(bound, 0.0001, zeta, ten(y)),
+    );
     Drawn {
         stem: "exploration-meaning".into(),
         caption: format!(
@@ -157,29 +229,52 @@ fn meaning(level: Level) -> Drawn {
              here: δ has a factor exp(λ(K+1)(2α₀+1)/(Kα₀²(Kα₀+1))) in it.",
             most_a.max(most_b)
         ),
-        canvas: Grid { size: (300.0, 240.0), ..Grid::new("Where the guarantee says something", 2, vec![a, b]) }
-            .canvas(),
+        canvas: Grid {
+            size: (300.0, 240.0),
+            ..Grid::new("Where the guarantee says something", 2, vec![a, b])
+        }
+        .canvas(),
     }
 }
 
 fn constants() -> Drawn {
     let x: Vec<f64> = (2..=20).map(f64::from).collect();
     let curve = |name: &str, of: &dyn Fn(&Case) -> f64, look: Look| {
-        Series::curve(name, x.clone(), x.iter().map(|k| of(&Case::perfect(*k as usize))).collect(), look)
+        Series::curve(
+            name,
+            x.clone(),
+            x.iter().map(|k| of(&Case::perfect(*k as usize))).collect(),
+            look,
+        )
     };
     let ratio = |case: &Case| corrected(case).labelled / corrected(case).unlabelled;
     let one = OverlayKind::Path {
         points: vec![(2.0, 1.0), (20.0, 1.0)],
-        stroke: Stroke { dash: vec![2.0, 3.5], ..Stroke::solid(Colour::AXIS, 1.5) },
+        stroke: Stroke {
+            dash: vec![2.0, 3.5],
+            ..Stroke::solid(Colour::AXIS, 1.5)
+        },
     };
     let chart = LineChart {
         x_label: "K".into(),
         y_label: "bound on A_lab / A_unl".into(),
         y_range: Some((0.0, 1.3)),
         series: vec![
-            curve("C with K - 1 in A_unl", &mended_constant, Look::marked(colours::ORANGE, MarkerKind::Square)),
-            curve("C as printed", &constant, Look::marked(colours::RED, MarkerKind::Up)),
-            curve("A_lab / A_unl that hold", &ratio, Look::marked(colours::BLUE, MarkerKind::Circle)),
+            curve(
+                "C with K - 1 in A_unl",
+                &mended_constant,
+                Look::marked(colours::ORANGE, MarkerKind::Square),
+            ),
+            curve(
+                "C as printed",
+                &constant,
+                Look::marked(colours::RED, MarkerKind::Up),
+            ),
+            curve(
+                "A_lab / A_unl that hold",
+                &ratio,
+                Look::marked(colours::BLUE, MarkerKind::Circle),
+            ),
         ],
         overlays: vec![Overlay::named("", one)],
         ..LineChart::default()

@@ -1,13 +1,19 @@
 //! What bounds and simulations say about the paper's claims.
 
-use super::bounds::{Case, constant, corrected, corrected_bound, mended_constant, perfect, printed_bound, remark};
+use super::bounds::{
+    Case, constant, corrected, corrected_bound, mended_constant, perfect, printed_bound, remark,
+};
 use super::checks::{OnPool, OnVariance};
 use super::drawing::fine;
 use super::{LARGEST, Studied};
 use crate::stats::interval;
 use crate::theory::{Finding, Verdict};
 
-pub(super) fn findings(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Vec<Finding> {
+pub(super) fn findings(
+    studied: &[Studied],
+    variance: &OnVariance,
+    pools: &[OnPool],
+) -> Vec<Finding> {
     vec![
         printed_holds(variance, pools),
         ours_hold(studied, variance, pools),
@@ -22,8 +28,11 @@ fn printed_holds(variance: &OnVariance, pools: &[OnPool]) -> Finding {
     let wrong = pools.iter().filter(|pool| pool.exceeds()[0]).count();
     let says = pools.iter().filter(|pool| pool.printed > 0.0).count();
     let case = Case::perfect(2);
-    let [said, truth, ours] =
-        [printed_bound(&case).value(5.0), perfect(2, case.prior, 5.0), corrected_bound(&case).value(5.0)];
+    let [said, truth, ours] = [
+        printed_bound(&case).value(5.0),
+        perfect(2, case.prior, 5.0),
+        corrected_bound(&case).value(5.0),
+    ];
     Finding {
         claim: "With at least the printed probability, K questions meet K clusters (prop:cluster-exploration).".into(),
         verdict: if wrong == 0 && said <= truth { Verdict::Supported } else { Verdict::NotSupported },
@@ -44,7 +53,10 @@ fn printed_holds(variance: &OnVariance, pools: &[OnPool]) -> Finding {
 }
 
 fn ours_hold(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Finding {
-    let wrong = pools.iter().filter(|pool| pool.exceeds()[1] || pool.exceeds()[2]).count();
+    let wrong = pools
+        .iter()
+        .filter(|pool| pool.exceeds()[1] || pool.exceeds()[2])
+        .count();
     // A bound above the upper end of a 95 % interval may still be right; far above it is not.
     let mut above = 0;
     for one in studied {
@@ -55,8 +67,15 @@ fn ours_hold(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Fi
         });
         above += broken.count();
     }
-    let slack: Vec<f64> = pools.iter().map(|pool| pool.truth - pool.stepwise).collect();
-    let same = pools.iter().map(|pool| pool.truth - pool.corrected).sum::<f64>() / pools.len() as f64;
+    let slack: Vec<f64> = pools
+        .iter()
+        .map(|pool| pool.truth - pool.stepwise)
+        .collect();
+    let same = pools
+        .iter()
+        .map(|pool| pool.truth - pool.corrected)
+        .sum::<f64>()
+        / pools.len() as f64;
     Finding {
         claim:
             "With A_unl, A_lab and A_back as we have them the guarantee holds, in the paper's form and step by step \
@@ -78,13 +97,22 @@ fn ours_hold(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Fi
 fn constant_is_small() -> Finding {
     let of = |f: fn(&Case) -> f64| (2..=20).map(|k| f(&Case::perfect(k))).fold(0.0, f64::max);
     let (theirs, mended) = (of(constant), of(mended_constant));
-    let useless = (2..=20).filter(|k| mended_constant(&Case::perfect(*k)) >= 1.0).count();
-    let ratio = |k: usize| corrected(&Case::perfect(k)).labelled / corrected(&Case::perfect(k)).unlabelled;
-    let off = (2..=20).map(|k| (ratio(k) * (k + 1) as f64 - 1.0).abs()).fold(0.0, f64::max);
+    let useless = (2..=20)
+        .filter(|k| mended_constant(&Case::perfect(*k)) >= 1.0)
+        .count();
+    let ratio =
+        |k: usize| corrected(&Case::perfect(k)).labelled / corrected(&Case::perfect(k)).unlabelled;
+    let off = (2..=20)
+        .map(|k| (ratio(k) * (k + 1) as f64 - 1.0).abs())
+        .fold(0.0, f64::max);
     let last = perfect(2, Case::perfect(2).prior, LARGEST);
     let excess = |k: usize, lambda: f64| {
         let case = Case::perfect(k);
-        (remark(&case, lambda) - perfect(k, case.prior, lambda), k, lambda)
+        (
+            remark(&case, lambda) - perfect(k, case.prior, lambda),
+            k,
+            lambda,
+        )
     };
     let all = (2..=10).flat_map(|k| (1..=200).map(move |i| excess(k, 0.5 * f64::from(i))));
     let worst = all.fold((0.0, 0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
@@ -108,7 +136,12 @@ fn constant_is_small() -> Finding {
 }
 
 fn close_to_one(studied: &[Studied]) -> Finding {
-    let Some(one) = studied.iter().find(|one| one.scene.name.starts_with("discs")) else { unreachable!("always run") };
+    let Some(one) = studied
+        .iter()
+        .find(|one| one.scene.name.starts_with("discs"))
+    else {
+        unreachable!("always run")
+    };
     let bounds = one.scene.bounds(LARGEST);
     let hits = one.simulated.last().map_or(0, |(_, hits)| *hits);
     let share = hits as f64 / one.trials as f64;
@@ -126,27 +159,55 @@ fn close_to_one(studied: &[Studied]) -> Finding {
 }
 
 fn on_real(studied: &[Studied]) -> Finding {
-    let real = studied.iter().filter(|one| one.scene.process.n_clusters == 10);
+    let real = studied
+        .iter()
+        .filter(|one| one.scene.process.n_clusters == 10);
     let (mut words, mut reasons, mut useful, mut count) = (Vec::new(), Vec::new(), 0, 0);
     for one in real {
-        let most = fine().iter().map(|lambda| one.scene.bounds(*lambda).corrected).fold(0.0, f64::max);
+        let most = fine()
+            .iter()
+            .map(|lambda| one.scene.bounds(*lambda).corrected)
+            .fold(0.0, f64::max);
         let (_, steps) = one.scene.best_stepwise();
-        let best = one.simulated.iter().max_by_key(|(_, hits)| *hits).copied().unwrap_or((0.0, 0));
+        let best = one
+            .simulated
+            .iter()
+            .max_by_key(|(_, hits)| *hits)
+            .copied()
+            .unwrap_or((0.0, 0));
         let share = best.1 as f64 / one.trials as f64;
         words.push(format!(
             "{}: provable at most {most:.3} (step by step {steps:.0e}), simulated up to {share:.3} at λ = {:.0}",
             one.scene.name, best.0
         ));
-        let helped = one.scene.cases.iter().filter(|case| corrected_bound(case).is_meaningful()).count();
-        let zeta = one.scene.cases.iter().map(|case| case.zeta).fold(0.0, f64::max);
-        reasons.push(format!("{helped} of {} with ζ up to {zeta:.0e} ({})", one.scene.cases.len(), one.scene.name));
+        let helped = one
+            .scene
+            .cases
+            .iter()
+            .filter(|case| corrected_bound(case).is_meaningful())
+            .count();
+        let zeta = one
+            .scene
+            .cases
+            .iter()
+            .map(|case| case.zeta)
+            .fold(0.0, f64::max);
+        reasons.push(format!(
+            "{helped} of {} with ζ up to {zeta:.0e} ({})",
+            one.scene.cases.len(),
+            one.scene.name
+        ));
         useful += usize::from(most > 0.0);
         count += 1;
     }
     Finding {
         claim: "The guarantee says something about real pools.".into(),
         verdict: Verdict::of(useful == count && count > 0, useful > 0),
-        evidence: format!("{}. Of the sets found, A_lab is below A_unl for {}.", words.join("; "), reasons.join(", ")),
+        evidence: format!(
+            "{}. Of the sets found, A_lab is below A_unl for {}.",
+            words.join("; "),
+            reasons.join(", ")
+        ),
     }
 }
 
@@ -165,7 +226,8 @@ fn fewer(studied: &[Studied]) -> Finding {
         format!("{}: {}", one.scene.name, means.join(", "))
     };
     Finding {
-        claim: "Dirichlet variance meets all clusters with fewer questions than random choice.".into(),
+        claim: "Dirichlet variance meets all clusters with fewer questions than random choice."
+            .into(),
         verdict: Verdict::of(wins == studied.len(), wins > 0),
         evidence: format!(
             "Mean number of questions until all K were met, by maximum variance, proportional sampling with automatic λ, and \

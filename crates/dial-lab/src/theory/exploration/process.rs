@@ -48,7 +48,10 @@ impl Process {
     fn field(&self) -> Field {
         let (n, k) = (self.clusters.len(), self.n_clusters);
         let sums = (k as f64 * self.prior, k as f64 * self.prior * self.prior);
-        Field { alpha: vec![self.prior; n * k], sums: vec![sums; n] }
+        Field {
+            alpha: vec![self.prior; n * k],
+            sums: vec![sums; n],
+        }
     }
 
     fn tell(&self, field: &mut Field, item: usize) {
@@ -63,7 +66,13 @@ impl Process {
     }
 
     /// A question: the chosen item.
-    fn choose(&self, choice: Choice, field: &Field, scores: &mut Vec<f64>, random: &mut Random) -> usize {
+    fn choose(
+        &self,
+        choice: Choice,
+        field: &Field,
+        scores: &mut Vec<f64>,
+        random: &mut Random,
+    ) -> usize {
         let n = self.clusters.len();
         if choice == Choice::Random {
             return random.below(n);
@@ -90,7 +99,8 @@ impl Process {
 
     /// How many questions until every cluster was met; `None` if that cannot be within `most` any more.
     pub fn questions(&self, choice: Choice, most: usize, random: &mut Random) -> Option<usize> {
-        let (mut field, mut met, mut left) = (self.field(), vec![false; self.n_clusters], self.n_clusters);
+        let (mut field, mut met, mut left) =
+            (self.field(), vec![false; self.n_clusters], self.n_clusters);
         let mut scores = Vec::with_capacity(self.clusters.len());
         for asked in 1..=most {
             let item = self.choose(choice, &field, &mut scores, random);
@@ -108,7 +118,12 @@ impl Process {
 
     /// Exactly the probability of meeting K clusters in K questions, over all sequences of items: for small pools.
     pub fn exactly(&self, lambda: f64) -> f64 {
-        self.chance_from(lambda, &self.field(), &mut vec![false; self.n_clusters], self.n_clusters)
+        self.chance_from(
+            lambda,
+            &self.field(),
+            &mut vec![false; self.n_clusters],
+            self.n_clusters,
+        )
     }
 
     fn chance_from(&self, lambda: f64, field: &Field, met: &mut [bool], left: usize) -> f64 {
@@ -117,7 +132,10 @@ impl Process {
         }
         let scores: Vec<f64> = field.sums.iter().map(variance).collect();
         let top = scores.iter().copied().fold(0.0, f64::max);
-        let weights: Vec<f64> = scores.iter().map(|s| libm::exp(lambda * (s - top))).collect();
+        let weights: Vec<f64> = scores
+            .iter()
+            .map(|s| libm::exp(lambda * (s - top)))
+            .collect();
         let mut chance = 0.0;
         for (item, weight) in weights.iter().enumerate() {
             let cluster = self.clusters[item];
@@ -151,8 +169,17 @@ pub fn wilson(hits: usize, trials: usize) -> (f64, f64) {
 /// Σ over sets S of clusters of (-1)^(|S|+1) / Σ_{c in S} w_c.
 pub fn coupons(weights: &[f64]) -> f64 {
     let subset = |set: u32| {
-        let mass: f64 = weights.iter().enumerate().filter(|(c, _)| set >> c & 1 == 1).map(|(_, w)| w).sum();
-        if set.count_ones() % 2 == 1 { 1.0 / mass } else { -1.0 / mass }
+        let mass: f64 = weights
+            .iter()
+            .enumerate()
+            .filter(|(c, _)| set >> c & 1 == 1)
+            .map(|(_, w)| w)
+            .sum();
+        if set.count_ones() % 2 == 1 {
+            1.0 / mass
+        } else {
+            -1.0 / mass
+        }
     };
     (1..1 << weights.len()).map(subset).sum()
 }

@@ -48,29 +48,85 @@ pub(super) fn tables(studied: &[Studied], pools: &[OnPool]) -> Vec<Tidy> {
         }
         for (choice, counts) in CHOICES.iter().zip(&one.counted) {
             let row = |(run, count): (usize, &Option<usize>)| {
-                let count = count.map_or(Cell::Text(String::new()), |count| Cell::Integer(count as i64));
-                vec![text(one), Cell::Text(name(*choice)), Cell::Integer(run as i64), count]
+                let count = count.map_or(Cell::Text(String::new()), |count| {
+                    Cell::Integer(count as i64)
+                });
+                vec![
+                    text(one),
+                    Cell::Text(name(*choice)),
+                    Cell::Integer(run as i64),
+                    count,
+                ]
             };
             questions.extend(counts.iter().enumerate().map(row));
         }
     }
     let pool = |p: &OnPool| {
-        let Case { classes, prior, delta, zeta, epsilon, least_weight } = p.case;
-        let numbers =
-            [prior, delta, zeta, epsilon, least_weight, p.lambda, p.truth, p.printed, p.corrected, p.stepwise];
-        [vec![Cell::Integer(classes as i64)], numbers.map(Cell::Number).to_vec()].concat()
+        let Case {
+            classes,
+            prior,
+            delta,
+            zeta,
+            epsilon,
+            least_weight,
+        } = p.case;
+        let numbers = [
+            prior,
+            delta,
+            zeta,
+            epsilon,
+            least_weight,
+            p.lambda,
+            p.truth,
+            p.printed,
+            p.corrected,
+            p.stepwise,
+        ];
+        [
+            vec![Cell::Integer(classes as i64)],
+            numbers.map(Cell::Number).to_vec(),
+        ]
+        .concat()
     };
     let constants = (2..=20).map(|k| {
         let case = Case::perfect(k);
         let ratio = corrected(&case).labelled / corrected(&case).unlabelled;
-        [vec![Cell::Integer(k as i64)], [constant(&case), mended_constant(&case), ratio].map(Cell::Number).to_vec()]
-            .concat()
+        [
+            vec![Cell::Integer(k as i64)],
+            [constant(&case), mended_constant(&case), ratio]
+                .map(Cell::Number)
+                .to_vec(),
+        ]
+        .concat()
     });
-    let tidy = |stem: &str, header: Vec<&'static str>, rows| Tidy { stem: stem.into(), header, rows };
+    let tidy = |stem: &str, header: Vec<&'static str>, rows| Tidy {
+        stem: stem.into(),
+        header,
+        rows,
+    };
     vec![
-        tidy("exploration-simulated", vec!["pool", "lambda", "share", "low", "high"], simulated),
-        tidy("exploration-bounds", vec!["pool", "lambda", "printed", "corrected", "stepwise", "exact"], bounds),
-        tidy("exploration-questions", vec!["pool", "choice", "run", "questions"], questions),
+        tidy(
+            "exploration-simulated",
+            vec!["pool", "lambda", "share", "low", "high"],
+            simulated,
+        ),
+        tidy(
+            "exploration-bounds",
+            vec![
+                "pool",
+                "lambda",
+                "printed",
+                "corrected",
+                "stepwise",
+                "exact",
+            ],
+            bounds,
+        ),
+        tidy(
+            "exploration-questions",
+            vec!["pool", "choice", "run", "questions"],
+            questions,
+        ),
         tidy(
             "exploration-random-pools",
             vec![
@@ -88,7 +144,11 @@ pub(super) fn tables(studied: &[Studied], pools: &[OnPool]) -> Vec<Tidy> {
             ],
             pools.iter().map(pool).collect(),
         ),
-        tidy("exploration-constant", vec!["K", "printed", "with_k_minus_1", "provable_ratio"], constants.collect()),
+        tidy(
+            "exploration-constant",
+            vec!["K", "printed", "with_k_minus_1", "provable_ratio"],
+            constants.collect(),
+        ),
     ]
 }
 
@@ -98,7 +158,9 @@ fn count(one: &Studied, choice: usize) -> String {
     let mut done: Vec<f64> = counts.iter().flatten().map(|c| *c as f64).collect();
     done.sort_by(f64::total_cmp);
     let ninth = (counts.len() * 9).div_ceil(10) - 1;
-    let last = done.get(ninth).map_or(format!("> {}", one.most), |c| format!("{c:.0}"));
+    let last = done
+        .get(ninth)
+        .map_or(format!("> {}", one.most), |c| format!("{c:.0}"));
     if done.len() < counts.len() {
         let share = 100.0 * (1.0 - done.len() as f64 / counts.len() as f64);
         return format!("{share:.0} % of runs not by {} ({last})", one.most);
@@ -107,19 +169,35 @@ fn count(one: &Studied, choice: usize) -> String {
     format!("{:.1} ± {:.1} ({last})", found.mean, found.half_width)
 }
 
-pub(super) fn summaries(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Vec<Table> {
-    let words = |list: &[&str]| list.iter().map(|word| word.to_string()).collect::<Vec<String>>();
+pub(super) fn summaries(
+    studied: &[Studied],
+    variance: &OnVariance,
+    pools: &[OnPool],
+) -> Vec<Table> {
+    let words = |list: &[&str]| {
+        list.iter()
+            .map(|word| word.to_string())
+            .collect::<Vec<String>>()
+    };
     let row = |one: &Studied| {
         let random = coupons(&one.scene.weights);
         let counts = (0..CHOICES.len()).map(|i| count(one, i));
         [
-            vec![one.scene.name.clone(), one.scene.process.n_clusters.to_string()],
+            vec![
+                one.scene.name.clone(),
+                one.scene.process.n_clusters.to_string(),
+            ],
             counts.collect(),
             vec![format!("{random:.1}")],
         ]
         .concat()
     };
-    let header = [words(&["Pool", "K"]), CHOICES.map(name).to_vec(), words(&["random, exactly"])].concat();
+    let header = [
+        words(&["Pool", "K"]),
+        CHOICES.map(name).to_vec(),
+        words(&["random, exactly"]),
+    ]
+    .concat();
     let questions = Table {
         caption:
             "Questions until every cluster was met: mean with its 95 % interval, and in brackets what nine of ten runs \
@@ -129,12 +207,23 @@ pub(super) fn summaries(studied: &[Studied], variance: &OnVariance, pools: &[OnP
         header,
         rows: studied.iter().map(row).collect(),
     };
-    let share = |count: usize, of: usize| format!("{count} ({:.1} %)", 100.0 * count as f64 / of as f64);
-    let on_variance =
-        |what: &str, count: usize| vec![what.to_owned(), variance.cases.to_string(), share(count, variance.cases)];
+    let share =
+        |count: usize, of: usize| format!("{count} ({:.1} %)", 100.0 * count as f64 / of as f64);
+    let on_variance = |what: &str, count: usize| {
+        vec![
+            what.to_owned(),
+            variance.cases.to_string(),
+            share(count, variance.cases),
+        ]
+    };
     let exceeding = |i: usize| pools.iter().filter(|pool| pool.exceeds()[i]).count();
-    let on_pools =
-        |what: &str, i: usize| vec![what.to_owned(), pools.len().to_string(), share(exceeding(i), pools.len())];
+    let on_pools = |what: &str, i: usize| {
+        vec![
+            what.to_owned(),
+            pools.len().to_string(),
+            share(exceeding(i), pools.len()),
+        ]
+    };
     let checks = Table {
         caption: "Bounds in random cases: on the variance, and on the probability in small pools where it is exact."
             .into(),
@@ -159,7 +248,12 @@ pub(super) fn summaries(studied: &[Studied], variance: &OnVariance, pools: &[OnP
     });
     let constants = Table {
         caption: "The constant of rem:explain-bound (perfect separation, α₀ = 1/K²).".into(),
-        header: words(&["K", "C as printed", "C with K - 1", "A_lab / A_unl that hold"]),
+        header: words(&[
+            "K",
+            "C as printed",
+            "C with K - 1",
+            "A_lab / A_unl that hold",
+        ]),
         rows: constants.to_vec(),
         numeric: vec![true; 4],
     };
@@ -177,9 +271,17 @@ fn best(studied: &[Studied]) -> Table {
         let [form, steps] = [one.scene.best_corrected(), one.scene.best_stepwise()].map(told);
         [vec![one.scene.name.clone()], form.to_vec(), steps.to_vec()].concat()
     };
-    let header = ["Pool", "λ, paper's form", "Bound there", "λ, step by step", "Bound there"];
+    let header = [
+        "Pool",
+        "λ, paper's form",
+        "Bound there",
+        "λ, step by step",
+        "Bound there",
+    ];
     Table {
-        caption: format!("The bounds that hold at their best λ up to {LARGEST}, over all sets found."),
+        caption: format!(
+            "The bounds that hold at their best λ up to {LARGEST}, over all sets found."
+        ),
         header: header.map(String::from).to_vec(),
         rows: studied.iter().map(row).collect(),
         numeric: vec![false, true, true, true, true],

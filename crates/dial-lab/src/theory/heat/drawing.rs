@@ -22,7 +22,12 @@ fn mark(number: usize) -> MarkerKind {
 fn curves(results: &Results, of: impl Fn(&Comparison) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
     let one = |(number, comparison): (usize, &Comparison)| {
         let (x, y) = of(comparison);
-        Series::curve(comparison.name, x, y, Look::marked(colour(number), mark(number)))
+        Series::curve(
+            comparison.name,
+            x,
+            y,
+            Look::marked(colour(number), mark(number)),
+        )
     };
     results.comparisons.iter().enumerate().map(one).collect()
 }
@@ -33,41 +38,89 @@ fn steps(results: &Results) -> Drawn {
     let times: Vec<f64> = graph.steps.iter().map(|step| step.time).collect();
     let (right, printed) = (Look::line(Colour::INK), Look::dashed(colours::PURPLE));
     let masses = vec![
-        Series::curve("u/t (correct)", times.clone(), graph.steps.iter().map(|s| s.mass).collect(), right.clone()),
-        Series::curve("t u (printed)", times, graph.steps.iter().map(|s| s.printed_mass).collect(), printed.clone()),
+        Series::curve(
+            "u/t (correct)",
+            times.clone(),
+            graph.steps.iter().map(|s| s.mass).collect(),
+            right.clone(),
+        ),
+        Series::curve(
+            "t u (printed)",
+            times,
+            graph.steps.iter().map(|s| s.printed_mass).collect(),
+            printed.clone(),
+        ),
     ];
     let cut = &results.section;
     let section = vec![
-        Series::curve("heat", cut.x.clone(), cut.heat.clone(), Look::line(colours::ORANGE)),
+        Series::curve(
+            "heat",
+            cut.x.clone(),
+            cut.heat.clone(),
+            Look::line(colours::ORANGE),
+        ),
         Series::curve("u/t (correct)", cut.x.clone(), cut.step.clone(), right),
         Series::curve("t u (printed)", cut.x.clone(), cut.printed.clone(), printed),
     ];
-    let mut one =
-        curves(results, |c| (c.steps.iter().map(|s| s.time).collect(), c.steps.iter().map(|s| s.norm).collect()));
+    let mut one = curves(results, |c| {
+        (
+            c.steps.iter().map(|s| s.time).collect(),
+            c.steps.iter().map(|s| s.norm).collect(),
+        )
+    });
     let ends = |c: &Comparison| (c.steps[0].time, c.steps[c.steps.len() - 1].time);
-    let low = results.comparisons.iter().map(|c| ends(c).0).fold(f64::INFINITY, f64::min);
-    let high = results.comparisons.iter().map(|c| ends(c).1).fold(0.0, f64::max);
+    let low = results
+        .comparisons
+        .iter()
+        .map(|c| ends(c).0)
+        .fold(f64::INFINITY, f64::min);
+    let high = results
+        .comparisons
+        .iter()
+        .map(|c| ends(c).1)
+        .fold(0.0, f64::max);
     let bound = symbol::bound(1);
-    one.push(Series::curve("bound", vec![low, high], vec![bound, bound], Look::dotted(colours::GREY)));
-    let mut many =
-        curves(results, |c| (c.many.iter().map(|m| m.steps as f64).collect(), c.many.iter().map(|m| m.norm).collect()));
+    one.push(Series::curve(
+        "bound",
+        vec![low, high],
+        vec![bound, bound],
+        Look::dotted(colours::GREY),
+    ));
+    let mut many = curves(results, |c| {
+        (
+            c.many.iter().map(|m| m.steps as f64).collect(),
+            c.many.iter().map(|m| m.norm).collect(),
+        )
+    });
     let counts: Vec<f64> = graph.many.iter().map(|m| m.steps as f64).collect();
     let bounds = graph.many.iter().map(|m| m.bound).collect();
-    many.push(Series::curve("bound", counts.clone(), bounds, Look::dotted(colours::GREY)));
+    many.push(Series::curve(
+        "bound",
+        counts.clone(),
+        bounds,
+        Look::dotted(colours::GREY),
+    ));
     let last = counts.last().copied().unwrap_or(1.0);
-    let chart = |title: String, x_label: &str, y_label: &str, (x_scale, y_scale), series| LineChart {
-        title,
-        x_label: x_label.into(),
-        y_label: y_label.into(),
-        x_scale,
-        y_scale,
-        series,
-        ..LineChart::default()
-    };
+    let chart =
+        |title: String, x_label: &str, y_label: &str, (x_scale, y_scale), series| LineChart {
+            title,
+            x_label: x_label.into(),
+            y_label: y_label.into(),
+            x_scale,
+            y_scale,
+            series,
+            ..LineChart::default()
+        };
     let logs = (Scale::Log, Scale::Log);
     let top = cut.heat.iter().copied().fold(0.0, f64::max);
     let panels = vec![
-        chart("Mass, on the graph".into(), "t", "mass / mass of the source", logs, masses),
+        chart(
+            "Mass, on the graph".into(),
+            "t",
+            "mass / mass of the source",
+            logs,
+            masses,
+        ),
         LineChart {
             y_range: Some((top * 1e-8, top * 10.0)),
             x_range: Some((0.0, 1.0)),
@@ -79,10 +132,22 @@ fn steps(results: &Results) -> Drawn {
                 section,
             )
         },
-        chart("One step against heat".into(), "t", "|step - heat| / |source|", (Scale::Log, Scale::Linear), one),
+        chart(
+            "One step against heat".into(),
+            "t",
+            "|step - heat| / |source|",
+            (Scale::Log, Scale::Linear),
+            one,
+        ),
         LineChart {
             x_range: Some((0.9, 1.1 * last)),
-            ..chart("m steps, at the worst t".into(), "m", "|m steps - heat| / |source|", logs, many)
+            ..chart(
+                "m steps, at the worst t".into(),
+                "m",
+                "|m steps - heat| / |source|",
+                logs,
+                many,
+            )
         },
     ];
     let panels = panels.into_iter().map(Panel::Lines).collect();
@@ -95,7 +160,11 @@ fn steps(results: &Results) -> Drawn {
              at most {bound:.4} of the norm of the source, for every operator and time (dotted). (d) m steps: the difference \
              falls like 1/m."
         ),
-        canvas: Grid { size: (330.0, 240.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (330.0, 240.0),
+            ..grid
+        }
+        .canvas(),
     }
 }
 
@@ -104,21 +173,42 @@ fn maximum(results: &Results) -> Drawn {
     let mut pools: Vec<&'static str> = results.counts.iter().map(|count| count.pool).collect();
     pools.dedup();
     let line = |kernel: &str, dash: &[f64], pool: usize, value: &dyn Fn(&Count) -> f64| {
-        let rows = || results.counts.iter().filter(|count| count.pool == pools[pool]);
-        let look = Look { dash: dash.to_vec(), ..Look::marked(colour(pool), mark(pool)) };
-        let (x, y) = (rows().map(|count| count.time).collect(), rows().map(value).collect());
+        let rows = || {
+            results
+                .counts
+                .iter()
+                .filter(|count| count.pool == pools[pool])
+        };
+        let look = Look {
+            dash: dash.to_vec(),
+            ..Look::marked(colour(pool), mark(pool))
+        };
+        let (x, y) = (
+            rows().map(|count| count.time).collect(),
+            rows().map(value).collect(),
+        );
         Series::curve(format!("{kernel}, {}", pools[pool]), x, y, look)
     };
     let lines = |value: fn(&Exceeding) -> f64| -> Vec<Series> {
         let both = |pool| {
             let heat = line("heat", &[], pool, &|count| value(&count.heat));
-            [heat, line("Poisson, τ = 1/t", &[2.5, 3.0], pool, &|count| value(&count.poisson))]
+            [
+                heat,
+                line("Poisson, τ = 1/t", &[2.5, 3.0], pool, &|count| {
+                    value(&count.poisson)
+                }),
+            ]
         };
         (0..pools.len()).flat_map(both).collect()
     };
     let negative = (0..pools.len()).flat_map(|pool| {
         let heat = line("heat", &[], pool, &|count| count.heat.negative);
-        [heat, line("heat, lowest modes", &[7.0, 4.0], pool, &|count| count.truncated.negative)]
+        [
+            heat,
+            line("heat, lowest modes", &[7.0, 4.0], pool, &|count| {
+                count.truncated.negative
+            }),
+        ]
     });
     let chart = |title: &str, y_label: &str, percent, series| {
         Panel::Lines(LineChart {
@@ -132,9 +222,24 @@ fn maximum(results: &Results) -> Drawn {
         })
     };
     let panels = vec![
-        chart("Exceed their source somewhere", "sources", true, lines(|e| e.sources)),
-        chart("By how much", "largest g(x)/g(l)", false, lines(|e| e.largest)),
-        chart("Are negative somewhere", "sources", true, negative.collect()),
+        chart(
+            "Exceed their source somewhere",
+            "sources",
+            true,
+            lines(|e| e.sources),
+        ),
+        chart(
+            "By how much",
+            "largest g(x)/g(l)",
+            false,
+            lines(|e| e.largest),
+        ),
+        chart(
+            "Are negative somewhere",
+            "sources",
+            true,
+            negative.collect(),
+        ),
     ];
     let grid = Grid::new("Heat kernels and the Maximum Principle", 3, panels);
     Drawn {
@@ -145,6 +250,10 @@ fn maximum(results: &Results) -> Drawn {
              modes is negative somewhere while t is small.",
             results.sizes.1, results.sizes.0
         ),
-        canvas: Grid { size: (290.0, 230.0), ..grid }.canvas(),
+        canvas: Grid {
+            size: (290.0, 230.0),
+            ..grid
+        }
+        .canvas(),
     }
 }

@@ -33,7 +33,12 @@ pub struct Step {
 
 /// √(Σ m v²), the norm in which Δ is self-adjoint.
 pub fn norm(network: &Network, v: &[f64]) -> f64 {
-    network.measure().iter().zip(v).fold(0.0, |sum, (m, v)| sum + m * v * v).sqrt()
+    network
+        .measure()
+        .iter()
+        .zip(v)
+        .fold(0.0, |sum, (m, v)| sum + m * v * v)
+        .sqrt()
 }
 
 fn less(a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -94,7 +99,11 @@ pub fn refine(
     let one = |&steps: &usize| {
         let v = network.backward_euler(time, steps, f, control)?;
         let norm = norm(network, &less(&v, heat)) / norm(network, f);
-        Ok(Many { steps, norm, bound: symbol::bound(steps) })
+        Ok(Many {
+            steps,
+            norm,
+            bound: symbol::bound(steps),
+        })
     };
     counts.iter().map(one).collect()
 }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
 use dial::{
-    Control, Eigenpairs, Features, Graph, Heat, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Result,
-    ZeroVectors,
+    Control, Eigenpairs, Features, Graph, Heat, Kernel, Metric, Neighbours, NodeId, Poisson,
+    Propagation, Result, ZeroVectors,
 };
 use rayon::prelude::*;
 
@@ -46,8 +46,15 @@ pub struct Exceeding {
 pub fn exceeding(columns: &[(usize, &[f64])]) -> Exceeding {
     let of = |&(source, column): &(usize, &[f64])| {
         let top = column[source];
-        let above = column.iter().filter(|g| **g > top * (1.0 + ROUNDING)).count();
-        let (low, high) = column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), g| (a.min(*g), b.max(*g)));
+        let above = column
+            .iter()
+            .filter(|g| **g > top * (1.0 + ROUNDING))
+            .count();
+        let (low, high) = column
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), g| {
+                (a.min(*g), b.max(*g))
+            });
         let share = |g: f64| if top > 0.0 { g / top } else { f64::NAN };
         (above, share(high), low < -ROUNDING * top.abs(), share(low))
     };
@@ -55,8 +62,14 @@ pub fn exceeding(columns: &[(usize, &[f64])]) -> Exceeding {
     let share = |count: usize, all: usize| count as f64 / all.max(1) as f64;
     Exceeding {
         sources: share(rows.iter().filter(|row| row.0 > 0).count(), rows.len()),
-        entries: share(rows.iter().map(|row| row.0).sum(), columns.iter().map(|c| c.1.len()).sum()),
-        largest: rows.iter().map(|row| row.1).fold(f64::NEG_INFINITY, f64::max),
+        entries: share(
+            rows.iter().map(|row| row.0).sum(),
+            columns.iter().map(|c| c.1.len()).sum(),
+        ),
+        largest: rows
+            .iter()
+            .map(|row| row.1)
+            .fold(f64::NEG_INFINITY, f64::max),
         negative: share(rows.iter().filter(|row| row.2).count(), rows.len()),
         smallest: rows.iter().map(|row| row.3).fold(f64::INFINITY, f64::min),
     }
@@ -95,17 +108,37 @@ pub(super) fn count(
     chosen.sort_unstable();
     let sources: Vec<NodeId> = chosen.iter().map(|node| NodeId(*node as u32)).collect();
     let quiet = control.quiet();
-    let pairs = Arc::new(Eigenpairs::combinatorial(graph, MODES.min(graph.n()), &quiet)?);
+    let pairs = Arc::new(Eigenpairs::combinatorial(
+        graph,
+        MODES.min(graph.n()),
+        &quiet,
+    )?);
     let of = |kernel: &dyn Propagation| {
         let columns = kernel.raw_columns(&sources, &quiet)?;
-        Ok(exceeding(&chosen.iter().copied().zip(columns.iter().map(|c| &c[..])).collect::<Vec<_>>()))
+        Ok(exceeding(
+            &chosen
+                .iter()
+                .copied()
+                .zip(columns.iter().map(|c| &c[..]))
+                .collect::<Vec<_>>(),
+        ))
     };
     let one = |&time: &f64| {
         let heat = of(&Heat::new(Arc::clone(graph), time)?)?;
-        let truncated = of(&Heat::truncated(Arc::clone(graph), Arc::clone(&pairs), time)?)?;
+        let truncated = of(&Heat::truncated(
+            Arc::clone(graph),
+            Arc::clone(&pairs),
+            time,
+        )?)?;
         let poisson = of(&Poisson::new(Arc::clone(graph), 1.0 / time)?)?;
         control.advance(1)?;
-        Ok(Count { pool, time, heat, truncated, poisson })
+        Ok(Count {
+            pool,
+            time,
+            heat,
+            truncated,
+            poisson,
+        })
     };
     times.par_iter().map(one).collect()
 }
@@ -126,9 +159,12 @@ mod tests {
     fn heat_exceeds_its_source_on_a_star_and_poisson_does_not() {
         // A hub of 0 and 6 leaves with eigenvalues 0, 1, 7: from the hub, 1/7 + 6/7 e^-7t stays and a leaf gets 1/7 - e^-7t/7,
         // always less; from a leaf e_1 = (1/7) + ... the hub gets 1/7 - e^-7t/7 and the leaf 1/7 + e^-7t/42 + 5/6 e^-t.
-        let star = Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
+        let star =
+            Graph::from_edges(7, &(1..7).map(|leaf| (0, leaf, 1.0)).collect::<Vec<_>>()).unwrap();
         let heat = Heat::new(Arc::new(star), 0.5).unwrap();
-        let columns = heat.raw_columns(&[NodeId(0), NodeId(1)], &Control::new()).unwrap();
+        let columns = heat
+            .raw_columns(&[NodeId(0), NodeId(1)], &Control::new())
+            .unwrap();
         let (fast, slow) = (libm::exp(-3.5), libm::exp(-0.5));
         assert!((columns[0][0] - (1.0 + 6.0 * fast) / 7.0).abs() < 1e-13);
         assert!((columns[1][1] - (1.0 / 7.0 + fast / 42.0 + 5.0 / 6.0 * slow)).abs() < 1e-13);

@@ -23,7 +23,11 @@ pub fn worst(m: usize) -> f64 {
     let (mut low, mut high) = (1.0, 10.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if excess(middle) > 0.0 { low = middle } else { high = middle }
+        if excess(middle) > 0.0 {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     0.5 * (low + high)
 }
@@ -57,6 +61,8 @@ mod tests {
             }
         }
         let limit = 2.0 * libm::exp(-2.0);
-        assert!((1e5 * bound(100_000) - limit).abs() < 1e-5 && (1e3 * bound(1000) - limit).abs() < 1e-3);
+        assert!(
+            (1e5 * bound(100_000) - limit).abs() < 1e-5 && (1e3 * bound(1000) - limit).abs() < 1e-3
+        );
     }
 }

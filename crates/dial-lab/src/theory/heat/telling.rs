@@ -34,42 +34,101 @@ fn words(text: &str) -> Cell {
 }
 
 pub(super) fn tables(results: &Results) -> Vec<Tidy> {
-    let tidy = |stem: &str, header: &[&'static str], rows| Tidy { stem: stem.into(), header: header.to_vec(), rows };
+    let tidy = |stem: &str, header: &[&'static str], rows| Tidy {
+        stem: stem.into(),
+        header: header.to_vec(),
+        rows,
+    };
     let steps = results.comparisons.iter().flat_map(|c| {
         c.steps.iter().map(|s| {
-            let numbers = [s.time, s.identity, s.printed, s.mass, s.printed_mass, s.norm, s.variation];
-            std::iter::once(words(c.name)).chain(numbers.map(Cell::Number)).collect()
+            let numbers = [
+                s.time,
+                s.identity,
+                s.printed,
+                s.mass,
+                s.printed_mass,
+                s.norm,
+                s.variation,
+            ];
+            std::iter::once(words(c.name))
+                .chain(numbers.map(Cell::Number))
+                .collect()
         })
     });
     let many = results.comparisons.iter().flat_map(|c| {
         c.many.iter().map(|m| {
             let numbers = [c.worst, m.norm, m.bound].map(Cell::Number);
-            [words(c.name), Cell::Integer(m.steps as i64)].into_iter().chain(numbers).collect()
+            [words(c.name), Cell::Integer(m.steps as i64)]
+                .into_iter()
+                .chain(numbers)
+                .collect()
         })
     });
     let row = |pool: &str, kernel: &str, time: f64, e: &Exceeding| {
-        let numbers = [time, e.sources, e.entries, e.largest, e.negative, e.smallest];
-        let cell = |v: f64| if v.is_nan() { Cell::Empty } else { Cell::Number(v) };
-        [words(pool), words(kernel)].into_iter().chain(numbers.map(cell)).collect::<Vec<Cell>>()
+        let numbers = [
+            time, e.sources, e.entries, e.largest, e.negative, e.smallest,
+        ];
+        let cell = |v: f64| {
+            if v.is_nan() {
+                Cell::Empty
+            } else {
+                Cell::Number(v)
+            }
+        };
+        [words(pool), words(kernel)]
+            .into_iter()
+            .chain(numbers.map(cell))
+            .collect::<Vec<Cell>>()
     };
     let on_graphs = results.counts.iter().flat_map(|c| {
-        let kinds = [("heat", &c.heat), ("heat, lowest modes", &c.truncated), ("poisson", &c.poisson)];
+        let kinds = [
+            ("heat", &c.heat),
+            ("heat, lowest modes", &c.truncated),
+            ("poisson", &c.poisson),
+        ];
         kinds.map(|(kernel, e)| row(c.pool, kernel, c.time, e))
     });
     // Steps of order 2 may undershoot 0 by a little: in the plane that would say nothing about heat.
-    let signless = |e: &Exceeding| Exceeding { negative: f64::NAN, smallest: f64::NAN, ..*e };
-    let in_plane = results.in_plane.iter().map(|c| row("plane", c.operator.name(), c.time, &signless(&c.heat)));
+    let signless = |e: &Exceeding| Exceeding {
+        negative: f64::NAN,
+        smallest: f64::NAN,
+        ..*e
+    };
+    let in_plane = results
+        .in_plane
+        .iter()
+        .map(|c| row("plane", c.operator.name(), c.time, &signless(&c.heat)));
     let cut = &results.section;
-    let section =
-        (0..cut.x.len()).map(|i| [cut.x[i], cut.heat[i], cut.step[i], cut.printed[i]].map(Cell::Number).to_vec());
+    let section = (0..cut.x.len()).map(|i| {
+        [cut.x[i], cut.heat[i], cut.step[i], cut.printed[i]]
+            .map(Cell::Number)
+            .to_vec()
+    });
     vec![
         tidy(
             "heat-one-step",
-            &["where", "t", "identity_error", "printed_error", "mass", "printed_mass", "norm_error", "total_variation"],
+            &[
+                "where",
+                "t",
+                "identity_error",
+                "printed_error",
+                "mass",
+                "printed_mass",
+                "norm_error",
+                "total_variation",
+            ],
             steps.collect(),
         ),
-        tidy("heat-many-steps", &["where", "m", "t", "norm_error", "bound"], many.collect()),
-        tidy("heat-section", &["x", "heat", "u_over_t", "t_times_u"], section.collect()),
+        tidy(
+            "heat-many-steps",
+            &["where", "m", "t", "norm_error", "bound"],
+            many.collect(),
+        ),
+        tidy(
+            "heat-section",
+            &["x", "heat", "u_over_t", "t_times_u"],
+            section.collect(),
+        ),
         tidy(
             "heat-maximum",
             &[
@@ -94,7 +153,12 @@ fn most(values: impl Iterator<Item = f64>) -> f64 {
 /// The fitted order of convergence in m: minus the slope of log error against log m over the upper half of the steps.
 fn order(comparison: &Comparison) -> f64 {
     let rows = &comparison.many[comparison.many.len() / 2..];
-    -power(&rows.iter().map(|m| (m.steps as f64, m.norm)).collect::<Vec<(f64, f64)>>())
+    -power(
+        &rows
+            .iter()
+            .map(|m| (m.steps as f64, m.norm))
+            .collect::<Vec<(f64, f64)>>(),
+    )
 }
 
 pub(super) fn summaries(results: &Results) -> Vec<Table> {
@@ -102,8 +166,16 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
         vec![
             c.name.to_owned(),
             format!("{:.1e}", most(c.steps.iter().map(|s| s.identity))),
-            format!("{:.2e} to {:.2e}", c.steps[0].printed_mass, c.steps[c.steps.len() - 1].printed_mass),
-            format!("{:.4} at t = {:.1e}", most(c.steps.iter().map(|s| s.norm)), c.worst),
+            format!(
+                "{:.2e} to {:.2e}",
+                c.steps[0].printed_mass,
+                c.steps[c.steps.len() - 1].printed_mass
+            ),
+            format!(
+                "{:.4} at t = {:.1e}",
+                most(c.steps.iter().map(|s| s.norm)),
+                c.worst
+            ),
             format!("{:.3}", most(c.steps.iter().map(|s| s.variation))),
             format!("{:.3}", order(c)),
         ]
@@ -127,10 +199,27 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
             format!("{:.3}", e.largest),
         ]
     };
-    let shown = results.counts.iter().filter(|c| [0.1, 1.0, 3.0, 10.0, 100.0].contains(&c.time));
-    let mut rows: Vec<Vec<String>> = shown.map(|c| count(c.pool, "heat", c.time, &c.heat)).collect();
-    rows.extend(results.in_plane.iter().map(|c| count("plane", c.operator.name(), c.time, &c.heat)));
-    let counted = ["Pool", "Kernel", "t", "Sources exceeded", "Entries above the source", "Largest ratio"];
+    let shown = results
+        .counts
+        .iter()
+        .filter(|c| [0.1, 1.0, 3.0, 10.0, 100.0].contains(&c.time));
+    let mut rows: Vec<Vec<String>> = shown
+        .map(|c| count(c.pool, "heat", c.time, &c.heat))
+        .collect();
+    rows.extend(
+        results
+            .in_plane
+            .iter()
+            .map(|c| count("plane", c.operator.name(), c.time, &c.heat)),
+    );
+    let counted = [
+        "Pool",
+        "Kernel",
+        "t",
+        "Sources exceeded",
+        "Entries above the source",
+        "Largest ratio",
+    ];
     vec![
         Table {
             caption: "Poisson, a backward Euler step, and heat.".into(),
@@ -148,16 +237,28 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
 }
 
 pub(super) fn findings(results: &Results) -> Vec<Finding> {
-    vec![factor(results), one_step(results), many_steps(results), principle(results)]
+    vec![
+        factor(results),
+        one_step(results),
+        many_steps(results),
+        principle(results),
+    ]
 }
 
 fn factor(results: &Results) -> Finding {
     let all = || results.comparisons.iter().flat_map(|c| &c.steps);
-    let (right, printed) = (most(all().map(|s| s.identity)), most(all().map(|s| s.printed)));
+    let (right, printed) = (
+        most(all().map(|s| s.identity)),
+        most(all().map(|s| s.printed)),
+    );
     let law = most(all().map(|s| (s.printed_mass / (s.time * s.time) - 1.0).abs()));
     Finding {
         claim: "(I - tΔ)⁻¹ δ = t u_{1/t} (below eq:heat-eqn-start, as printed).".into(),
-        verdict: if printed < 1e-6 { Verdict::Supported } else { Verdict::NotSupported },
+        verdict: if printed < 1e-6 {
+            Verdict::Supported
+        } else {
+            Verdict::NotSupported
+        },
         evidence: format!(
             "With u_{{1/t}}/t the identity holds to {right:.1e} on the graph and in the plane, over all times. The printed \
              t u_{{1/t}} is off by a factor t² (to {law:.1e}), up to {printed:.1e} of the norm of the step; it is right at \
@@ -168,9 +269,13 @@ fn factor(results: &Results) -> Finding {
 
 fn one_step(results: &Results) -> Finding {
     let all = || results.comparisons.iter().flat_map(|c| &c.steps);
-    let (norm, moved) = (most(all().map(|s| s.norm)), most(all().map(|s| s.variation)));
+    let (norm, moved) = (
+        most(all().map(|s| s.norm)),
+        most(all().map(|s| s.variation)),
+    );
     Finding {
-        claim: "Poisson propagation can be viewed as an approximation to heat-kernel propagation.".into(),
+        claim: "Poisson propagation can be viewed as an approximation to heat-kernel propagation."
+            .into(),
         verdict: match moved {
             share if share <= 0.1 => Verdict::Supported,
             share if share <= 0.5 => Verdict::Mixed,
@@ -189,16 +294,28 @@ fn many_steps(results: &Results) -> Finding {
     let orders: Vec<f64> = results.comparisons.iter().map(order).collect();
     let all = || results.comparisons.iter().flat_map(|c| &c.many);
     let exceeding = all().filter(|m| m.norm > m.bound * (1.0 + 1e-6)).count();
-    let good: Vec<bool> = orders.iter().map(|order| exceeding == 0 && (order - 1.0).abs() < 0.15).collect();
-    let told: Vec<String> =
-        results.comparisons.iter().zip(&orders).map(|(c, order)| format!("{order:.3} ({})", c.name)).collect();
+    let good: Vec<bool> = orders
+        .iter()
+        .map(|order| exceeding == 0 && (order - 1.0).abs() < 0.15)
+        .collect();
+    let told: Vec<String> = results
+        .comparisons
+        .iter()
+        .zip(&orders)
+        .map(|(c, order)| format!("{order:.3} ({})", c.name))
+        .collect();
     Finding {
-        claim: "Backward Euler with m steps tends to the heat kernel, with an error of order 1/m.".into(),
+        claim: "Backward Euler with m steps tends to the heat kernel, with an error of order 1/m."
+            .into(),
         verdict: Verdict::of_each(&good),
         evidence: format!(
             "Orders fitted at the time where one step is worst: {}. {} of the {} errors exceed the bound E_m.",
             told.join(", "),
-            if exceeding == 0 { "None".into() } else { exceeding.to_string() },
+            if exceeding == 0 {
+                "None".into()
+            } else {
+                exceeding.to_string()
+            },
             all().count()
         ),
     }
@@ -206,9 +323,20 @@ fn many_steps(results: &Results) -> Finding {
 
 fn principle(results: &Results) -> Finding {
     let worst = |of: fn(&super::Count) -> f64| most(results.counts.iter().map(of));
-    let shown = results.counts.iter().filter(|c| [3.0, 10.0, 100.0].contains(&c.time));
-    let told: Vec<String> =
-        shown.map(|c| format!("{:.0} % at t = {} ({})", 100.0 * c.heat.sources, c.time, c.pool)).collect();
+    let shown = results
+        .counts
+        .iter()
+        .filter(|c| [3.0, 10.0, 100.0].contains(&c.time));
+    let told: Vec<String> = shown
+        .map(|c| {
+            format!(
+                "{:.0} % at t = {} ({})",
+                100.0 * c.heat.sources,
+                c.time,
+                c.pool
+            )
+        })
+        .collect();
     let plane = most(results.in_plane.iter().map(|c| c.heat.largest));
     Finding {
         claim: "A heat kernel satisfies the Maximum Principle K(x, x') <= K(x, x) asked of a propagation.".into(),

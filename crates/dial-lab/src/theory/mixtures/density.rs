@@ -22,12 +22,20 @@ pub struct Component {
 impl Component {
     /// A Gaussian on the line.
     pub fn line(weight: f64, centre: f64, deviation: f64) -> Component {
-        Component { weight, centre: vec![centre], deviation: vec![deviation] }
+        Component {
+            weight,
+            centre: vec![centre],
+            deviation: vec![deviation],
+        }
     }
 
     /// A round Gaussian in the plane.
     pub fn plane(weight: f64, centre: [f64; 2], deviation: f64) -> Component {
-        Component { weight, centre: centre.to_vec(), deviation: vec![deviation; 2] }
+        Component {
+            weight,
+            centre: centre.to_vec(),
+            deviation: vec![deviation; 2],
+        }
     }
 
     /// ln ρ_k(x).
@@ -36,7 +44,11 @@ impl Component {
             let z = (x - m) / s;
             -0.5 * z * z - libm::log(s * (2.0 * PI).sqrt())
         };
-        x.iter().zip(&self.centre).zip(&self.deviation).map(one).sum()
+        x.iter()
+            .zip(&self.centre)
+            .zip(&self.deviation)
+            .map(one)
+            .sum()
     }
 
     /// ∂ ln ρ_k / ∂x along an axis.
@@ -63,16 +75,39 @@ impl Grid {
     /// cells along every axis.
     pub fn new(components: &[Component], reach: f64, cells: usize) -> Grid {
         let axis = |i: usize| {
-            let ends = |sign: f64| components.iter().map(move |c| c.centre[i] + sign * reach * c.deviation[i]);
-            let (low, high) = (ends(-1.0).fold(f64::INFINITY, f64::min), ends(1.0).fold(f64::NEG_INFINITY, f64::max));
+            let ends = |sign: f64| {
+                components
+                    .iter()
+                    .map(move |c| c.centre[i] + sign * reach * c.deviation[i])
+            };
+            let (low, high) = (
+                ends(-1.0).fold(f64::INFINITY, f64::min),
+                ends(1.0).fold(f64::NEG_INFINITY, f64::max),
+            );
             (low, (high - low) / cells as f64, cells)
         };
         let axes: Vec<_> = (0..components[0].centre.len()).map(axis).collect();
-        let mut grid = Grid { axes, log_density: Vec::new(), log_parts: Vec::new(), components: components.to_vec() };
+        let mut grid = Grid {
+            axes,
+            log_density: Vec::new(),
+            log_parts: Vec::new(),
+            components: components.to_vec(),
+        };
         let count = grid.axes.iter().map(|a| a.2).product();
-        let part = |c: &Component| (0..count).map(|i| c.log_density(&grid.place(i))).collect::<Vec<f64>>();
+        let part = |c: &Component| {
+            (0..count)
+                .map(|i| c.log_density(&grid.place(i)))
+                .collect::<Vec<f64>>()
+        };
         let parts: Vec<Vec<f64>> = components.iter().map(part).collect();
-        let total = |i: usize| log_sum(components.iter().zip(&parts).map(|(c, part)| libm::log(c.weight) + part[i]));
+        let total = |i: usize| {
+            log_sum(
+                components
+                    .iter()
+                    .zip(&parts)
+                    .map(|(c, part)| libm::log(c.weight) + part[i]),
+            )
+        };
         grid.log_density = (0..count).map(total).collect();
         grid.log_parts = parts;
         grid
@@ -97,7 +132,10 @@ impl Grid {
     /// The smallest and the largest weight.
     pub fn weights(&self) -> (f64, f64) {
         let weights = self.components.iter().map(|c| c.weight);
-        (weights.clone().fold(f64::INFINITY, f64::min), weights.fold(0.0, f64::max))
+        (
+            weights.clone().fold(f64::INFINITY, f64::min),
+            weights.fold(0.0, f64::max),
+        )
     }
 }
 

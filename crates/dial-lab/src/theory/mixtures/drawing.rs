@@ -25,15 +25,45 @@ pub(super) fn gap(found: &Found) -> Drawn {
         })
     };
     let parameters = vec![
-        curve("overlapping S", &|case| case.p.overlap, Look::line(colours::BLUE)),
-        curve("coupling C (squared)", &|case| case.p.coupling, Look::line(colours::RED)),
-        curve("coupling C (as printed)", &|case| case.p.coupling_printed, Look::dotted(colours::RED)),
-        curve("indivisibility Θ", &|case| case.p.indivisibility, Look::line(colours::GREEN)),
+        curve(
+            "overlapping S",
+            &|case| case.p.overlap,
+            Look::line(colours::BLUE),
+        ),
+        curve(
+            "coupling C (squared)",
+            &|case| case.p.coupling,
+            Look::line(colours::RED),
+        ),
+        curve(
+            "coupling C (as printed)",
+            &|case| case.p.coupling_printed,
+            Look::dotted(colours::RED),
+        ),
+        curve(
+            "indivisibility Θ",
+            &|case| case.p.indivisibility,
+            Look::line(colours::GREEN),
+        ),
     ];
     let or_none = |bound: Option<f64>| bound.filter(|b| *b > 0.0).unwrap_or(f64::NAN);
     let spectrum = vec![
-        curve("λ(K)", &|case| case.gap[0], Look { width: 2.6, ..Look::line(Colour::INK) }),
-        curve("λ(K+1)", &|case| case.gap[1], Look { width: 2.6, ..Look::line(colours::PURPLE) }),
+        curve(
+            "λ(K)",
+            &|case| case.gap[0],
+            Look {
+                width: 2.6,
+                ..Look::line(Colour::INK)
+            },
+        ),
+        curve(
+            "λ(K+1)",
+            &|case| case.gap[1],
+            Look {
+                width: 2.6,
+                ..Look::line(colours::PURPLE)
+            },
+        ),
         curve(
             "upper bound of λ(K), C squared",
             &|case| or_none(upper(&case.p, Coupling::Squared)),
@@ -52,23 +82,51 @@ pub(super) fn gap(found: &Found) -> Drawn {
         curve(
             "λ(K+1) with ρ² inside",
             &|case| case.square,
-            Look { dash: vec![9.0, 3.0, 2.5, 3.0], ..Look::line(colours::GREY) },
+            Look {
+                dash: vec![9.0, 3.0, 2.5, 3.0],
+                ..Look::line(colours::GREY)
+            },
         ),
     ];
     let ratio = |of: Coupling| move |case: &Case| or_none(upper(&case.p, of)) / case.gap[0];
     let ratios = vec![
-        curve("upper bound of λ(K), C squared", &ratio(Coupling::Squared), Look::dashed(colours::ORANGE)),
-        curve("the same, C as printed", &ratio(Coupling::Printed), Look::dotted(colours::ORANGE)),
+        curve(
+            "upper bound of λ(K), C squared",
+            &ratio(Coupling::Squared),
+            Look::dashed(colours::ORANGE),
+        ),
+        curve(
+            "the same, C as printed",
+            &ratio(Coupling::Printed),
+            Look::dotted(colours::ORANGE),
+        ),
         curve(
             "lower bound of λ(K+1)",
             &|case| or_none(lower(&case.p, Coupling::Squared)) / case.gap[1],
             Look::dashed(colours::CLASSES[6]),
         ),
-        curve("", &|_| 1.0, Look { width: 1.2, ..Look::line(colours::GREY) }),
+        curve(
+            "",
+            &|_| 1.0,
+            Look {
+                width: 1.2,
+                ..Look::line(colours::GREY)
+            },
+        ),
     ];
     let panels = vec![
-        chart("Parameters of two Gaussians", "S, C, Θ", (1e-11, 10.0), parameters),
-        chart("Eigenvalues around the gap", "Eigenvalue", (1e-11, 10.0), spectrum),
+        chart(
+            "Parameters of two Gaussians",
+            "S, C, Θ",
+            (1e-11, 10.0),
+            parameters,
+        ),
+        chart(
+            "Eigenvalues around the gap",
+            "Eigenvalue",
+            (1e-11, 10.0),
+            spectrum,
+        ),
         chart("Bound over eigenvalue", "Ratio", (0.1, 50.0), ratios),
     ];
     Drawn {
@@ -108,8 +166,19 @@ pub(super) fn plane(found: &Found) -> Drawn {
     let top = density.iter().copied().fold(0.0, f64::max);
     let levels = (1..=4).map(|i| top * f64::from(i) / 5.0).collect();
     let mut panels = vec![map("Density ρ".into(), "ρ", density, levels)];
-    for (k, (value, function)) in values.iter().zip(&found.plane.functions).enumerate().take(3).skip(1) {
-        panels.push(map(format!("Eigenfunction {}, λ = {value:.3}", k + 1), "", function.clone(), Vec::new()));
+    for (k, (value, function)) in values
+        .iter()
+        .zip(&found.plane.functions)
+        .enumerate()
+        .take(3)
+        .skip(1)
+    {
+        panels.push(map(
+            format!("Eigenfunction {}, λ = {value:.3}", k + 1),
+            "",
+            function.clone(),
+            Vec::new(),
+        ));
     }
     Drawn {
         stem: "mixtures-plane".into(),
@@ -119,7 +188,11 @@ pub(super) fn plane(found: &Found) -> Drawn {
              fourth has λ = {:.3}.",
             values[3]
         ),
-        canvas: Grid { size: (250.0, 250.0), ..Grid::new("The low modes of three clusters", 3, panels) }.canvas(),
+        canvas: Grid {
+            size: (250.0, 250.0),
+            ..Grid::new("The low modes of three clusters", 3, panels)
+        }
+        .canvas(),
     }
 }
 
@@ -146,41 +219,83 @@ pub(super) fn scaling(found: &Found) -> Drawn {
     // All three nearly coincide: one over the other, from a thin line to a broad one.
     let looks = [
         Look::dashed(Colour::INK),
-        Look { width: 3.0, ..Look::line(colours::ORANGE) },
-        Look { width: 7.0, ..Look::line(colours::mix(colours::BLUE, Colour::WHITE, 0.45)) },
+        Look {
+            width: 3.0,
+            ..Look::line(colours::ORANGE)
+        },
+        Look {
+            width: 7.0,
+            ..Look::line(colours::mix(colours::BLUE, Colour::WHITE, 0.45))
+        },
     ];
     let order = |s: &super::separator::Separator| [1.0 - 0.5 * s.zeta, 0.5 * s.epsilon, s.delta];
     let mut regime = Vec::new();
     let kappa: Vec<f64> = found.corollary.iter().map(|s| s.kappa).collect();
     for i in 0..3 {
-        let y = found.corollary.iter().map(|s| s.best.as_ref().map_or(f64::NAN, |(_, s)| order(s)[i])).collect();
+        let y = found
+            .corollary
+            .iter()
+            .map(|s| s.best.as_ref().map_or(f64::NAN, |(_, s)| order(s)[i]))
+            .collect();
         regime.push(Series::curve(names[i], kappa.clone(), y, looks[i].clone()));
     }
     let mut printed = |name: &str, f: &dyn Fn(f64) -> f64, colour| {
         let y = kappa.iter().map(|k| f(*k)).collect();
         regime.push(Series::curve(name, kappa.clone(), y, Look::dotted(colour)));
     };
-    printed("κ^(1/4): printed for δ and ε", &|k| libm::pow(k, 0.25), Colour::INK);
-    printed("|ln κ| κ^(1/2): printed for ζ", &|k| -libm::log(k) * k.sqrt(), colours::GREY);
+    printed(
+        "κ^(1/4): printed for δ and ε",
+        &|k| libm::pow(k, 0.25),
+        Colour::INK,
+    );
+    printed(
+        "|ln κ| κ^(1/2): printed for ζ",
+        &|k| -libm::log(k) * k.sqrt(),
+        colours::GREY,
+    );
     let mut gaussian = Vec::new();
     let kappa: Vec<f64> = found.family.iter().map(|m| m.kappa()).collect();
     for i in 0..3 {
-        let y = found.family.iter().map(|m| m.best.as_ref().map_or(f64::NAN, |(_, s, _)| order(s)[i])).collect();
+        let y = found
+            .family
+            .iter()
+            .map(|m| m.best.as_ref().map_or(f64::NAN, |(_, s, _)| order(s)[i]))
+            .collect();
         gaussian.push(Series::curve(names[i], kappa.clone(), y, looks[i].clone()));
     }
     let truths = [
-        ("1 - w_max ζ, true", Look::marked(colours::GREEN, MarkerKind::Square)),
+        (
+            "1 - w_max ζ, true",
+            Look::marked(colours::GREEN, MarkerKind::Square),
+        ),
         ("w_max ε, true", Look::marked(colours::RED, MarkerKind::Up)),
     ];
     for (i, (name, look)) in truths.into_iter().enumerate() {
         let of = |m: &super::Member| {
-            m.best.as_ref().map_or(f64::NAN, |(_, _, (zeta, epsilon))| clear([1.0 - 0.5 * zeta, 0.5 * epsilon][i]))
+            m.best.as_ref().map_or(f64::NAN, |(_, _, (zeta, epsilon))| {
+                clear([1.0 - 0.5 * zeta, 0.5 * epsilon][i])
+            })
         };
-        gaussian.push(Series::curve(name, kappa.clone(), found.family.iter().map(of).collect(), look));
+        gaussian.push(Series::curve(
+            name,
+            kappa.clone(),
+            found.family.iter().map(of).collect(),
+            look,
+        ));
     }
     let panels = vec![
-        chart("The Corollary's regime: S = C = κ, Θ = √κ", (1e-60, 1e-8), (1e-8, 100.0), regime),
-        chart("Two Gaussians, κ = max(S, C), Θ = 1", (1e-22, 1e-4), (1e-12, 100.0), gaussian),
+        chart(
+            "The Corollary's regime: S = C = κ, Θ = √κ",
+            (1e-60, 1e-8),
+            (1e-8, 100.0),
+            regime,
+        ),
+        chart(
+            "Two Gaussians, κ = max(S, C), Θ = 1",
+            (1e-22, 1e-4),
+            (1e-12, 100.0),
+            gaussian,
+        ),
     ];
     Drawn {
         stem: "mixtures-scaling".into(),

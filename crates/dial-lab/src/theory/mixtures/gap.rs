@@ -33,7 +33,9 @@ impl Coupling {
 /// √(Θ(1 - KS)) - √(C K S)/(1 - S), the root of the lower bound; none where KS ≥ 1.
 pub fn bracket(p: &Parameters, coupling: Coupling) -> Option<f64> {
     let ks = p.components as f64 * p.overlap;
-    (ks < 1.0).then(|| (p.indivisibility * (1.0 - ks)).sqrt() - (coupling.of(p) * ks).sqrt() / (1.0 - p.overlap))
+    (ks < 1.0).then(|| {
+        (p.indivisibility * (1.0 - ks)).sqrt() - (coupling.of(p) * ks).sqrt() / (1.0 - p.overlap)
+    })
 }
 
 /// The lower bound of λ_{K+1}; 0 where the bracket is negative.

@@ -53,25 +53,39 @@ impl Heat {
         Ok(Heat {
             values: values.iter().map(|v| v.max(0.0)).collect(),
             functions: vectors.chunks_exact(n).map(function).collect(),
-            masses: grid.log_density.iter().map(|l| libm::exp(*l) * width).collect(),
+            masses: grid
+                .log_density
+                .iter()
+                .map(|l| libm::exp(*l) * width)
+                .collect(),
         })
     }
 
     /// e^{-λ_j t} of the terms that count.
     fn factors(&self, t: f64) -> Vec<f64> {
-        self.values.iter().map(|v| libm::exp(-v * t)).take_while(|f| *f > NEGLIGIBLE).collect()
+        self.values
+            .iter()
+            .map(|v| libm::exp(-v * t))
+            .take_while(|f| *f > NEGLIGIBLE)
+            .collect()
     }
 
     /// k_t(x, y) of two cells.
     pub fn at(&self, t: f64, x: usize, y: usize) -> f64 {
-        self.factors(t).iter().zip(&self.functions).map(|(f, e)| f * e[x] * e[y]).sum()
+        self.factors(t)
+            .iter()
+            .zip(&self.functions)
+            .map(|(f, e)| f * e[x] * e[y])
+            .sum()
     }
 
     /// sup_x k_t(x, x) over all cells; from term `first` on, so that 0 is all of it.
     pub fn peak(&self, t: f64, first: usize) -> f64 {
         let mut sums = vec![0.0; self.masses.len()];
         for (factor, e) in self.factors(t).iter().zip(&self.functions).skip(first) {
-            sums.iter_mut().zip(e).for_each(|(sum, e)| *sum += factor * e * e);
+            sums.iter_mut()
+                .zip(e)
+                .for_each(|(sum, e)| *sum += factor * e * e);
         }
         sums.into_iter().fold(0.0, f64::max)
     }
@@ -80,13 +94,28 @@ impl Heat {
     pub fn separation(&self, t: f64, sets: &[Vec<usize>]) -> (f64, f64) {
         let factors = self.factors(t);
         let (mut zeta, mut epsilon) = (f64::INFINITY, 0.0f64);
-        let all: Vec<(usize, usize)> =
-            sets.iter().enumerate().flat_map(|(k, set)| set.iter().map(move |x| (k, *x))).collect();
+        let all: Vec<(usize, usize)> = sets
+            .iter()
+            .enumerate()
+            .flat_map(|(k, set)| set.iter().map(move |x| (k, *x)))
+            .collect();
         for (k, x) in &all {
-            let row: Vec<f64> = factors.iter().zip(&self.functions).map(|(f, e)| f * e[*x]).collect();
+            let row: Vec<f64> = factors
+                .iter()
+                .zip(&self.functions)
+                .map(|(f, e)| f * e[*x])
+                .collect();
             for (j, y) in &all {
-                let value: f64 = row.iter().zip(&self.functions).map(|(r, e)| r * e[*y]).sum();
-                if j == k { zeta = zeta.min(value) } else { epsilon = epsilon.max(value) }
+                let value: f64 = row
+                    .iter()
+                    .zip(&self.functions)
+                    .map(|(r, e)| r * e[*y])
+                    .sum();
+                if j == k {
+                    zeta = zeta.min(value)
+                } else {
+                    epsilon = epsilon.max(value)
+                }
             }
         }
         (zeta, epsilon)
@@ -98,11 +127,23 @@ pub fn central_sets(grid: &Grid, delta: f64) -> Vec<Vec<usize>> {
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..80 {
         let z = 0.5 * (low + high);
-        if libm::erf(z / std::f64::consts::SQRT_2) < 1.0 - delta { low = z } else { high = z }
+        if libm::erf(z / std::f64::consts::SQRT_2) < 1.0 - delta {
+            low = z
+        } else {
+            high = z
+        }
     }
     let (start, width, count) = grid.axes[0];
-    let near = |m: f64, s: f64, i: &usize| (start + (*i as f64 + 0.5) * width - m).abs() <= high * s;
-    grid.components.iter().map(|c| (0..count).filter(|i| near(c.centre[0], c.deviation[0], i)).collect()).collect()
+    let near =
+        |m: f64, s: f64, i: &usize| (start + (*i as f64 + 0.5) * width - m).abs() <= high * s;
+    grid.components
+        .iter()
+        .map(|c| {
+            (0..count)
+                .filter(|i| near(c.centre[0], c.deviation[0], i))
+                .collect()
+        })
+        .collect()
 }
 
 /// The second term of ξ is `factor` e^{-λ_{K+1} t} for t ≥ `least`.
@@ -120,9 +161,15 @@ impl Ultra {
         let at = |i: i32| {
             let time = 0.02 / above * libm::pow(1000.0, f64::from(i) / 120.0);
             // t₁ = s = time/2, and both norms are √k_time.
-            Ultra { factor: libm::exp(above * time) * heat.peak(time, 0), least: time }
+            Ultra {
+                factor: libm::exp(above * time) * heat.peak(time, 0),
+                least: time,
+            }
         };
-        (0..=120).map(at).min_by(|a, b| a.factor.total_cmp(&b.factor)).expect("there are times")
+        (0..=120)
+            .map(at)
+            .min_by(|a, b| a.factor.total_cmp(&b.factor))
+            .expect("there are times")
     }
 }
 
@@ -133,7 +180,11 @@ impl Ultra {
 pub fn embedding_error(heat: &Heat, grid: &Grid) -> f64 {
     let n = heat.masses.len();
     let target = |k: usize, i: usize| libm::exp(0.5 * (grid.log_parts[k][i] - grid.log_density[i]));
-    let inner = |k: usize, j: usize| (0..n).map(|i| target(k, i) * heat.functions[j][i] * heat.masses[i]).sum::<f64>();
+    let inner = |k: usize, j: usize| {
+        (0..n)
+            .map(|i| target(k, i) * heat.functions[j][i] * heat.masses[i])
+            .sum::<f64>()
+    };
     let [a, b, c, d] = [inner(0, 0), inner(0, 1), inner(1, 0), inner(1, 1)];
     let (turn, mirror) = ((a + d, c - b), (a - d, c + b));
     let (turned, mirrored) = (libm::hypot(turn.0, turn.1), libm::hypot(mirror.0, mirror.1));
@@ -146,7 +197,10 @@ pub fn embedding_error(heat: &Heat, grid: &Grid) -> f64 {
     };
     let off = |i: usize| {
         let (e, f) = (heat.functions[0][i], heat.functions[1][i]);
-        let (x, y) = (o[0] * e + o[1] * f - target(0, i), o[2] * e + o[3] * f - target(1, i));
+        let (x, y) = (
+            o[0] * e + o[1] * f - target(0, i),
+            o[2] * e + o[3] * f - target(1, i),
+        );
         heat.masses[i] * (x * x + y * y)
     };
     (0..n).map(off).sum()

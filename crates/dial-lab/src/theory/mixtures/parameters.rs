@@ -51,11 +51,20 @@ impl Parameters {
 /// S.
 pub fn overlap(grid: &Grid) -> f64 {
     let both = |i: usize, j: usize| {
-        let logs = grid.log_parts[i].iter().zip(&grid.log_parts[j]).zip(&grid.log_density);
-        grid.cell() * logs.map(|((a, b), all)| libm::exp(a + b - all)).sum::<f64>()
+        let logs = grid.log_parts[i]
+            .iter()
+            .zip(&grid.log_parts[j])
+            .zip(&grid.log_density);
+        grid.cell()
+            * logs
+                .map(|((a, b), all)| libm::exp(a + b - all))
+                .sum::<f64>()
     };
     let k = grid.components.len();
-    (0..k).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| both(i, j)).fold(0.0, f64::max)
+    (0..k)
+        .flat_map(|i| (0..i).map(move |j| (i, j)))
+        .map(|(i, j)| both(i, j))
+        .fold(0.0, f64::max)
 }
 
 /// C with the difference of the slopes taken to a power: 2, or 1 as printed.
@@ -69,10 +78,15 @@ pub fn coupling(grid: &Grid, power: i32) -> f64 {
             // ∇ ln ρ_k - ∇ ln ρ = Σ_j (share of j) (∇ ln ρ_k - ∇ ln ρ_j): small where the others are.
             let along = |axis: usize| {
                 let own = grid.components[k].slope(&x, axis);
-                shares.iter().zip(&grid.components).map(|(share, c)| share * (own - c.slope(&x, axis))).sum::<f64>()
+                shares
+                    .iter()
+                    .zip(&grid.components)
+                    .map(|(share, c)| share * (own - c.slope(&x, axis)))
+                    .sum::<f64>()
             };
             let squares: f64 = (0..grid.axes.len()).map(along).map(|d| d * d).sum();
-            *sum += if power == 2 { squares } else { squares.sqrt() } * libm::exp(grid.log_parts[k][i]);
+            *sum +=
+                if power == 2 { squares } else { squares.sqrt() } * libm::exp(grid.log_parts[k][i]);
         }
     }
     grid.cell() * sums.into_iter().fold(0.0, f64::max)

@@ -62,7 +62,9 @@ pub fn lowest(
     });
     let size = (count + SPARE).min(n);
     let mut random = Random::new(0, Purpose::Subspace, 0);
-    let mut vectors: Vec<Vec<f64>> = (0..size).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+    let mut vectors: Vec<Vec<f64>> = (0..size)
+        .map(|_| (0..n).map(|_| random.normal()).collect())
+        .collect();
     let mut values = vec![f64::INFINITY; size];
     let mut moved = f64::INFINITY;
     for _ in 0..ROUNDS {
@@ -70,23 +72,46 @@ pub fn lowest(
         vectors.iter_mut().for_each(|v| factor.solve(v));
         orthonormalise(&mut vectors);
         let images: Vec<Vec<f64>> = vectors.iter().map(|v| multiply(v)).collect();
-        let small = vectors.iter().flat_map(|v| images.iter().map(|image| dot(v, image)).collect::<Vec<f64>>());
+        let small = vectors.iter().flat_map(|v| {
+            images
+                .iter()
+                .map(|image| dot(v, image))
+                .collect::<Vec<f64>>()
+        });
         let (found, turn) = eigen(small.collect(), size)?;
-        vectors = turn.chunks_exact(size).map(|row| combine(row, &vectors)).collect();
+        vectors = turn
+            .chunks_exact(size)
+            .map(|row| combine(row, &vectors))
+            .collect();
         // The value 0 is known to what rounding leaves of entries of the size of the weights.
         let change = |k: usize| (found[k] - values[k]).abs() / (found[k].abs() + 1e-3 * weights[0]);
-        moved = (0..count).map(change).fold(0.0, |most, change| if change <= most { most } else { change });
+        moved = (0..count).map(change).fold(
+            0.0,
+            |most, change| if change <= most { most } else { change },
+        );
         values = found;
         if moved <= SETTLED {
             break;
         }
     }
     if moved.is_nan() || moved > SETTLED {
-        return Err(Error::NotConverged { iterations: ROUNDS, residual: moved, wanted: SETTLED });
+        return Err(Error::NotConverged {
+            iterations: ROUNDS,
+            residual: moved,
+            wanted: SETTLED,
+        });
     }
     let cell: f64 = axes.iter().map(|a| a.1).product();
-    let scale = |v: &Vec<f64>| v.iter().zip(log_density).map(|(v, l)| v * libm::exp(-0.5 * l) / cell.sqrt()).collect();
-    Ok((values[..count].to_vec(), vectors[..count].iter().map(scale).collect()))
+    let scale = |v: &Vec<f64>| {
+        v.iter()
+            .zip(log_density)
+            .map(|(v, l)| v * libm::exp(-0.5 * l) / cell.sqrt())
+            .collect()
+    };
+    Ok((
+        values[..count].to_vec(),
+        vectors[..count].iter().map(scale).collect(),
+    ))
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -134,8 +159,11 @@ impl Band {
                 let own = &rows[i * row_size + from + width - i..i * row_size + j + width - i];
                 let other = &rows[j * row_size + from + width - j..j * row_size + width];
                 let rest = entry(i, i - j) - dot(own, other);
-                rows[i * row_size + j + width - i] =
-                    if i == j { rest.sqrt() } else { rest / rows[j * row_size + width] };
+                rows[i * row_size + j + width - i] = if i == j {
+                    rest.sqrt()
+                } else {
+                    rest / rows[j * row_size + width]
+                };
             }
         }
         Band { rows, width }
@@ -155,7 +183,10 @@ impl Band {
             let row = &self.rows[i * row_size + first + width - i..(i + 1) * row_size];
             b[i] /= row[i - first];
             let x = b[i];
-            b[first..i].iter_mut().zip(row).for_each(|(b, l)| *b -= l * x);
+            b[first..i]
+                .iter_mut()
+                .zip(row)
+                .for_each(|(b, l)| *b -= l * x);
         }
     }
 }

@@ -20,7 +20,9 @@ use super::density::Grid;
 use super::gap::{Coupling, lower, upper};
 use super::heat::{Heat, Ultra, central_sets, embedding_error};
 use super::parameters::Parameters;
-use super::separator::{Choice, Condition, Gap, Separator, Version, best, failing, remainder, separator, smallest_a};
+use super::separator::{
+    Choice, Condition, Gap, Separator, Version, best, failing, remainder, separator, smallest_a,
+};
 use super::spectrum::{Inside, eigenvalue};
 use super::{REACH, pair};
 
@@ -58,7 +60,14 @@ impl Member {
     pub fn printed(&self) -> Option<Separator> {
         let (choice, ..) = self.best.as_ref()?;
         let a = smallest_a(&self.p, choice.b, Version::Printed)?;
-        Some(separator(&self.p, self.gap, self.ultra, &Choice { a, ..*choice }, Version::Printed, self.top))
+        Some(separator(
+            &self.p,
+            self.gap,
+            self.ultra,
+            &Choice { a, ..*choice },
+            Version::Printed,
+            self.top,
+        ))
     }
 }
 
@@ -70,16 +79,33 @@ pub fn member(distance: f64, cells: usize, control: &Control) -> Result<Member> 
     let fine = Grid::new(&pair(distance), REACH, CELLS);
     let value = |k| eigenvalue(&fine.log_density, fine.axes[0].1, Inside::Density, k);
     let p = Parameters::of(&fine, control)?;
-    let gap = Gap { below: value(2), above: value(3) };
+    let gap = Gap {
+        below: value(2),
+        above: value(3),
+    };
     let grid = Grid::new(&pair(distance), REACH, cells);
     let heat = Heat::new(&grid, control)?;
     let ultra = Ultra::of(&heat, gap.above);
     let best = best(&p, gap, ultra).map(|(choice, promised)| {
-        let kept = (promised.delta < 1.0).then(|| heat.separation(choice.t, &central_sets(&grid, promised.delta)));
+        let kept = (promised.delta < 1.0)
+            .then(|| heat.separation(choice.t, &central_sets(&grid, promised.delta)));
         (choice, promised, kept.unwrap_or((f64::NAN, f64::NAN)))
     });
-    let top = libm::exp(fine.log_density.iter().copied().fold(f64::NEG_INFINITY, f64::max));
-    Ok(Member { distance, p, gap, ultra, embedding: embedding_error(&heat, &grid), best, top })
+    let top = libm::exp(
+        fine.log_density
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max),
+    );
+    Ok(Member {
+        distance,
+        p,
+        gap,
+        ultra,
+        embedding: embedding_error(&heat, &grid),
+        best,
+        top,
+    })
 }
 
 /// What the propositions promise in the Corollary's regime.
@@ -115,10 +141,18 @@ pub fn scaled(kappa: f64) -> Scaled {
         above: lower(&p, Coupling::Squared).unwrap_or(0.0),
     };
     // t₁ = s = 1, both norms at most √M.
-    let ultra = Ultra { factor: NORM * libm::exp(2.0 * gap.above), least: 2.0 };
+    let ultra = Ultra {
+        factor: NORM * libm::exp(2.0 * gap.above),
+        least: 2.0,
+    };
     let root = libm::pow(kappa, 0.25);
     let times = [0.5, -0.5].map(|power| -libm::log(kappa) * libm::pow(kappa, power));
-    let own = Choice { a: root, b: root, sigma: root, t: times[1] };
+    let own = Choice {
+        a: root,
+        b: root,
+        sigma: root,
+        t: times[1],
+    };
     Scaled {
         kappa,
         best: best(&p, gap, ultra),

@@ -108,7 +108,8 @@ pub fn big_lambda(p: &Parameters, version: Version) -> Option<f64> {
     let root = match version {
         Version::Corrected => bracket(p, Coupling::Squared)? / p.coupling.sqrt(),
         Version::Printed => {
-            let inside = p.indivisibility * (1.0 - ks) / p.coupling_printed - ks.sqrt() / (1.0 - p.overlap);
+            let inside =
+                p.indivisibility * (1.0 - ks) / p.coupling_printed - ks.sqrt() / (1.0 - p.overlap);
             (ks < 1.0 && inside > 0.0).then(|| inside.sqrt())?
         }
     };
@@ -142,18 +143,32 @@ pub fn failing(p: &Parameters, choice: &Choice, version: Version) -> Vec<Conditi
     let checks = [
         (Condition::Positive, choice.a > 0.0 && choice.b > 0.0),
         (Condition::Gap, lambda.is_some()),
-        (Condition::SmallLambda, lambda.is_some_and(|lambda| lambda * k < 1.0)),
-        (Condition::Room, smallest_a(p, choice.b, version).is_some_and(|a| choice.a >= a)),
-        (Condition::Overlap, p.overlap < p.weights.0 * tan * tan / (p.weights.1 * k * k)),
+        (
+            Condition::SmallLambda,
+            lambda.is_some_and(|lambda| lambda * k < 1.0),
+        ),
+        (
+            Condition::Room,
+            smallest_a(p, choice.b, version).is_some_and(|a| choice.a >= a),
+        ),
+        (
+            Condition::Overlap,
+            p.overlap < p.weights.0 * tan * tan / (p.weights.1 * k * k),
+        ),
         (Condition::Angles, choice.b + choice.sigma < FRAC_PI_4),
     ];
-    checks.into_iter().filter(|(_, holds)| !holds).map(|(condition, _)| condition).collect()
+    checks
+        .into_iter()
+        .filter(|(_, holds)| !holds)
+        .map(|(condition, _)| condition)
+        .collect()
 }
 
 /// ξ of the corrected version: how far the kernel is from ⟨F(x), F(x*)⟩.
 pub fn remainder(p: &Parameters, gap: Gap, ultra: Ultra, b: f64, t: f64) -> f64 {
     let grown = 1.0 + libm::sin(b);
-    -libm::expm1(-gap.below * t) * grown * grown / p.weights.0 + ultra.factor * libm::exp(-gap.above * t)
+    -libm::expm1(-gap.below * t) * grown * grown / p.weights.0
+        + ultra.factor * libm::exp(-gap.above * t)
 }
 
 /// The t ≥ `ultra.least` with the smallest [`remainder`].
@@ -165,9 +180,20 @@ pub fn best_time(p: &Parameters, gap: Gap, ultra: Ultra, b: f64) -> f64 {
 }
 
 /// δ, ζ, ε for a choice, whether or not its conditions hold; `top` is ‖ρ‖_∞, which only the printed version has.
-pub fn separator(p: &Parameters, gap: Gap, ultra: Ultra, choice: &Choice, version: Version, top: f64) -> Separator {
+pub fn separator(
+    p: &Parameters,
+    gap: Gap,
+    ultra: Ultra,
+    choice: &Choice,
+    version: Version,
+    top: f64,
+) -> Separator {
     let (k, (w_min, w_max)) = (p.components as f64, p.weights);
-    let (sin_s, tan_s, sin_b) = (libm::sin(choice.sigma), libm::tan(choice.sigma), libm::sin(choice.b));
+    let (sin_s, tan_s, sin_b) = (
+        libm::sin(choice.sigma),
+        libm::tan(choice.sigma),
+        libm::sin(choice.b),
+    );
     let angle = 2.0 * (choice.sigma + choice.b);
     let lost = w_max * k * k * p.overlap / (w_min * w_min * sin_s * sin_s);
     let (leak, xi) = match version {
@@ -189,10 +215,19 @@ pub fn separator(p: &Parameters, gap: Gap, ultra: Ultra, choice: &Choice, versio
 pub fn best(p: &Parameters, gap: Gap, ultra: Ultra) -> Option<(Choice, Separator)> {
     let at = |b: f64, sigma: f64| {
         let a = smallest_a(p, b, Version::Corrected)? * (1.0 + 1e-12);
-        let choice = Choice { a, b, sigma, t: best_time(p, gap, ultra, b) };
+        let choice = Choice {
+            a,
+            b,
+            sigma,
+            t: best_time(p, gap, ultra, b),
+        };
         failing(p, &choice, Version::Corrected).is_empty().then(|| {
             let found = separator(p, gap, ultra, &choice, Version::Corrected, 1.0);
-            (found.delta + p.weights.1 * (found.epsilon - found.zeta), choice, found)
+            (
+                found.delta + p.weights.1 * (found.epsilon - found.zeta),
+                choice,
+                found,
+            )
         })
     };
     let steps = 40;
@@ -200,7 +235,8 @@ pub fn best(p: &Parameters, gap: Gap, ultra: Ultra) -> Option<(Choice, Separator
     let mut winner: Option<(f64, Choice, Separator)> = None;
     for _ in 0..10 {
         for (i, j) in (0..=steps).flat_map(|i| (0..=steps).map(move |j| (i, j))) {
-            let along = |middle: f64, i: i32| middle + span * (2.0 * f64::from(i) / f64::from(steps) - 1.0);
+            let along =
+                |middle: f64, i: i32| middle + span * (2.0 * f64::from(i) / f64::from(steps) - 1.0);
             let (b, sigma) = (libm::exp(along(centre.0, i)), libm::exp(along(centre.1, j)));
             if let Some(found) = at(b, sigma)
                 && winner.as_ref().is_none_or(|known| found.0 < known.0)

@@ -49,13 +49,20 @@ pub fn eigenvalue(log_density: &[f64], width: f64, inside: Inside, k: usize) -> 
     }
     let squares = couplings(log_density, width, inside);
     let roots: Vec<f64> = squares.iter().map(|b| b.sqrt()).collect();
-    let most = roots.windows(2).map(|pair| pair[0] + pair[1]).fold(roots[0], f64::max);
+    let most = roots
+        .windows(2)
+        .map(|pair| pair[0] + pair[1])
+        .fold(roots[0], f64::max);
     // Below s lie n - 1 negative ones, the zero, and the singular values below s.
     let enough = |log_s: f64| below(&squares, libm::exp(log_s)) >= n + k - 1;
     let (mut low, mut high) = (libm::log(most) - 400.0, libm::log(most) + 1e-9);
     for _ in 0..62 {
         let middle = 0.5 * (low + high);
-        if enough(middle) { high = middle } else { low = middle }
+        if enough(middle) {
+            high = middle
+        } else {
+            low = middle
+        }
     }
     libm::exp(low + high)
 }

@@ -35,12 +35,25 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
         row
     });
     let family = found.family.iter().map(|m| {
-        let mut row = [m.distance, m.kappa(), m.gap.below, m.gap.above, m.ultra.factor, m.ultra.least, m.embedding]
-            .map(Cell::Number)
-            .to_vec();
+        let mut row = [
+            m.distance,
+            m.kappa(),
+            m.gap.below,
+            m.gap.above,
+            m.ultra.factor,
+            m.ultra.least,
+            m.embedding,
+        ]
+        .map(Cell::Number)
+        .to_vec();
         match &m.best {
             Some((c, s, (zeta, epsilon))) => {
-                row.extend([c.a, c.b, c.sigma, c.t, s.delta, s.zeta, s.epsilon, *zeta, *epsilon].map(Cell::Number));
+                row.extend(
+                    [
+                        c.a, c.b, c.sigma, c.t, s.delta, s.zeta, s.epsilon, *zeta, *epsilon,
+                    ]
+                    .map(Cell::Number),
+                );
             }
             None => row.extend((0..9).map(|_| Cell::Empty)),
         }
@@ -51,15 +64,24 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
     let corollary = found.corollary.iter().map(|s| {
         let mut row = vec![Cell::Number(s.kappa)];
         match &s.best {
-            Some((c, s)) => row.extend([c.a, c.b, c.sigma, c.t, s.delta, s.zeta, s.epsilon].map(Cell::Number)),
+            Some((c, s)) => {
+                row.extend([c.a, c.b, c.sigma, c.t, s.delta, s.zeta, s.epsilon].map(Cell::Number))
+            }
             None => row.extend((0..7).map(|_| Cell::Empty)),
         }
         row.extend(s.remainders.map(Cell::Number));
         row.push(Cell::Text(listed(s.failing.iter().map(|c| c.to_string()))));
         row
     });
-    let tails = found.tails.iter().map(|(reach, peak)| [*reach, *peak].map(Cell::Number).to_vec());
-    let tidy = |stem: &str, header: &[&'static str], rows| Tidy { stem: stem.into(), header: header.to_vec(), rows };
+    let tails = found
+        .tails
+        .iter()
+        .map(|(reach, peak)| [*reach, *peak].map(Cell::Number).to_vec());
+    let tidy = |stem: &str, header: &[&'static str], rows| Tidy {
+        stem: stem.into(),
+        header: header.to_vec(),
+        rows,
+    };
     vec![
         tidy(
             "mixtures-gap",
@@ -109,7 +131,19 @@ pub(super) fn tables(found: &Found) -> Vec<Tidy> {
         ),
         tidy(
             "mixtures-corollary",
-            &["kappa", "a", "b", "sigma", "t", "delta", "zeta", "epsilon", "xi_statement", "xi_proof", "failing"],
+            &[
+                "kappa",
+                "a",
+                "b",
+                "sigma",
+                "t",
+                "delta",
+                "zeta",
+                "epsilon",
+                "xi_statement",
+                "xi_proof",
+                "failing",
+            ],
             corollary.collect(),
         ),
         tidy("mixtures-norms", &["reach", "sup_k_1"], tails.collect()),

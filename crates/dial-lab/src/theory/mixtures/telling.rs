@@ -13,7 +13,12 @@ use crate::theory::slopes::power;
 use crate::theory::{Finding, Verdict};
 
 /// A choice that leaves much room: if its conditions fail, hardly any other's hold.
-const GENEROUS: Choice = Choice { a: 0.9, b: 0.4, sigma: 0.3, t: 10.0 };
+const GENEROUS: Choice = Choice {
+    a: 0.9,
+    b: 0.4,
+    sigma: 0.3,
+    t: 10.0,
+};
 
 pub(super) fn text(found: &Found) -> Vec<String> {
     let useful = found.family.iter().find(|m| meaningful(m).is_some());
@@ -48,26 +53,46 @@ fn losses(p: &super::Parameters, s: &super::separator::Separator) -> [f64; 3] {
 /// Slopes of the promised losses in κ: in the Corollary's regime (κ ≤ 1e-30), and for the Gaussians that say something.
 fn slopes(found: &Found) -> [[f64; 3]; 2] {
     let regime = found.corollary.iter().filter(|s| s.kappa < 1e-30);
-    let regime: Vec<(f64, [f64; 3])> =
-        regime.filter_map(|s| Some((s.kappa, losses(&super::scaling::regime(s.kappa), &s.best.as_ref()?.1)))).collect();
-    let gaussian: Vec<(f64, [f64; 3])> =
-        found.family.iter().filter_map(|m| Some((m.kappa(), losses(&m.p, &meaningful(m)?.1)))).collect();
-    [regime, gaussian]
-        .map(|points| [0, 1, 2].map(|i| power(&points.iter().map(|(k, l)| (*k, l[i])).collect::<Vec<_>>())))
+    let regime: Vec<(f64, [f64; 3])> = regime
+        .filter_map(|s| {
+            Some((
+                s.kappa,
+                losses(&super::scaling::regime(s.kappa), &s.best.as_ref()?.1),
+            ))
+        })
+        .collect();
+    let gaussian: Vec<(f64, [f64; 3])> = found
+        .family
+        .iter()
+        .filter_map(|m| Some((m.kappa(), losses(&m.p, &meaningful(m)?.1))))
+        .collect();
+    [regime, gaussian].map(|points| {
+        [0, 1, 2].map(|i| power(&points.iter().map(|(k, l)| (*k, l[i])).collect::<Vec<_>>()))
+    })
 }
 
 type Best = (Choice, super::separator::Separator, (f64, f64));
 
 /// The best promise of a member, if it says something.
 fn meaningful(member: &Member) -> Option<&Best> {
-    member.best.as_ref().filter(|(_, promised, _)| promised.says_something())
+    member
+        .best
+        .as_ref()
+        .filter(|(_, promised, _)| promised.says_something())
 }
 
 pub(super) fn findings(found: &Found) -> Vec<Finding> {
     let c = &found.census;
-    let first = found.sweep.iter().find(|case| upper(&case.p, Coupling::Printed).is_some_and(|b| b < case.gap[0]));
+    let first = found
+        .sweep
+        .iter()
+        .find(|case| upper(&case.p, Coupling::Printed).is_some_and(|b| b < case.gap[0]));
     // Promises of sets with some mass; the kernel is summed in double precision.
-    let promises = found.family.iter().filter_map(|m| m.best.as_ref()).filter(|(_, promised, _)| promised.delta < 1.0);
+    let promises = found
+        .family
+        .iter()
+        .filter_map(|m| m.best.as_ref())
+        .filter(|(_, promised, _)| promised.delta < 1.0);
     let kept = |best: &&Best| {
         let (_, promised, (zeta, epsilon)) = best;
         *zeta >= promised.zeta - 1e-9 && *epsilon <= promised.epsilon + 1e-9
@@ -79,7 +104,11 @@ pub(super) fn findings(found: &Found) -> Vec<Finding> {
     let loose = &found.family[0];
     let [regime, gaussian] = slopes(found);
     let near = |slope: f64, want: f64| (slope / want - 1.0).abs() < 0.1;
-    let own_fails = found.corollary.iter().filter(|s| s.failing.contains(&Condition::Room)).count();
+    let own_fails = found
+        .corollary
+        .iter()
+        .filter(|s| s.failing.contains(&Condition::Room))
+        .count();
     let last = &found.corollary[found.corollary.len() - 1];
     let tails = &found.tails;
     let growth = tails[tails.len() - 1].1 / tails[0].1;
@@ -188,17 +217,30 @@ pub(super) fn findings(found: &Found) -> Vec<Finding> {
 
 fn at_six(found: &Found) -> &super::Case {
     let off = |case: &&super::Case| (case.distance - 6.0).abs();
-    found.sweep.iter().min_by(|a, b| off(a).total_cmp(&off(b))).expect("there are distances")
+    found
+        .sweep
+        .iter()
+        .min_by(|a, b| off(a).total_cmp(&off(b)))
+        .expect("there are distances")
 }
 
 pub(super) fn summaries(found: &Found) -> Vec<Table> {
-    let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let texts = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<String>>()
+    };
     let number = |value: f64| format!("{value:.2e}");
     let optional = |value: Option<f64>| value.map_or("none".to_owned(), number);
     let wanted = [4.0, 6.0, 8.0, 10.0, 12.0, 14.0];
     let near = |d: f64| {
         let off = |case: &&super::Case| (case.distance - d).abs();
-        found.sweep.iter().min_by(|a, b| off(a).total_cmp(&off(b))).expect("there are distances")
+        found
+            .sweep
+            .iter()
+            .min_by(|a, b| off(a).total_cmp(&off(b)))
+            .expect("there are distances")
     };
     let condition = |d: f64| {
         let case = near(d);
@@ -212,14 +254,24 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
             optional(big_lambda(&case.p, Version::Corrected)),
             optional(big_lambda(&case.p, Version::Printed)),
             optional(big_xi(&case.p, Version::Corrected)),
-            if fails.is_empty() { "none".into() } else { listed(fails.iter().map(|c| c.to_string())) },
+            if fails.is_empty() {
+                "none".into()
+            } else {
+                listed(fails.iter().map(|c| c.to_string()))
+            },
         ]
     };
     let promise = |m: &Member| {
         let mut row = vec![format!("{}", m.distance), number(m.kappa())];
         match &m.best {
             Some((choice, s, (zeta, epsilon))) => {
-                let plain = |value: f64| if value.is_nan() { "none".into() } else { format!("{value:.3}") };
+                let plain = |value: f64| {
+                    if value.is_nan() {
+                        "none".into()
+                    } else {
+                        format!("{value:.3}")
+                    }
+                };
                 row.extend([choice.a, choice.b].map(plain));
                 row.push(number(choice.sigma));
                 row.extend([choice.t, s.delta, s.zeta, *zeta, s.epsilon].map(plain));
@@ -231,7 +283,9 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
             }
             None => row.extend((0..9).map(|_| "none".to_owned())),
         }
-        let printed = m.printed().map_or("none".into(), |s| format!("{:.3}, {:.3}, {:.3}", s.delta, s.zeta, s.epsilon));
+        let printed = m.printed().map_or("none".into(), |s| {
+            format!("{:.3}, {:.3}, {:.3}", s.delta, s.zeta, s.epsilon)
+        });
         row.push(printed);
         row
     };

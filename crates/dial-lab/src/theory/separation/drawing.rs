@@ -7,15 +7,28 @@ use crate::plot::{Colouring, Grid, LineChart, Look, Overlay, OverlayKind, Panel,
 use crate::theory::Drawn;
 
 pub(super) fn figures(studied: &[Studied], compact: &Compact) -> Vec<Drawn> {
-    vec![curves(studied), sets(studied, compact), fronts(studied), others(studied)]
+    vec![
+        curves(studied),
+        sets(studied, compact),
+        fronts(studied),
+        others(studied),
+    ]
 }
 
 /// ζ and ε of one kernel on one pool against δ, each with its limit.
 fn panel(title: String, one: &Studied) -> Panel {
     let curve = |name: &str, of: &dyn Fn(usize) -> f64, look: Look| {
-        Series::curve(name, one.deltas.clone(), (0..one.deltas.len()).map(of).collect(), look)
+        Series::curve(
+            name,
+            one.deltas.clone(),
+            (0..one.deltas.len()).map(of).collect(),
+            look,
+        )
     };
-    let thin = |colour| Look { width: 1.3, ..Look::dotted(colour) };
+    let thin = |colour| Look {
+        width: 1.3,
+        ..Look::dotted(colour)
+    };
     Panel::Lines(LineChart {
         title,
         x_label: "δ allowed".into(),
@@ -23,10 +36,26 @@ fn panel(title: String, one: &Studied) -> Panel {
         x_range: Some((0.0, 0.3)),
         y_range: Some((0.0, 1.0)),
         series: vec![
-            curve("ζ reached", &|i| one.found[i].zeta, Look::line(colours::BLUE)),
-            curve("ε reached", &|i| one.found[i].epsilon, Look::dashed(colours::RED)),
-            curve("no ζ lies above", &|i| one.limits[i].zeta, thin(colours::BLUE)),
-            curve("no ε lies below", &|i| one.limits[i].epsilon, thin(colours::RED)),
+            curve(
+                "ζ reached",
+                &|i| one.found[i].zeta,
+                Look::line(colours::BLUE),
+            ),
+            curve(
+                "ε reached",
+                &|i| one.found[i].epsilon,
+                Look::dashed(colours::RED),
+            ),
+            curve(
+                "no ζ lies above",
+                &|i| one.limits[i].zeta,
+                thin(colours::BLUE),
+            ),
+            curve(
+                "no ε lies below",
+                &|i| one.limits[i].epsilon,
+                thin(colours::RED),
+            ),
         ],
         ..LineChart::default()
     })
@@ -37,9 +66,17 @@ fn of<'a>(studied: &'a [Studied], name: &'a str) -> impl Iterator<Item = &'a Stu
 }
 
 fn curves(studied: &[Studied]) -> Drawn {
-    let shown = ["apart", "touching"].iter().flat_map(|name| of(studied, name));
-    let panels = shown.map(|one| panel(format!("{}: {}", one.sample.name, one.spread.name()), one)).collect();
-    let grid = Grid::new("How well a kernel separates three Gaussians", SPREADS.len(), panels);
+    let shown = ["apart", "touching"]
+        .iter()
+        .flat_map(|name| of(studied, name));
+    let panels = shown
+        .map(|one| panel(format!("{}: {}", one.sample.name, one.spread.name()), one))
+        .collect();
+    let grid = Grid::new(
+        "How well a kernel separates three Gaussians",
+        SPREADS.len(),
+        panels,
+    );
     Drawn {
         stem: "separation-curves".into(),
         caption:
@@ -53,7 +90,12 @@ fn curves(studied: &[Studied]) -> Drawn {
 }
 
 /// The items of a pool, those outside of the sets in grey.
-fn scatter(title: String, one: &super::Sample, kept: &[bool], y_range: Option<(f64, f64)>) -> Panel {
+fn scatter(
+    title: String,
+    one: &super::Sample,
+    kept: &[bool],
+    y_range: Option<(f64, f64)>,
+) -> Panel {
     let points = one.points();
     let (inside, outside): (Vec<usize>, Vec<usize>) = (0..one.n()).partition(|i| kept[*i]);
     let colouring = Colouring::Classes {
@@ -61,7 +103,14 @@ fn scatter(title: String, one: &super::Sample, kept: &[bool], y_range: Option<(f
         names: ["X₁", "X₂", "X₃"].map(String::from).to_vec(),
     };
     let points = inside.iter().chain(&outside).map(|i| points[*i]).collect();
-    Panel::Scatter(Scatter { title, points, colouring, y_range, radius: 2.6, ..Scatter::default() })
+    Panel::Scatter(Scatter {
+        title,
+        points,
+        colouring,
+        y_range,
+        radius: 2.6,
+        ..Scatter::default()
+    })
 }
 
 fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
@@ -74,7 +123,11 @@ fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
     };
     let mut panels: Vec<Panel> = Vec::new();
     for name in ["apart", "touching"] {
-        panels.extend([one(name, SPREADS[2]), one(name, SPREADS[3])].into_iter().flatten());
+        panels.extend(
+            [one(name, SPREADS[2]), one(name, SPREADS[3])]
+                .into_iter()
+                .flatten(),
+        );
     }
     let Separator { kept, zeta, .. } = &compact.attained;
     panels.push(scatter(
@@ -91,7 +144,11 @@ fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
              also do without what is far from the middle of its own cluster. (e) A kernel with support of radius 1 separates \
              discs of diameter 0.5 that are farther than 1 apart, and leaves out nothing."
         ),
-        canvas: Grid { size: (300.0, 210.0), ..Grid::new("The sets of a class separator", 2, panels) }.canvas(),
+        canvas: Grid {
+            size: (300.0, 210.0),
+            ..Grid::new("The sets of a class separator", 2, panels)
+        }
+        .canvas(),
     }
 }
 
@@ -100,11 +157,25 @@ fn fronts(studied: &[Studied]) -> Drawn {
     let chart = |name: &'static str, title: &str| {
         let series = of(studied, name).zip(palette).map(|(one, colour)| {
             let front = &one.front;
-            let (x, y) = (front.iter().map(|s| s.epsilon).collect(), front.iter().map(|s| s.zeta).collect());
-            Series::curve(one.spread.name(), x, y, Look::marked(colour, MarkerKind::Circle))
+            let (x, y) = (
+                front.iter().map(|s| s.epsilon).collect(),
+                front.iter().map(|s| s.zeta).collect(),
+            );
+            Series::curve(
+                one.spread.name(),
+                x,
+                y,
+                Look::marked(colour, MarkerKind::Circle),
+            )
         });
-        let stroke = Stroke { dash: vec![2.0, 3.5], ..Stroke::solid(Colour::AXIS, 1.5) };
-        let diagonal = OverlayKind::Path { points: vec![(0.0, 0.0), (1.0, 1.0)], stroke };
+        let stroke = Stroke {
+            dash: vec![2.0, 3.5],
+            ..Stroke::solid(Colour::AXIS, 1.5)
+        };
+        let diagonal = OverlayKind::Path {
+            points: vec![(0.0, 0.0), (1.0, 1.0)],
+            stroke,
+        };
         Panel::Lines(LineChart {
             title: title.into(),
             x_label: "ε (largest across sets)".into(),
@@ -116,22 +187,35 @@ fn fronts(studied: &[Studied]) -> Drawn {
             ..LineChart::default()
         })
     };
-    let panels = vec![chart("apart", "Clusters apart"), chart("touching", "Clusters touching")];
+    let panels = vec![
+        chart("apart", "Clusters apart"),
+        chart("touching", "Clusters touching"),
+    ];
     Drawn {
         stem: "separation-front".into(),
         caption: format!(
             "The trade-off between ζ and ε found for δ = {SHOWN}. Up and to the left is better; above the dotted line one \
              threshold tells pairs of one set from pairs of two."
         ),
-        canvas: Grid { size: (300.0, 260.0), ..Grid::new("What a smaller ε costs", 2, panels) }.canvas(),
+        canvas: Grid {
+            size: (300.0, 260.0),
+            ..Grid::new("What a smaller ε costs", 2, panels)
+        }
+        .canvas(),
     }
 }
 
 fn others(studied: &[Studied]) -> Drawn {
-    let rest = studied.iter().filter(|one| !["apart", "touching"].contains(&one.sample.name));
+    let rest = studied
+        .iter()
+        .filter(|one| !["apart", "touching"].contains(&one.sample.name));
     let title = |one: &Studied| match one.sample.name {
         "square" => {
-            format!("square, a set per {}: {}", if one.by_cluster { "cluster" } else { "class" }, one.spread.name())
+            format!(
+                "square, a set per {}: {}",
+                if one.by_cluster { "cluster" } else { "class" },
+                one.spread.name()
+            )
         }
         name => format!("{name}: {}", one.spread.name()),
     };

@@ -38,7 +38,10 @@ impl Separator {
 /// # Panics
 /// If the numbers of columns, clusters and marks differ.
 pub fn attained(columns: &[Column], clusters: &[usize], kept: &[bool]) -> Separator {
-    assert!(columns.len() == clusters.len() && kept.len() == clusters.len(), "one of each per item");
+    assert!(
+        columns.len() == clusters.len() && kept.len() == clusters.len(),
+        "one of each per item"
+    );
     let n_clusters = clusters.iter().max().map_or(0, |c| c + 1);
     let (mut size, mut inside) = (vec![0_usize; n_clusters], vec![0_usize; n_clusters]);
     let (mut zeta, mut epsilon) = (f64::INFINITY, 0.0_f64);
@@ -53,8 +56,19 @@ pub fn attained(columns: &[Column], clusters: &[usize], kept: &[bool]) -> Separa
             }
         }
     }
-    let share = |c: usize| if size[c] == 0 { 0.0 } else { 1.0 - inside[c] as f64 / size[c] as f64 };
-    Separator { kept: kept.to_vec(), delta: (0..n_clusters).map(share).fold(0.0, f64::max), zeta, epsilon }
+    let share = |c: usize| {
+        if size[c] == 0 {
+            0.0
+        } else {
+            1.0 - inside[c] as f64 / size[c] as f64
+        }
+    };
+    Separator {
+        kept: kept.to_vec(),
+        delta: (0..n_clusters).map(share).fold(0.0, f64::max),
+        zeta,
+        epsilon,
+    }
 }
 
 /// A pair of items with the value that counts for it.
@@ -96,18 +110,34 @@ impl Pairs {
             for j in i..n {
                 let (there, back) = (columns[i][j], columns[j][i]);
                 let same = clusters[i] == clusters[j];
-                let value = if same { there.min(back) } else { there.max(back) };
+                let value = if same {
+                    there.min(back)
+                } else {
+                    there.max(back)
+                };
                 (values[i * n + j], values[j * n + i]) = (value, value);
                 match (same, i == j) {
                     (true, true) => {}
-                    (true, false) => within.push(Pair { value, items: (i, j) }),
-                    (false, _) => across.push(Pair { value, items: (i, j) }),
+                    (true, false) => within.push(Pair {
+                        value,
+                        items: (i, j),
+                    }),
+                    (false, _) => across.push(Pair {
+                        value,
+                        items: (i, j),
+                    }),
                 }
             }
         }
         within.sort_by(|a, b| a.value.total_cmp(&b.value));
         across.sort_by(|a, b| b.value.total_cmp(&a.value));
-        Pairs { clusters: clusters.to_vec(), sizes, values, within, across }
+        Pairs {
+            clusters: clusters.to_vec(),
+            sizes,
+            values,
+            within,
+            across,
+        }
     }
 
     /// Number of items.
@@ -123,23 +153,41 @@ impl Pairs {
     /// How many items each set may leave out: ⌊δ n_c⌋, but one item always stays.
     pub fn budgets(&self, delta: f64) -> Vec<usize> {
         // A share such as 0.1 of 30 must not lose an item to rounding.
-        let allowed = |size: &usize| ((delta * *size as f64 + 1e-9) as usize).min(size.saturating_sub(1));
+        let allowed =
+            |size: &usize| ((delta * *size as f64 + 1e-9) as usize).min(size.saturating_sub(1));
         self.sizes.iter().map(allowed).collect()
     }
 
     /// What sets attain, as [`attained`] has it.
     pub fn measure(&self, kept: &[bool]) -> Separator {
         let both = |pair: &&Pair| kept[pair.items.0] && kept[pair.items.1];
-        let alone = (0..self.n()).filter(|i| kept[*i]).map(|i| self.value(i, i)).fold(f64::INFINITY, f64::min);
+        let alone = (0..self.n())
+            .filter(|i| kept[*i])
+            .map(|i| self.value(i, i))
+            .fold(f64::INFINITY, f64::min);
         let mut left: Vec<usize> = vec![0; self.sizes.len()];
-        (0..self.n()).filter(|i| !kept[*i]).for_each(|i| left[self.clusters[i]] += 1);
+        (0..self.n())
+            .filter(|i| !kept[*i])
+            .for_each(|i| left[self.clusters[i]] += 1);
         let share = |(left, size): (&usize, &usize)| 1.0 - (size - left) as f64 / *size as f64;
-        let shares = left.iter().zip(&self.sizes).filter(|(_, size)| **size > 0).map(share);
+        let shares = left
+            .iter()
+            .zip(&self.sizes)
+            .filter(|(_, size)| **size > 0)
+            .map(share);
         Separator {
             kept: kept.to_vec(),
             delta: shares.fold(0.0, f64::max),
-            zeta: self.within.iter().find(both).map_or(alone, |pair| pair.value.min(alone)),
-            epsilon: self.across.iter().find(both).map_or(0.0, |pair| pair.value.max(0.0)),
+            zeta: self
+                .within
+                .iter()
+                .find(both)
+                .map_or(alone, |pair| pair.value.min(alone)),
+            epsilon: self
+                .across
+                .iter()
+                .find(both)
+                .map_or(0.0, |pair| pair.value.max(0.0)),
         }
     }
 }

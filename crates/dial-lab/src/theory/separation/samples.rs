@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
 use dial::{
-    Column, Control, Features, Graph, Heat, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial, Shape,
-    ZeroVectors,
+    Column, Control, Features, Graph, Heat, Kernel, Metric, Neighbours, NodeId, Poisson,
+    Propagation, Radial, Shape, ZeroVectors,
 };
 use dial_data::generate::{self, Cluster};
 use dial_data::{Matrix, Pool};
@@ -41,9 +41,20 @@ pub struct Sample {
 impl Sample {
     fn of(name: &'static str, pool: Pool) -> Sample {
         let truth = pool.truth.expect("these pools are labelled");
-        let classes: Vec<usize> = truth.labels.iter().map(|label| usize::from(label.unwrap_or(0))).collect();
-        let clusters = truth.clusters.map_or(classes.clone(), |of| of.iter().map(|c| *c as usize).collect());
-        Sample { name, matrix: pool.matrix, clusters, classes }
+        let classes: Vec<usize> = truth
+            .labels
+            .iter()
+            .map(|label| usize::from(label.unwrap_or(0)))
+            .collect();
+        let clusters = truth.clusters.map_or(classes.clone(), |of| {
+            of.iter().map(|c| *c as usize).collect()
+        });
+        Sample {
+            name,
+            matrix: pool.matrix,
+            clusters,
+            classes,
+        }
     }
 
     /// Number of items.
@@ -59,13 +70,17 @@ impl Sample {
     /// The shares of the clusters among the items.
     pub fn weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.n_clusters()];
-        self.clusters.iter().for_each(|c| weights[*c] += 1.0 / self.n() as f64);
+        self.clusters
+            .iter()
+            .for_each(|c| weights[*c] += 1.0 / self.n() as f64);
         weights
     }
 
     /// Where the items lie, as far as a plane shows it.
     pub fn points(&self) -> Vec<Point> {
-        (0..self.n()).map(|i| (self.matrix.get(i, 0), self.matrix.get(i, 1))).collect()
+        (0..self.n())
+            .map(|i| (self.matrix.get(i, 0), self.matrix.get(i, 1)))
+            .collect()
     }
 }
 
@@ -75,9 +90,17 @@ pub fn triangle(name: &'static str, side: f64, each: usize, seed: u64) -> Sample
         let angle = PI / 2.0 + 2.0 * PI * f64::from(j) / 3.0;
         let radius = side / 3.0f64.sqrt();
         let centre = vec![radius * libm::cos(angle), radius * libm::sin(angle)];
-        Cluster { centre, deviation: 1.0, weight: 1.0, class: j }
+        Cluster {
+            centre,
+            deviation: 1.0,
+            weight: 1.0,
+            class: j,
+        }
     };
-    Sample::of(name, generate::mixture(name, &[0, 1, 2].map(corner), 3 * each, seed))
+    Sample::of(
+        name,
+        generate::mixture(name, &[0, 1, 2].map(corner), 3 * each, seed),
+    )
 }
 
 /// The diameter of each of the [`discs`].
@@ -88,19 +111,48 @@ pub fn discs(each: usize, seed: u64) -> Sample {
     let mut random = Random::new(seed, Purpose::Generator, 1);
     let clusters: Vec<usize> = (0..3 * each).map(|i| i % 3).collect();
     let place = |cluster: &usize| {
-        let (radius, angle) = (0.5 * DIAMETER * random.uniform().sqrt(), 2.0 * PI * random.uniform());
-        [*cluster as f64 * (DIAMETER + 1.2) + radius * libm::cos(angle), radius * libm::sin(angle)]
+        let (radius, angle) = (
+            0.5 * DIAMETER * random.uniform().sqrt(),
+            2.0 * PI * random.uniform(),
+        );
+        [
+            *cluster as f64 * (DIAMETER + 1.2) + radius * libm::cos(angle),
+            radius * libm::sin(angle),
+        ]
     };
     let values = clusters.iter().flat_map(place).collect();
-    let matrix = Matrix { values: dial_data::Buffer::F64(values), n: 3 * each, dim: 2 };
-    Sample { name: "discs", matrix, classes: clusters.clone(), clusters }
+    let matrix = Matrix {
+        values: dial_data::Buffer::F64(values),
+        n: 3 * each,
+        dim: 2,
+    };
+    Sample {
+        name: "discs",
+        matrix,
+        classes: clusters.clone(),
+        clusters,
+    }
 }
 
 /// Four Gaussians of deviation 1 at the corners of a square of side 8, of two classes in turn (Remark `rem:C-clusters`).
 pub fn square(each: usize, seed: u64) -> Sample {
-    let corner = |(j, x, y): (u16, f64, f64)| Cluster { centre: vec![x, y], deviation: 1.0, weight: 1.0, class: j % 2 };
-    let corners = [(0, -4.0, -4.0), (1, 4.0, -4.0), (2, 4.0, 4.0), (3, -4.0, 4.0)].map(corner);
-    Sample::of("square", generate::mixture("square", &corners, 4 * each, seed))
+    let corner = |(j, x, y): (u16, f64, f64)| Cluster {
+        centre: vec![x, y],
+        deviation: 1.0,
+        weight: 1.0,
+        class: j % 2,
+    };
+    let corners = [
+        (0, -4.0, -4.0),
+        (1, 4.0, -4.0),
+        (2, 4.0, 4.0),
+        (3, -4.0, 4.0),
+    ]
+    .map(corner);
+    Sample::of(
+        "square",
+        generate::mixture("square", &corners, 4 * each, seed),
+    )
 }
 
 /// The real pools: so many drawn digits, and with a folder of data as many of MNIST-SMALL.
@@ -108,7 +160,10 @@ pub fn square(each: usize, seed: u64) -> Sample {
 /// # Errors
 /// Data that cannot be read.
 pub fn real(settings: &Settings, n: usize) -> Result<Vec<Sample>, Trouble> {
-    let mut samples = vec![Sample::of("digits", generate::digits::digits(n, settings.seed))];
+    let mut samples = vec![Sample::of(
+        "digits",
+        generate::digits::digits(n, settings.seed),
+    )];
     if let Some(folder) = &settings.data {
         let mut pool = load(Dataset::MnistSmall, &Origin::Folder(folder.clone()))?.pool;
         let mut random = Random::new(settings.seed, Purpose::Sample, 0);
@@ -150,10 +205,18 @@ impl Spread {
         let features = matrix.features()?;
         let all: Vec<NodeId> = (0..features.n() as u32).map(NodeId).collect();
         Ok(match self {
-            Spread::Poisson(tau) => Poisson::new(graph(features, control)?, tau)?.columns(&all, control)?,
-            Spread::Heat(time) => Heat::new(graph(features, control)?, time)?.columns(&all, control)?,
-            Spread::Rbf(sigma) => Radial::new(features, Shape::Rbf { sigma })?.columns(&all, control)?,
-            Spread::Compact(radius) => Radial::new(features, Shape::Compact { radius })?.columns(&all, control)?,
+            Spread::Poisson(tau) => {
+                Poisson::new(graph(features, control)?, tau)?.columns(&all, control)?
+            }
+            Spread::Heat(time) => {
+                Heat::new(graph(features, control)?, time)?.columns(&all, control)?
+            }
+            Spread::Rbf(sigma) => {
+                Radial::new(features, Shape::Rbf { sigma })?.columns(&all, control)?
+            }
+            Spread::Compact(radius) => {
+                Radial::new(features, Shape::Compact { radius })?.columns(&all, control)?
+            }
         })
     }
 }

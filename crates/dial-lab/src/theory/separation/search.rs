@@ -24,9 +24,16 @@ impl Pairs {
         let n = self.n();
         let bad = |i: usize, j: usize| {
             let value = self.value(i, j);
-            i != j && if self.clusters[i] == self.clusters[j] { value < zeta } else { value > epsilon }
+            i != j
+                && if self.clusters[i] == self.clusters[j] {
+                    value < zeta
+                } else {
+                    value > epsilon
+                }
         };
-        let mut count: Vec<usize> = (0..n).map(|i| (0..n).filter(|j| bad(i, *j)).count()).collect();
+        let mut count: Vec<usize> = (0..n)
+            .map(|i| (0..n).filter(|j| bad(i, *j)).count())
+            .collect();
         let (mut kept, mut left, mut out) = (vec![true; n], budgets.to_vec(), Vec::new());
         while count.iter().any(|c| *c > 0) {
             let open = (0..n).filter(|i| left[self.clusters[*i]] > 0 && count[*i] > 0);
@@ -35,7 +42,9 @@ impl Pairs {
             kept[worst] = false;
             count[worst] = 0;
             out.push(worst);
-            (0..n).filter(|j| kept[*j] && bad(worst, *j)).for_each(|j| count[j] -= 1);
+            (0..n)
+                .filter(|j| kept[*j] && bad(worst, *j))
+                .for_each(|j| count[j] -= 1);
         }
         // An item may have become harmless by those that left after it.
         for item in out {
@@ -86,7 +95,9 @@ impl Pairs {
         // Only what is not beaten by another.
         let beaten = |a: &Separator| {
             let better = |b: &Separator| b.zeta >= a.zeta && b.epsilon <= a.epsilon;
-            found.iter().any(|b| better(b) && (b.zeta > a.zeta || b.epsilon < a.epsilon))
+            found
+                .iter()
+                .any(|b| better(b) && (b.zeta > a.zeta || b.epsilon < a.epsilon))
         };
         let mut front: Vec<Separator> = found.iter().filter(|a| !beaten(a)).cloned().collect();
         front.sort_by(|a, b| a.epsilon.total_cmp(&b.epsilon));
@@ -118,20 +129,32 @@ pub struct Limit {
 /// The limits of ζ and ε, each for itself, for several δ.
 pub fn limits(pairs: &Pairs, deltas: &[f64]) -> Vec<Limit> {
     let clusters = pairs.sizes.len();
-    let members: Vec<Vec<usize>> =
-        (0..clusters).map(|c| (0..pairs.n()).filter(|i| pairs.clusters[*i] == c).collect()).collect();
-    let top = (0..pairs.n()).map(|i| pairs.value(i, i)).fold(0.0, f64::max);
-    let chains: Vec<Vec<f64>> = (0..clusters).map(|c| matching(pairs.n(), of(pairs, &pairs.within, c, c))).collect();
+    let members: Vec<Vec<usize>> = (0..clusters)
+        .map(|c| (0..pairs.n()).filter(|i| pairs.clusters[*i] == c).collect())
+        .collect();
+    let top = (0..pairs.n())
+        .map(|i| pairs.value(i, i))
+        .fold(0.0, f64::max);
+    let chains: Vec<Vec<f64>> = (0..clusters)
+        .map(|c| matching(pairs.n(), of(pairs, &pairs.within, c, c)))
+        .collect();
     let mut couples = Vec::new();
     let filled: Vec<usize> = (0..clusters).filter(|c| pairs.sizes[*c] > 0).collect();
     for (i, &a) in filled.iter().enumerate() {
         couples.extend(
-            filled[i + 1..].iter().copied().map(|b| (a, b, matching(pairs.n(), of(pairs, &pairs.across, a, b)))),
+            filled[i + 1..]
+                .iter()
+                .copied()
+                .map(|b| (a, b, matching(pairs.n(), of(pairs, &pairs.across, a, b)))),
         );
     }
     let rows = |of: &[usize], from: &[usize]| -> Vec<Vec<f64>> {
         let row = |i: &usize| {
-            let mut values: Vec<f64> = from.iter().filter(|j| *j != i).map(|j| pairs.value(*i, *j)).collect();
+            let mut values: Vec<f64> = from
+                .iter()
+                .filter(|j| *j != i)
+                .map(|j| pairs.value(*i, *j))
+                .collect();
             values.sort_by(f64::total_cmp);
             values
         };
@@ -139,7 +162,10 @@ pub fn limits(pairs: &Pairs, deltas: &[f64]) -> Vec<Limit> {
     };
     let own: Vec<Vec<Vec<f64>>> = members.iter().map(|m| rows(m, m)).collect();
     let cross = |a: usize, b: usize| rows(&members[a], &members[b]);
-    let between: Vec<_> = couples.iter().map(|(a, b, _)| [cross(*a, *b), cross(*b, *a)]).collect();
+    let between: Vec<_> = couples
+        .iter()
+        .map(|(a, b, _)| [cross(*a, *b), cross(*b, *a)])
+        .collect();
     let at = |delta: &f64| {
         let out = pairs.budgets(*delta);
         let stay = |c: usize| pairs.sizes[c] - out[c];
@@ -158,16 +184,27 @@ pub fn limits(pairs: &Pairs, deltas: &[f64]) -> Vec<Limit> {
                 reach.sort_by(f64::total_cmp);
                 reach[own - 1]
             };
-            let [there, back] = [counted(&sides[0], stay(*a), stay(*b)), counted(&sides[1], stay(*b), stay(*a))];
+            let [there, back] = [
+                counted(&sides[0], stay(*a), stay(*b)),
+                counted(&sides[1], stay(*b), stay(*a)),
+            ];
             disjoint.max(there).max(back)
         });
-        Limit { zeta: zeta.fold(top, f64::min), epsilon: epsilon.fold(0.0, f64::max) }
+        Limit {
+            zeta: zeta.fold(top, f64::min),
+            epsilon: epsilon.fold(0.0, f64::max),
+        }
     };
     deltas.iter().map(at).collect()
 }
 
 /// The pairs between two clusters, in their order.
-fn of<'a>(pairs: &'a Pairs, list: &'a [Pair], a: usize, b: usize) -> impl Iterator<Item = &'a Pair> {
+fn of<'a>(
+    pairs: &'a Pairs,
+    list: &'a [Pair],
+    a: usize,
+    b: usize,
+) -> impl Iterator<Item = &'a Pair> {
     let clusters = &pairs.clusters;
     list.iter().filter(move |pair| {
         let (x, y) = (clusters[pair.items.0], clusters[pair.items.1]);
@@ -178,7 +215,11 @@ fn of<'a>(pairs: &'a Pairs, list: &'a [Pair], a: usize, b: usize) -> impl Iterat
 /// The values of disjoint pairs, taking each pair whose items are both free, in the given order.
 fn matching<'a>(n: usize, pairs: impl Iterator<Item = &'a Pair>) -> Vec<f64> {
     let (mut taken, mut values) = (vec![false; n], Vec::new());
-    for Pair { value, items: (a, b) } in pairs {
+    for Pair {
+        value,
+        items: (a, b),
+    } in pairs
+    {
         if !taken[*a] && !taken[*b] {
             (taken[*a], taken[*b]) = (true, true);
             values.push(*value);

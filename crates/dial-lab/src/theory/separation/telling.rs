@@ -28,19 +28,47 @@ pub(super) fn text() -> Vec<String> {
 
 pub(super) fn tables(studied: &[Studied]) -> Vec<Tidy> {
     let text = |text: &str| Cell::Text(text.to_owned());
-    let head = |one: &Studied| vec![text(one.sample.name), text(one.sets()), text(&one.spread.name())];
+    let head = |one: &Studied| {
+        vec![
+            text(one.sample.name),
+            text(one.sets()),
+            text(&one.spread.name()),
+        ]
+    };
     let triple = |s: &Separator| [s.delta, s.zeta, s.epsilon].map(Cell::Number);
     let mut curves = Vec::new();
     let (mut fronts, mut sets) = (Vec::new(), Vec::new());
     for one in studied {
         for ((delta, found), limit) in one.deltas.iter().zip(&one.found).zip(&one.limits) {
             let limits = [limit.zeta, limit.epsilon].map(Cell::Number);
-            curves.push([head(one), vec![Cell::Number(*delta)], triple(found).to_vec(), limits.to_vec()].concat());
+            curves.push(
+                [
+                    head(one),
+                    vec![Cell::Number(*delta)],
+                    triple(found).to_vec(),
+                    limits.to_vec(),
+                ]
+                .concat(),
+            );
         }
-        fronts.extend(one.front.iter().map(|found| [head(one), triple(found).to_vec()].concat()));
-        let kept = one.shown().0.kept.iter().zip(&one.sample.clusters).enumerate();
+        fronts.extend(
+            one.front
+                .iter()
+                .map(|found| [head(one), triple(found).to_vec()].concat()),
+        );
+        let kept = one
+            .shown()
+            .0
+            .kept
+            .iter()
+            .zip(&one.sample.clusters)
+            .enumerate();
         sets.extend(kept.map(|(i, (kept, cluster))| {
-            let item = [Cell::Integer(i as i64), Cell::Integer(*cluster as i64), Cell::Truth(*kept)];
+            let item = [
+                Cell::Integer(i as i64),
+                Cell::Integer(*cluster as i64),
+                Cell::Truth(*kept),
+            ];
             [head(one), item.to_vec()].concat()
         }));
     }
@@ -49,47 +77,106 @@ pub(super) fn tables(studied: &[Studied]) -> Vec<Tidy> {
     vec![
         Tidy {
             stem: "separation-curves".into(),
-            header: header(&["delta_allowed", "delta", "zeta", "epsilon", "zeta_limit", "epsilon_limit"]),
+            header: header(&[
+                "delta_allowed",
+                "delta",
+                "zeta",
+                "epsilon",
+                "zeta_limit",
+                "epsilon_limit",
+            ]),
             rows: curves,
         },
-        Tidy { stem: "separation-front".into(), header: header(&["delta", "zeta", "epsilon"]), rows: fronts },
-        Tidy { stem: "separation-sets".into(), header: header(&["item", "cluster", "kept"]), rows: sets },
+        Tidy {
+            stem: "separation-front".into(),
+            header: header(&["delta", "zeta", "epsilon"]),
+            rows: fronts,
+        },
+        Tidy {
+            stem: "separation-sets".into(),
+            header: header(&["item", "cluster", "kept"]),
+            rows: sets,
+        },
     ]
 }
 
 /// Few digits, but never a small number shown as zero.
 fn short(value: f64) -> String {
-    if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.0e}") }
+    if value == 0.0 || value >= 0.001 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.0e}")
+    }
 }
 
 pub(super) fn summary(studied: &[Studied], compact: &Compact) -> Table {
     let row = |one: &Studied| {
         let (found, limit) = one.shown();
-        let sets = if one.by_cluster { String::new() } else { " (sets of classes)".into() };
-        let numbers = [found.delta, found.zeta, found.epsilon, limit.zeta, limit.epsilon].map(short);
-        [vec![format!("{}{sets}", one.sample.name), one.spread.name()], numbers.to_vec()].concat()
+        let sets = if one.by_cluster {
+            String::new()
+        } else {
+            " (sets of classes)".into()
+        };
+        let numbers = [
+            found.delta,
+            found.zeta,
+            found.epsilon,
+            limit.zeta,
+            limit.epsilon,
+        ]
+        .map(short);
+        [
+            vec![format!("{}{sets}", one.sample.name), one.spread.name()],
+            numbers.to_vec(),
+        ]
+        .concat()
     };
-    let Separator { delta, zeta, epsilon, .. } = compact.attained;
+    let Separator {
+        delta,
+        zeta,
+        epsilon,
+        ..
+    } = compact.attained;
     let exact = [delta, zeta, epsilon, zeta, epsilon].map(short).to_vec();
-    let last = [vec!["discs".to_owned(), Spread::Compact(RADIUS).name()], exact].concat();
+    let last = [
+        vec!["discs".to_owned(), Spread::Compact(RADIUS).name()],
+        exact,
+    ]
+    .concat();
     Table {
         caption: format!(
             "The sets found with the largest ζ - ε that leave out at most a share of {SHOWN} of each cluster."
         ),
-        header: ["Pool", "Kernel", "δ", "ζ", "ε", "ζ at most", "ε at least"].map(String::from).to_vec(),
+        header: ["Pool", "Kernel", "δ", "ζ", "ε", "ζ at most", "ε at least"]
+            .map(String::from)
+            .to_vec(),
         rows: studied.iter().map(row).chain([last]).collect(),
         numeric: vec![false, false, true, true, true, true, true],
     }
 }
 
 pub(super) fn findings(studied: &[Studied], compact: &Compact) -> Vec<Finding> {
-    vec![exact(compact), data_adapted(studied), several_clusters(studied), on_pools(studied), certified(studied)]
+    vec![
+        exact(compact),
+        data_adapted(studied),
+        several_clusters(studied),
+        on_pools(studied),
+        certified(studied),
+    ]
 }
 
 fn exact(compact: &Compact) -> Finding {
-    let Separator { delta, zeta, epsilon, .. } = compact.attained;
+    let Separator {
+        delta,
+        zeta,
+        epsilon,
+        ..
+    } = compact.attained;
     let (widest, bound) = (compact.widest, wendland(DIAMETER / RADIUS));
-    let holds = delta == 0.0 && epsilon == 0.0 && (zeta - wendland(widest / RADIUS)).abs() < 1e-12 && zeta >= bound;
+    let holds = delta == 0.0
+        && epsilon == 0.0
+        && (zeta - wendland(widest / RADIUS)).abs() < 1e-12
+        && zeta >= bound;
     Finding {
         claim:
             "A radial kernel with support of radius R separates clusters of smaller diameter that are farther than R \
@@ -107,7 +194,9 @@ fn exact(compact: &Compact) -> Finding {
 }
 
 fn gap_of(studied: &[Studied], name: &str, spread: Spread) -> f64 {
-    let one = studied.iter().find(|one| one.sample.name == name && one.spread == spread && one.by_cluster);
+    let one = studied
+        .iter()
+        .find(|one| one.sample.name == name && one.spread == spread && one.by_cluster);
     one.map_or(f64::NAN, |one| one.shown().0.gap())
 }
 
@@ -115,10 +204,18 @@ fn data_adapted(studied: &[Studied]) -> Finding {
     let row = |name| super::SPREADS.map(|spread| gap_of(studied, name, spread));
     let [apart, touching] = [row("apart"), row("touching")];
     // Of the three Laplacian kernels, those that separate and do so better than the radial one, the last.
-    let separating = |gaps: [f64; 4]| gaps[..3].iter().filter(|gap| **gap > gaps[3].max(0.0)).count();
+    let separating = |gaps: [f64; 4]| {
+        gaps[..3]
+            .iter()
+            .filter(|gap| **gap > gaps[3].max(0.0))
+            .count()
+    };
     let words = |gaps: [f64; 4]| {
         let named = super::SPREADS.iter().zip(gaps);
-        named.map(|(spread, gap)| format!("{gap:.3} ({})", spread.name())).collect::<Vec<_>>().join(", ")
+        named
+            .map(|(spread, gap)| format!("{gap:.3} ({})", spread.name()))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     Finding {
         claim: "Laplacian-based kernels, being adapted to the data, are well adapted to cluster separation \
@@ -138,8 +235,14 @@ fn data_adapted(studied: &[Studied]) -> Finding {
 }
 
 fn several_clusters(studied: &[Studied]) -> Finding {
-    let of = |by_cluster| studied.iter().find(|one| one.sample.name == "square" && one.by_cluster == by_cluster);
-    let (Some(clusters), Some(classes)) = (of(true), of(false)) else { unreachable!("both are run") };
+    let of = |by_cluster| {
+        studied
+            .iter()
+            .find(|one| one.sample.name == "square" && one.by_cluster == by_cluster)
+    };
+    let (Some(clusters), Some(classes)) = (of(true), of(false)) else {
+        unreachable!("both are run")
+    };
     let ((clusters, _), (classes, limit)) = (clusters.shown(), classes.shown());
     Finding {
         claim: "With several clusters to a class, sets of clusters take the place of sets of classes (rem:C-clusters)."
@@ -162,16 +265,28 @@ fn several_clusters(studied: &[Studied]) -> Finding {
 }
 
 fn on_pools(studied: &[Studied]) -> Finding {
-    let real = studied.iter().filter(|one| ["digits", "MNIST-SMALL"].contains(&one.sample.name));
-    let default: Vec<&Studied> = real.filter(|one| one.spread == Spread::Poisson(0.1)).collect();
+    let real = studied
+        .iter()
+        .filter(|one| ["digits", "MNIST-SMALL"].contains(&one.sample.name));
+    let default: Vec<&Studied> = real
+        .filter(|one| one.spread == Spread::Poisson(0.1))
+        .collect();
     let words = |one: &&Studied| {
         let (found, limit) = one.shown();
-        let [zeta, most, epsilon, least] = [found.zeta, limit.zeta, found.epsilon, limit.epsilon].map(short);
-        format!("{}: ζ = {zeta} (at most {most}), ε = {epsilon} (at least {least})", one.sample.name)
+        let [zeta, most, epsilon, least] =
+            [found.zeta, limit.zeta, found.epsilon, limit.epsilon].map(short);
+        format!(
+            "{}: ζ = {zeta} (at most {most}), ε = {epsilon} (at least {least})",
+            one.sample.name
+        )
     };
-    let separated = default.iter().filter(|one| one.shown().0.gap() > 0.0).count();
+    let separated = default
+        .iter()
+        .filter(|one| one.shown().0.gap() > 0.0)
+        .count();
     Finding {
-        claim: "The propagation DiAL uses is a class separator of real pools, with ζ above ε.".into(),
+        claim: "The propagation DiAL uses is a class separator of real pools, with ζ above ε."
+            .into(),
         verdict: match separated {
             0 => Verdict::NotSupported,
             some if some == default.len() => Verdict::Supported,
@@ -185,9 +300,13 @@ fn on_pools(studied: &[Studied]) -> Finding {
 }
 
 fn certified(studied: &[Studied]) -> Finding {
-    let count: usize = studied.iter().map(|one| one.found.len() + one.front.len()).sum();
+    let count: usize = studied
+        .iter()
+        .map(|one| one.found.len() + one.front.len())
+        .sum();
     let inside = |one: &Studied| {
-        let within = |(s, l): (&Separator, &super::Limit)| s.zeta <= l.zeta && s.epsilon >= l.epsilon;
+        let within =
+            |(s, l): (&Separator, &super::Limit)| s.zeta <= l.zeta && s.epsilon >= l.epsilon;
         one.found.iter().zip(&one.limits).all(within)
     };
     let ok = studied.iter().all(|one| one.verified && inside(one));

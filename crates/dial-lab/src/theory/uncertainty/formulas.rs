@@ -17,7 +17,9 @@ use dial::field::variance;
 ///
 /// Computed as Σ_{i≠j} η_i η_j: where one class is almost certain, Σ η_k (1 - η_k) loses its digits.
 pub fn population(eta: &[f64]) -> f64 {
-    let (_, pairs) = eta.iter().fold((0.0, 0.0), |(sum, pairs), e| (sum + e, pairs + e * sum));
+    let (_, pairs) = eta
+        .iter()
+        .fold((0.0, 0.0), |(sum, pairs), e| (sum + e, pairs + e * sum));
     2.0 * pairs
 }
 
@@ -48,13 +50,23 @@ pub fn expected_after(alpha: &[f64], mass: f64, chances: &[f64]) -> f64 {
         after[class] += mass;
         variance(&after)
     };
-    chances.iter().enumerate().map(|(class, chance)| chance * with(class)).sum()
+    chances
+        .iter()
+        .enumerate()
+        .map(|(class, chance)| chance * with(class))
+        .sum()
 }
 
 /// E[V (β + 1)] over two-class labels at given places: `kernel` holds K(x_i, x), `trend` η(x_i).
 pub fn expected_scaled(prior: f64, kernel: &[f64], trend: &[f64]) -> f64 {
     let total = 2.0 * prior + kernel.iter().sum::<f64>();
-    let mean = (prior + kernel.iter().zip(trend).map(|(k, eta)| k * eta).sum::<f64>()) / total;
+    let mean = (prior
+        + kernel
+            .iter()
+            .zip(trend)
+            .map(|(k, eta)| k * eta)
+            .sum::<f64>())
+        / total;
     let spread = |(k, eta): (&f64, &f64)| k / total * (k / total) * population(&[*eta, 1.0 - eta]);
     population(&[mean, 1.0 - mean]) - kernel.iter().zip(trend).map(spread).sum::<f64>()
 }
@@ -65,7 +77,13 @@ pub fn label_error(prior: f64, count: u32, eta: f64) -> (f64, f64) {
     let n = f64::from(count);
     let target = population(&[eta, 1.0 - eta]);
     let (mut bias, mut square) = (0.0, 0.0);
-    let power = |p: f64, times: f64| if times == 0.0 { 0.0 } else { times * libm::log(p) };
+    let power = |p: f64, times: f64| {
+        if times == 0.0 {
+            0.0
+        } else {
+            times * libm::log(p)
+        }
+    };
     for ones in (0..=count).map(f64::from) {
         let ways = libm::lgamma(n + 1.0) - libm::lgamma(ones + 1.0) - libm::lgamma(n - ones + 1.0);
         let chance = libm::exp(ways + power(eta, ones) + power(1.0 - eta, n - ones));

@@ -76,17 +76,35 @@ impl Line {
     /// The mixture [`generate::clusters_1d`] with a kernel of width σ.
     pub fn new(width: f64) -> Line {
         let count = (2.0 * HALF) as usize * PER_UNIT + 1;
-        let x: Vec<f64> = (0..count).map(|i| i as f64 / PER_UNIT as f64 - HALF).collect();
+        let x: Vec<f64> = (0..count)
+            .map(|i| i as f64 / PER_UNIT as f64 - HALF)
+            .collect();
         let clusters = generate::clusters_1d();
         let joint = [0, 1].map(|class| {
             let at = |x: &f64| generate::joint_density(&clusters, &[*x], class);
             x.iter().map(at).collect::<Vec<f64>>()
         });
-        let trend: Vec<f64> = joint[0].iter().zip(&joint[1]).map(|(a, b)| b / (a + b)).collect();
-        let g = trend.iter().map(|eta| population(&[*eta, 1.0 - eta])).collect();
+        let trend: Vec<f64> = joint[0]
+            .iter()
+            .zip(&joint[1])
+            .map(|(a, b)| b / (a + b))
+            .collect();
+        let g = trend
+            .iter()
+            .map(|eta| population(&[*eta, 1.0 - eta]))
+            .collect();
         let far = |steps: usize| steps as f64 / PER_UNIT as f64 / width;
-        let kernel = (0..count).map(|steps| libm::exp(-0.5 * far(steps) * far(steps))).collect();
-        Line { x, joint, trend, population: g, width, kernel }
+        let kernel = (0..count)
+            .map(|steps| libm::exp(-0.5 * far(steps) * far(steps)))
+            .collect();
+        Line {
+            x,
+            joint,
+            trend,
+            population: g,
+            width,
+            kernel,
+        }
     }
 
     /// The grid point nearest to a place.
@@ -96,13 +114,22 @@ impl Line {
 
     /// min{p(x, 0), p(x, 1)}: the population uncertainty as Example `example:2types-unc` draws it.
     pub fn overlap(&self) -> Vec<f64> {
-        self.joint[0].iter().zip(&self.joint[1]).map(|(a, b)| a.min(*b)).collect()
+        self.joint[0]
+            .iter()
+            .zip(&self.joint[1])
+            .map(|(a, b)| a.min(*b))
+            .collect()
     }
 
     /// Where the classes are equally likely: the trend crosses 1/2, to half a grid step.
     pub fn boundaries(&self) -> Vec<f64> {
-        let crossing = |i: &usize| (self.trend[*i] - 0.5) * (self.trend[i + 1] - 0.5) < 0.0 || self.trend[*i] == 0.5;
-        (0..self.x.len() - 1).filter(crossing).map(|i| 0.5 * (self.x[i] + self.x[i + 1])).collect()
+        let crossing = |i: &usize| {
+            (self.trend[*i] - 0.5) * (self.trend[i + 1] - 0.5) < 0.0 || self.trend[*i] == 0.5
+        };
+        (0..self.x.len() - 1)
+            .filter(crossing)
+            .map(|i| 0.5 * (self.x[i] + self.x[i + 1]))
+            .collect()
     }
 
     /// The trend as the kernel sees it once places have been drawn uniformly for ever: Σ_z η(z) K(z, x) / Σ_z K(z,
@@ -170,15 +197,22 @@ pub fn trial(
     let near = |node: usize| boundaries.iter().any(|b| (line.x[node] - b).abs() <= REACH);
     let mut field = DirichletField::new(count, 2, PRIOR);
     let mut smooth = DirichletField::new(count, 2, PRIOR);
-    let add = |field: &mut DirichletField, smooth: &mut DirichletField, node: usize, class: usize| {
-        let column: Vec<f64> = (0..count).map(|x| line.kernel[x.abs_diff(node)]).collect();
-        field.add(class, 1.0, &column);
-        smooth.add(0, 1.0 - line.trend[node], &column);
-        smooth.add(1, line.trend[node], &column);
-    };
-    INITIAL.iter().for_each(|(x, class)| add(&mut field, &mut smooth, line.node(*x), *class));
+    let add =
+        |field: &mut DirichletField, smooth: &mut DirichletField, node: usize, class: usize| {
+            let column: Vec<f64> = (0..count).map(|x| line.kernel[x.abs_diff(node)]).collect();
+            field.add(class, 1.0, &column);
+            smooth.add(0, 1.0 - line.trend[node], &column);
+            smooth.add(1, line.trend[node], &column);
+        };
+    INITIAL
+        .iter()
+        .for_each(|(x, class)| add(&mut field, &mut smooth, line.node(*x), *class));
 
-    let mut trial = Trial { measured: Vec::new(), shown: Vec::new(), rises: 0.0 };
+    let mut trial = Trial {
+        measured: Vec::new(),
+        shown: Vec::new(),
+        rises: 0.0,
+    };
     let mut scores = vec![0.0; count];
     let (mut scratch, mut rises, mut inside, mut since) = (Vec::new(), 0, 0, 0);
     let last = checkpoints.last().copied().unwrap_or(0);
@@ -187,7 +221,10 @@ pub fn trial(
         let sharpness = match sampling {
             Sampling::Uniform => Sharpness::Constant(0.0),
             Sampling::Automatic => Sharpness::Auto,
-            Sampling::Linear => Sharpness::Schedule { start: START * line.mass(), power: 1.0 },
+            Sampling::Linear => Sharpness::Schedule {
+                start: START * line.mass(),
+                power: 1.0,
+            },
         };
         if checkpoints.contains(&asked) {
             control.check()?;
@@ -196,8 +233,14 @@ pub fn trial(
                 Sharpness::Schedule { start, .. } => start * (asked as f64 + 1.0),
                 Sharpness::Auto => automatic_lambda(&mut scores.clone(), EXPECTED_CLUSTERS),
             };
-            let share = if since > 0 { f64::from(inside) / f64::from(since) } else { f64::NAN };
-            trial.measured.push(measure(line, &field, &smooth, &scores, lambda, share));
+            let share = if since > 0 {
+                f64::from(inside) / f64::from(since)
+            } else {
+                f64::NAN
+            };
+            trial
+                .measured
+                .push(measure(line, &field, &smooth, &scores, lambda, share));
             (inside, since) = (0, 0);
         }
         if shown.contains(&asked) {
@@ -208,7 +251,8 @@ pub fn trial(
         if asked == last {
             break;
         }
-        let candidates: Vec<(NodeId, f64)> = (0..).map(NodeId).zip(scores.iter().copied()).collect();
+        let candidates: Vec<(NodeId, f64)> =
+            (0..).map(NodeId).zip(scores.iter().copied()).collect();
         let question = asked as u64 + 1;
         let chooser = Chooser {
             policy: Policy::Proportional,
@@ -220,7 +264,8 @@ pub fn trial(
         let mut random = Random::new(seed, Purpose::Ask, question);
         let id = chooser.choose(&candidates, &mut random, &mut scratch)?;
         let (node, eta) = (id.index(), line.trend[id.index()]);
-        rises += usize::from(expected_after(&field.alpha(id), 1.0, &[1.0 - eta, eta]) > scores[node]);
+        rises +=
+            usize::from(expected_after(&field.alpha(id), 1.0, &[1.0 - eta, eta]) > scores[node]);
         inside += u32::from(near(node));
         since += 1;
         let coin = Random::new(seed, Purpose::User, question).uniform();
@@ -240,11 +285,18 @@ fn measure(
 ) -> Measured {
     let count = line.x.len();
     let nodes = || (0..count as u32).map(NodeId);
-    let sparsity: Vec<f64> = nodes().map(|node| 1.0 / (1.0 + field.evidence(node))).collect();
+    let sparsity: Vec<f64> = nodes()
+        .map(|node| 1.0 / (1.0 + field.evidence(node)))
+        .collect();
     let off = |field: &DirichletField| {
         let mut scaled = vec![0.0; count];
         field.map(&mut scaled, scaled_variance);
-        scaled.iter().zip(&line.population).map(|(a, b)| (a - b).abs()).sum::<f64>() / count as f64
+        scaled
+            .iter()
+            .zip(&line.population)
+            .map(|(a, b)| (a - b).abs())
+            .sum::<f64>()
+            / count as f64
     };
     Measured {
         with_population: correlation(scores, &line.population),

@@ -40,7 +40,9 @@ pub(super) fn settings(seeds: usize, last: usize) -> Value {
 }
 
 fn arms(experiments: &[Experiment]) -> impl Iterator<Item = (&Line, &Arm)> {
-    experiments.iter().flat_map(|experiment| experiment.arms.iter().map(|arm| (&experiment.line, arm)))
+    experiments
+        .iter()
+        .flat_map(|experiment| experiment.arms.iter().map(|arm| (&experiment.line, arm)))
 }
 
 pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<Tidy> {
@@ -49,9 +51,19 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
     for (line, arm) in arms(experiments) {
         for (number, trial) in arm.trials.iter().enumerate() {
             for (queries, m) in checkpoints.iter().zip(&trial.measured) {
-                let of =
-                    [m.with_population, m.with_sparsity, m.off, m.smoothing, m.largest, m.watched[0], m.watched[1]];
-                let mut row = vec![Cell::Number(line.width), Cell::Text(arm.sampling.name().into())];
+                let of = [
+                    m.with_population,
+                    m.with_sparsity,
+                    m.off,
+                    m.smoothing,
+                    m.largest,
+                    m.watched[0],
+                    m.watched[1],
+                ];
+                let mut row = vec![
+                    Cell::Number(line.width),
+                    Cell::Text(arm.sampling.name().into()),
+                ];
                 row.extend([number, *queries].map(|n| Cell::Integer(n as i64)));
                 row.extend(of.into_iter().chain([m.lambda, m.near]).map(Cell::Number));
                 course.push(row);
@@ -59,7 +71,10 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
         }
         for (queries, [acquisition, scaled]) in SHOWN.iter().zip(&arm.trials[0].shown) {
             for i in (0..line.x.len()).step_by(5) {
-                let mut row = vec![Cell::Number(line.width), Cell::Text(arm.sampling.name().into())];
+                let mut row = vec![
+                    Cell::Number(line.width),
+                    Cell::Text(arm.sampling.name().into()),
+                ];
                 row.push(Cell::Integer(*queries as i64));
                 row.extend([line.x[i], acquisition[i], scaled[i]].map(Cell::Number));
                 fields.push(row);
@@ -69,9 +84,16 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
     let line = &experiments[0].line;
     let overlap = line.overlap();
     let ground = |i: usize| {
-        [line.x[i], line.joint[0][i], line.joint[1][i], line.trend[i], line.population[i], overlap[i]]
-            .map(Cell::Number)
-            .to_vec()
+        [
+            line.x[i],
+            line.joint[0][i],
+            line.joint[1][i],
+            line.trend[i],
+            line.population[i],
+            overlap[i],
+        ]
+        .map(Cell::Number)
+        .to_vec()
     };
     vec![
         Tidy {
@@ -95,7 +117,14 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
         },
         Tidy {
             stem: "uncertainty-fields".into(),
-            header: vec!["sigma", "sampling", "queries", "x", "variance", "scaled_variance"],
+            header: vec![
+                "sigma",
+                "sampling",
+                "queries",
+                "x",
+                "variance",
+                "scaled_variance",
+            ],
             rows: fields,
         },
         Tidy {
@@ -114,8 +143,9 @@ fn end(checkpoints: &[usize]) -> usize {
 pub(super) fn summaries(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<Table> {
     let end = end(checkpoints);
     let row = |(line, arm): (&Line, &Arm)| {
-        let pair =
-            |f: fn(&Measured) -> f64| format!("{:.2} → {:.2}", arm.mean(0, f), arm.mean(end, f)).replace('-', "−");
+        let pair = |f: fn(&Measured) -> f64| {
+            format!("{:.2} → {:.2}", arm.mean(0, f), arm.mean(end, f)).replace('-', "−")
+        };
         vec![
             line.width.to_string(),
             arm.sampling.name().into(),
@@ -153,7 +183,9 @@ pub(super) fn notes(line: &Line) -> Vec<String> {
     let overlap = line.overlap();
     let peak = |values: &[f64], near: f64| {
         let inside = (0..line.x.len()).filter(|i| (line.x[*i] - near).abs() < 0.5);
-        inside.max_by(|a, b| values[*a].total_cmp(&values[*b])).expect("the line is not empty")
+        inside
+            .max_by(|a, b| values[*a].total_cmp(&values[*b]))
+            .expect("the line is not empty")
     };
     let words = line.boundaries().into_iter().map(|boundary| {
         let (g, o) = (peak(&line.population, boundary), peak(&overlap, boundary));
@@ -180,7 +212,9 @@ fn late(line: &Line) -> f64 {
 /// labels.
 fn slope(line: &Line, arm: &Arm, checkpoints: &[usize], value: impl Fn(&Measured) -> f64) -> Slope {
     let labels = drawing::labels(checkpoints);
-    let late: Vec<usize> = (0..labels.len()).filter(|i| labels[*i] >= late(line)).collect();
+    let late: Vec<usize> = (0..labels.len())
+        .filter(|i| labels[*i] >= late(line))
+        .collect();
     let x: Vec<f64> = late.iter().map(|i| labels[*i]).collect();
     let y: Vec<f64> = late.iter().map(|i| arm.mean(*i, &value)).collect();
     slopes::fit(&x, &y)
@@ -189,7 +223,14 @@ fn slope(line: &Line, arm: &Arm, checkpoints: &[usize], value: impl Fn(&Measured
 /// "σ = 0.1: " and what is said about it; kernels with too few labels for a slope are left out.
 fn by_width(all: &[(f64, Vec<Slope>)]) -> String {
     let words = |(width, slopes): &(f64, Vec<Slope>)| {
-        format!("σ = {width}: {}", slopes.iter().map(Slope::words).collect::<Vec<String>>().join(" and "))
+        format!(
+            "σ = {width}: {}",
+            slopes
+                .iter()
+                .map(Slope::words)
+                .collect::<Vec<String>>()
+                .join(" and ")
+        )
     };
     all.iter().map(words).collect::<Vec<String>>().join("; ")
 }
@@ -214,7 +255,13 @@ fn vanishing(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
     let all = arms(experiments).map(|(line, arm)| slope(line, arm, checkpoints, |m| m.largest));
     let slopes: Vec<Slope> = all.filter(|slope| known(&[*slope])).collect();
     let falls = |s: &Slope| s.exponent + s.half_width < 0.0;
-    let range = |pick: fn(f64, f64) -> f64| slopes.iter().map(|s| s.exponent).reduce(pick).unwrap_or(f64::NAN);
+    let range = |pick: fn(f64, f64) -> f64| {
+        slopes
+            .iter()
+            .map(|s| s.exponent)
+            .reduce(pick)
+            .unwrap_or(f64::NAN)
+    };
     Finding {
         claim: "Data-conditional uncertainty goes to zero in the limit of infinitely many labels (remark:2types-unc)."
             .into(),
@@ -239,7 +286,11 @@ fn two_rates(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
         let at = |which: usize| slope(&experiment.line, arm, checkpoints, |m| m.watched[which]);
         (experiment.line.width, vec![at(0), at(1)])
     };
-    let pairs: Vec<(f64, Vec<Slope>)> = experiments.iter().map(of).filter(|(_, pair)| known(pair)).collect();
+    let pairs: Vec<(f64, Vec<Slope>)> = experiments
+        .iter()
+        .map(of)
+        .filter(|(_, pair)| known(pair))
+        .collect();
     // One order or two: nearer to a difference of 1 than of 0.
     let apart = |(_, s): &(f64, Vec<Slope>)| s[0].exponent - s[1].exponent > 0.5;
     Finding {
@@ -257,7 +308,10 @@ fn two_rates(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
 
 fn limit(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
     let end = end(checkpoints);
-    let before = checkpoints.iter().rposition(|queries| 10 * queries <= checkpoints[end]).unwrap_or(0);
+    let before = checkpoints
+        .iter()
+        .rposition(|queries| 10 * queries <= checkpoints[end])
+        .unwrap_or(0);
     let of = |experiment: &Experiment| {
         let arm = experiment.arm(Sampling::Automatic);
         let smooth = [end, before].map(|at| arm.mean(at, |m| m.smoothing));
@@ -268,7 +322,9 @@ fn limit(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
         format!("σ = {width}: {off:.3} ({smooth:.3} with the trend in place of the labels, from {before:.3})")
     });
     Finding {
-        claim: "V = G/(β + 1), so that V (β + 1) is the population uncertainty (above eqn:G-x-eta).".into(),
+        claim:
+            "V = G/(β + 1), so that V (β + 1) is the population uncertainty (above eqn:G-x-eta)."
+                .into(),
         verdict: Verdict::of_each(&all.iter().map(|a| a.1 < FOUND).collect::<Vec<bool>>()),
         evidence: format!(
             "Exact where α = β η. After {} queries with the automatic λ the mean of |V (β + 1) − G| over the line \
@@ -286,13 +342,21 @@ fn trading(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
     let sampled = || arms(experiments).filter(|(_, arm)| arm.sampling != Sampling::Uniform);
     let lead = |arm: &Arm, at: usize| arm.mean(at, |m| m.with_population - m.with_sparsity);
     let follows = |arm: &Arm| arm.mean(end, |m| m.with_population) > FOLLOWS;
-    let traded: Vec<bool> =
-        sampled().map(|(_, arm)| lead(arm, 0) < 0.0 && lead(arm, end) > 0.0 && follows(arm)).collect();
+    let traded: Vec<bool> = sampled()
+        .map(|(_, arm)| lead(arm, 0) < 0.0 && lead(arm, end) > 0.0 && follows(arm))
+        .collect();
     let words = sampled().map(|(line, arm)| {
-        let crossing = (0..checkpoints.len()).find(|at| (*at..checkpoints.len()).all(|i| lead(arm, i) > 0.0));
-        let place = crossing.map_or("not by the end".into(), |at| format!("from {} queries on", checkpoints[at]));
+        let crossing =
+            (0..checkpoints.len()).find(|at| (*at..checkpoints.len()).all(|i| lead(arm, i) > 0.0));
+        let place = crossing.map_or("not by the end".into(), |at| {
+            format!("from {} queries on", checkpoints[at])
+        });
         let last = arm.mean(end, |m| m.with_population);
-        format!("σ = {}, {}: {place}, at the end {last:.2}", line.width, arm.sampling.name())
+        format!(
+            "σ = {}, {}: {place}, at the end {last:.2}",
+            line.width,
+            arm.sampling.name()
+        )
     });
     Finding {
         claim: "With few labels the acquisition follows the want of labels, with many the population uncertainty."
@@ -311,12 +375,26 @@ fn trading(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
 fn schedule(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
     let of = |experiment: &Experiment| {
         let arm = experiment.arm(Sampling::Automatic);
-        (experiment.line.width, vec![slope(&experiment.line, arm, checkpoints, |m| m.lambda)])
+        (
+            experiment.line.width,
+            vec![slope(&experiment.line, arm, checkpoints, |m| m.lambda)],
+        )
     };
-    let all: Vec<(f64, Vec<Slope>)> = experiments.iter().map(of).filter(|(_, slope)| known(slope)).collect();
+    let all: Vec<(f64, Vec<Slope>)> = experiments
+        .iter()
+        .map(of)
+        .filter(|(_, slope)| known(slope))
+        .collect();
     let grows = |(_, s): &(f64, Vec<Slope>)| s[0].exponent + s[0].half_width >= 1.0;
-    let near = experiments.iter().map(|e| 100.0 * e.arm(Sampling::Automatic).mean(end(checkpoints), |m| m.near));
-    let near = near.map(|share| format!("{share:.0} %")).collect::<Vec<String>>().join(", ");
+    let near = experiments.iter().map(|e| {
+        100.0
+            * e.arm(Sampling::Automatic)
+                .mean(end(checkpoints), |m| m.near)
+    });
+    let near = near
+        .map(|share| format!("{share:.0} %"))
+        .collect::<Vec<String>>()
+        .join(", ");
     Finding {
         claim: "The automatic λ is of the kind that exploits in the end: it grows at least like t (eqn:qbar-lambda0)."
             .into(),
@@ -331,9 +409,20 @@ fn schedule(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
 
 fn expectation(experiments: &[Experiment]) -> Finding {
     let rises: Vec<f64> = arms(experiments)
-        .map(|(_, arm)| interval(&arm.trials.iter().map(|trial| trial.rises).collect::<Vec<f64>>()).mean)
+        .map(|(_, arm)| {
+            interval(
+                &arm.trials
+                    .iter()
+                    .map(|trial| trial.rises)
+                    .collect::<Vec<f64>>(),
+            )
+            .mean
+        })
         .collect();
-    let (least, most) = (rises.iter().copied().fold(1.0, f64::min), rises.iter().copied().fold(0.0, f64::max));
+    let (least, most) = (
+        rises.iter().copied().fold(1.0, f64::min),
+        rises.iter().copied().fold(0.0, f64::max),
+    );
     Finding {
         claim: "After each new label the variance decreases in expected value (property:dec-var-more-data).".into(),
         verdict: Verdict::of(most == 0.0, least < 0.5),

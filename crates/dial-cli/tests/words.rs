@@ -1,0 +1,85 @@
+//! The words of the command, as people read them: help, results, notes and refusals.
+//!
+//! Each file of `tests/words` lists commands and holds what came back, run one after the other in an
+//! empty folder. After a change of wording write the new words down and review them as a diff:
+//! `SNAPSHOTS=overwrite cargo test --release -p dial-cli --test words`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use snapbox::{Assert, Data, Redactions};
+
+/// What differs from run to run.
+const VARYING: [(&str, &str); 6] = [
+    (
+        "[TIME]",
+        r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?( UTC|Z)?",
+    ),
+    ("[MILLISECONDS]", r"\b1[789]\d{11}\b"),
+    ("[SECONDS]", r"\b\d+\.\d+ (s|ms)\b"),
+    ("[MS]", r"(?m)(?<redacted>  +\d+\.\d)$"),
+    ("[DIGEST]", r"\b[0-9a-f]{16,64}\b"),
+    ("[FOLDER]", r"/tmp/\.tmp\w+"),
+];
+
+/// The commands of a file again, each followed by what it printed and how it ended.
+fn transcript(text: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut found = text.lines().next().unwrap_or_default().to_string() + "\n";
+    for line in text.lines().filter_map(|line| line.strip_prefix("$ dial")) {
+        let ran = Command::new(env!("CARGO_BIN_EXE_dial"))
+            .args(line.split_whitespace())
+            .current_dir(folder.path())
+            .env("COLUMNS", "100")
+            .stdin(Stdio::null())
+            .output()
+            .expect("the command runs");
+        found.push_str(&format!("\n```text\n$ dial{line}\n"));
+        found.push_str(&String::from_utf8_lossy(&ran.stdout));
+        found.push_str(&String::from_utf8_lossy(&ran.stderr));
+        match ran.status.code() {
+            Some(0) => found.push_str("```\n"),
+            code => found.push_str(&format!("[exit code {}]\n```\n", code.unwrap_or(-1))),
+        }
+    }
+    found
+}
+
+fn compare(name: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/words")
+        .join(name);
+    let text = std::fs::read_to_string(&file).expect("a file of words");
+    let mut redactions = Redactions::new();
+    for (what, pattern) in VARYING {
+        let pattern = regex::Regex::new(pattern).expect("a pattern");
+        redactions
+            .insert(what, pattern)
+            .expect("a name in brackets");
+    }
+    let expected = Data::read_from(&file, None);
+    let assert = Assert::new()
+        .redact_with(redactions)
+        .action_env(snapbox::assert::DEFAULT_ACTION_ENV);
+    assert.eq(transcript(&text), expected);
+}
+
+#[test]
+fn help() {
+    compare("help.md");
+}
+
+#[test]
+fn pools_and_graphs() {
+    compare("pools.md");
+}
+
+#[test]
+fn a_project() {
+    compare("project.md");
+}
+
+#[test]
+fn refusals() {
+    compare("refusals.md");
+}
