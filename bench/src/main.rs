@@ -21,11 +21,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Criterion, Effort, Eigenpairs, Features, Found,
-    Graph, Items, Kernel, Lists, Metric, Neighbours, NodeId, Options, Poisson, Propagation,
-    Session, Setting, SpectralOptimal, ZeroVectors,
+    ClassId, CompactGraph, Config, Control, Criterion, Eigenpairs, Engine, NodeId, Precision,
+    Search, Session, SpectralOptimal, engine,
 };
-use dial_data::{Array, ArrayData, Fingerprint, GraphFile, Recipe, write_graph};
+use dial_data::{Fingerprint, Pool, Recipe, SavedGraph, write_graph};
 use serde_json::json;
 
 fn main() {
@@ -59,43 +58,36 @@ fn main() {
     }
 }
 
-/// A session on a graph, with faithful precision or, for any other word, certified.
-fn session<'a>(graph: &str, classes: u16, precision: &str, options: Options<'a>) -> Session<'a> {
-    let kernel: Arc<dyn Propagation> = match precision {
-        "faithful" => {
-            Arc::new(Poisson::new(Arc::new(read_graph(graph)), 0.1).expect("tau is fine"))
-        }
-        _ => {
-            let kernel = Certified::new(Arc::new(compact_graph(graph)), 0.1).expect("tau is fine");
-            let tolerance = precision
-                .split_once(':')
-                .map(|(_, d)| d.parse().expect("a number after the colon"));
-            Arc::new(match tolerance {
-                Some(tolerance) => kernel
-                    .with_tolerance(tolerance)
-                    .expect("a positive tolerance"),
-                None => kernel,
-            })
-        }
+/// The paper's engine on a graph, with faithful precision or, for any other word, certified.
+fn engine_on(graph: &str, precision: &str) -> Engine<'static> {
+    let (word, tolerance) = match precision.split_once(':') {
+        Some((word, number)) => (
+            word,
+            Some(number.parse().expect("a number after the colon")),
+        ),
+        None => (precision, None),
     };
-    let items = Items::rows(kernel.n());
-    let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
-    Session::new(
-        Setting {
-            kernel,
-            graph: None,
-            items,
+    let config = Config {
+        precision: match word {
+            "faithful" => Precision::Faithful,
+            _ => Precision::Certified,
         },
-        options,
-        &names,
-        &Control::new(),
-    )
-    .expect("a session starts")
+        tolerance,
+        ..Config::paper()
+    };
+    Engine::on(Arc::new(read_graph(graph)), None, &config, &Control::new()).expect("an engine")
+}
+
+fn session<'a>(engine: &Engine<'a>, classes: u16) -> Session<'a> {
+    let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
+    engine
+        .session(&names, &Control::new())
+        .expect("a session starts")
 }
 
 fn step(graph: &str, classes: u16, sources: &str, precision: &str) {
     let control = Control::new();
-    let mut session = session(graph, classes, precision, Options::default());
+    let mut session = session(&engine_on(graph, precision), classes);
     for (place, source) in sources.split(',').enumerate() {
         if precision.starts_with("ready") {
             session
@@ -120,19 +112,11 @@ fn step(graph: &str, classes: u16, sources: &str, precision: &str) {
 
 fn vopt(graph: &str, count: usize, sources: &str) {
     let control = Control::new();
-    let pairs = Arc::new(
-        Eigenpairs::normalized(&read_graph(graph), count, &control).expect("the pairs converge"),
-    );
-    let acquisition = Arc::new(SpectralOptimal::new(pairs, Criterion::Vopt));
-    let mut session = session(
-        graph,
-        2,
-        "faithful",
-        Options {
-            acquisition,
-            ..Options::default()
-        },
-    );
+    let engine = engine_on(graph, "faithful");
+    let graph = engine.graph.as_ref().expect("it is on one").to_graph();
+    let pairs = Eigenpairs::normalized(&graph, count, &control).expect("the pairs converge");
+    let acquisition = SpectralOptimal::new(Arc::new(pairs), Criterion::Vopt);
+    let mut session = session(&engine.asking_by(Arc::new(acquisition)), 2);
     for source in sources.split(',') {
         session
             .tell(source, ClassId(0), &control)
@@ -150,7 +134,7 @@ fn vopt(graph: &str, count: usize, sources: &str) {
 
 fn memory(graph: &str, precision: &str) {
     let before = status("VmRSS");
-    let mut session = session(graph, 10, precision, Options::default());
+    let mut session = session(&engine_on(graph, precision), 10);
     for label in 0..10u16 {
         let source = (1 + 97 * usize::from(label)).to_string();
         session
@@ -181,14 +165,14 @@ fn status(key: &str) -> f64 {
 }
 
 fn block(graph: &str, sources: &str) {
-    let kernel = Poisson::new(Arc::new(read_graph(graph)), 0.1).expect("tau is fine");
+    let propagation = engine_on(graph, "faithful").propagation;
     let sources: Vec<NodeId> = sources
         .split(',')
         .map(|source| NodeId(source.parse().expect("a node")))
         .collect();
     for _ in 0..3 {
         let start = Instant::now();
-        kernel
+        propagation
             .columns(&sources, &Control::new())
             .expect("the solves converge");
         let seconds = start.elapsed().as_secs_f64();
@@ -200,7 +184,7 @@ fn block(graph: &str, sources: &str) {
 }
 
 fn spectral(graph: &str, count: usize, which: &str) {
-    let graph = read_graph(graph);
+    let graph = read_graph(graph).to_graph();
     let solve = if which == "normalized" {
         Eigenpairs::normalized
     } else {
@@ -218,25 +202,12 @@ fn spectral(graph: &str, count: usize, which: &str) {
 }
 
 fn build(pool: &str, k: usize) {
-    let pool = dial_data::open(
-        pool,
-        &dial_data::ReadOptions::default(),
-        0,
-        &dial::Control::new(),
-    )
-    .expect("a readable pool");
-    let features: Features<'_> = pool.matrix.features().expect("finite features");
+    let (pool, config, control) = (read_pool(pool), config(k, Search::Exact), Control::new());
+    let features = pool.matrix.features().expect("finite features");
     let start = Instant::now();
-    let found = Neighbours::exact(
-        features,
-        k,
-        Metric::Euclidean,
-        Default::default(),
-        &Control::new(),
-    );
-    let found = found.expect("enough items");
+    let found = engine::search(features, &config, &control).expect("enough items");
     let search = start.elapsed().as_secs_f64();
-    let graph = Graph::new(&found, Kernel::SelfTuning, &Control::new()).expect("nobody cancels");
+    let graph = engine::graph_of(&found, &config, &control).expect("nobody cancels");
     let seconds = start.elapsed().as_secs_f64();
     println!(
         "{}",
@@ -245,47 +216,27 @@ fn build(pool: &str, k: usize) {
 }
 
 fn approximate(pool: &str, k: usize) {
-    let pool = dial_data::open(
-        pool,
-        &dial_data::ReadOptions::default(),
-        0,
-        &dial::Control::new(),
-    )
-    .expect("a readable pool");
-    let features: Features<'_> = pool.matrix.features().expect("finite features");
+    let (pool, config) = (read_pool(pool), config(k, Search::Approximate));
+    let features = pool.matrix.features().expect("finite features");
     let start = Instant::now();
-    let found = neighbours(features, k);
+    let found = engine::search(features, &config, &Control::new()).expect("enough items");
     println!(
         "{}",
         json!({ "seconds": start.elapsed().as_secs_f64(), "recall": found.recall })
     );
 }
 
-fn neighbours(features: Features<'_>, k: usize) -> Found {
-    let (metric, zero, effort) = (Metric::Euclidean, ZeroVectors::Error, Effort::default());
-    Neighbours::approximate(features, k, metric, zero, 0, effort, &Control::new())
-        .expect("enough items")
-}
-
 fn save(pool: &str, k: usize, file: &Path) {
-    let pool = dial_data::open(
-        pool,
-        &dial_data::ReadOptions::default(),
-        0,
-        &dial::Control::new(),
-    )
-    .expect("a readable pool");
-    let start = Instant::now();
-    let found = neighbours(pool.matrix.features().expect("finite features"), k);
-    let search = start.elapsed().as_secs_f64();
-    let lists = Lists::from(&found.neighbours);
-    let graph = CompactGraph::assemble(
-        &lists,
-        Kernel::SelfTuning,
-        Some(found.order),
-        &Control::new(),
+    let (pool, config, control) = (
+        read_pool(pool),
+        config(k, Search::Approximate),
+        Control::new(),
     );
-    let graph = graph.expect("nobody cancels");
+    let features = pool.matrix.features().expect("finite features");
+    let start = Instant::now();
+    let found = engine::search(features, &config, &control).expect("enough items");
+    let search = start.elapsed().as_secs_f64();
+    let graph = engine::graph_of(&found, &config, &control).expect("nobody cancels");
     let seconds = start.elapsed().as_secs_f64();
     if file.extension().is_some_and(|ending| ending == "npz") {
         let graph = graph.to_graph();
@@ -295,14 +246,14 @@ fn save(pool: &str, k: usize, file: &Path) {
     } else {
         let recipe = Recipe {
             k,
-            kernel: Kernel::SelfTuning,
-            metric: Metric::Euclidean,
-            search: "approximate".into(),
-            seed: 0,
+            kernel: config.weights,
+            metric: config.metric,
+            search: config.search.to_string(),
+            seed: engine::SEARCH_SEED,
             dim: pool.matrix.dim,
             features: Fingerprint::of(&pool.matrix),
         };
-        write_graph(file, &graph, &recipe, &Control::new()).expect("room on the disk");
+        write_graph(file, &graph, &recipe, &control).expect("room on the disk");
     }
     println!(
         "{}",
@@ -310,45 +261,21 @@ fn save(pool: &str, k: usize, file: &Path) {
     );
 }
 
-fn compact_graph(path: &str) -> CompactGraph {
-    match path.ends_with(".npz") {
-        true => CompactGraph::new(&read_graph(path)),
-        false => GraphFile::open(path)
-            .and_then(|file| file.graph())
-            .expect("a graph of ours"),
+fn config(k: usize, search: Search) -> Config {
+    Config {
+        k,
+        search,
+        ..Config::paper()
     }
 }
 
-fn read_graph(path: &str) -> Graph {
-    if !path.ends_with(".npz") {
-        return compact_graph(path).to_graph();
-    }
-    let arrays = dial_data::read_npz(Path::new(path)).expect("a graph saved by dial or scipy");
-    let array = |name: &str| {
-        &arrays
-            .iter()
-            .find(|(found, _)| found == name)
-            .expect("a CSR matrix")
-            .1
-    };
-    let (starts, columns) = (integers(array("indptr")), integers(array("indices")));
-    let ArrayData::F64(weights) = &array("data").data else {
-        panic!("weights are f64")
-    };
-    let mut edges = Vec::with_capacity(weights.len() / 2);
-    for row in 0..starts.len() - 1 {
-        for slot in starts[row]..starts[row + 1] {
-            if columns[slot] > row {
-                edges.push((row as u32, columns[slot] as u32, weights[slot]));
-            }
-        }
-    }
-    Graph::from_edges(starts.len() - 1, &edges).expect("a symmetric graph")
+fn read_pool(path: &str) -> Pool {
+    let options = dial_data::ReadOptions::default();
+    dial_data::open(path, &options, 0, &Control::new()).expect("a readable pool")
 }
 
-fn integers(array: &Array) -> Vec<usize> {
-    match &array.data {
-        ArrayData::I64(values) => values.iter().map(|&value| value as usize).collect(),
-        _ => panic!("row starts and columns are integers"),
-    }
+fn read_graph(path: &str) -> CompactGraph {
+    SavedGraph::map(Path::new(path))
+        .expect("a graph saved by dial or scipy")
+        .graph
 }

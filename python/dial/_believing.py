@@ -138,6 +138,18 @@ class Believing:
         accuracy = found["accuracy"] and (found["accuracy"]["mean"], found["accuracy"]["low"], found["accuracy"]["high"])
         return Advice(found["advice"]["verdict"], found["advice"]["reasons"], accuracy, found["settled"])
 
+    def suspects(self) -> dict[str, Any]:
+        """Labels that the other labels contradict, the least probable first: node, label, and by the others expected; the
+        probability of the label that was given."""
+        found = self._engine.suspects()
+        self._refresh()
+        return {
+            "node": np.array([node for node, *_ in found], dtype=np.int64),
+            "label": self._classes.array([told for _, told, *_ in found]),
+            "expected": self._classes.array([expected for _, _, expected, _ in found]),
+            "probability": np.array([probability for *_, probability in found], dtype=np.float64),
+        }
+
     def predict_new(self, X: Any, *, progress: Progress = None) -> dict[str, Any]:
         """What is believed about rows that are not in the pool, through their neighbours: label, proba, variance, evidence."""
         with reporting(self._progress if progress is None else progress) as report:
@@ -159,7 +171,9 @@ class Believing:
         found = json.loads(self._engine.settings())
         names = ("k", "metric", "kernel", "search", "tau", "precision", "acquisition", "policy", "sharpness", "prior")
         chosen = {name: found["recipe"][name] for name in names}
-        chosen.update(reading=found["recipe"]["belief"], seed=found["recipe"]["seed"])
+        recipe = found["recipe"]
+        chosen.update(propagation=recipe.get("propagation", "poisson"), source_value=recipe.get("source_value", 1.0))
+        chosen.update(reading=recipe["belief"], seed=recipe["seed"])
         chosen.update(prior_strength=found["prior_strength"], expected_clusters=found["expected_clusters"])
         if self._own is not None:
             chosen["acquisition"] = getattr(self._own, "__name__", "own")

@@ -39,6 +39,10 @@ class Engine:
         """
         The same by scores of the caller's own.
         """
+    def backup(self, /, file: str | PathLike[str]) -> None:
+        """
+        Copies a project on disk to a file that must not be there.
+        """
     def classes(self, /) -> list[tuple[int, str]]:
         """
         The live classes: ids and names, in the order of probabilities.
@@ -49,7 +53,7 @@ class Engine:
         """
     def decide(self, /, decision: str, annotator: str, on_purpose: bool) -> int | None:
         """
-        Any other decision, in the words of the log; returns its group. What others did is only taken back on purpose.
+        Any decision, as the interface takes it; returns its group. What others did is only taken back on purpose.
         """
     def estimates(self, /) -> str:
         """
@@ -59,9 +63,17 @@ class Engine:
         """
         The evidence at every row.
         """
+    def export(self, /, file: str | PathLike[str], format: str | None, labels_only: bool, progress: Any | None = None) -> None:
+        """
+        Writes all rows with their labels and, unless only these are wanted, what is believed about them.
+        """
     def graph(self, /) -> tuple[Incomplete, Incomplete, Incomplete]:
         """
         The graph.
+        """
+    def import_labels(self, /, file: str | PathLike[str], annotator: str | None, skip_unknown: bool, add_classes: bool, progress: Any | None = None) -> str:
+        """
+        Takes labels from a file as one group; what was stored, as JSON.
         """
     def keep(self, /, bytes: SupportsGetItem[int, SupportsIndex]) -> None:
         """
@@ -148,9 +160,17 @@ class Engine:
         Everything that makes this session, to be had again by [`Engine::restored`]: the id of the project, its records, what
         Python keeps, the graph, and the rows that may be asked.
         """
+    def status(self, /) -> str:
+        """
+        The project in numbers, as JSON.
+        """
     def stop_serving(self, /) -> None:
         """
         Ends the page; the session has the project again.
+        """
+    def suspects(self, /) -> list[tuple[int, int, int, float]]:
+        """
+        Labels that the others contradict, the least probable first: row, class given, class by the others, probability.
         """
     def tell(self, /, told: SupportsGetItem[int, tuple[SupportsIndex, SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]]]], new_classes: SupportsGetItem[int, str], annotator: str, replace: bool, progress: Any | None = None) -> int | None:
         """

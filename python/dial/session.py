@@ -64,9 +64,17 @@ class Session(Believing):
         How distances become weights; the default goes with the acquisition.
     search : {"auto", "exact", "approximate"}
         How neighbours are found.
+    propagation : str
+        How labels spread: ``"poisson"`` (the paper's) or ``"heat"`` on the graph, ``"rbf"`` or ``"compact"`` on the rows. The
+        last three may have their parameter behind a colon: ``"heat:3"`` (time), ``"rbf:0.5"`` (width). ``auto`` needs poisson;
+        with the others the default acquisition is ``"variance"``.
+    source_value : float
+        How many observations a label counts for.
     precision : {"faithful", "certified"}
         How labels are spread: as in the paper, or by local solves with a proven bound, for large pools. There the default
         acquisition is ``"variance"`` with the settings of the paper: ``auto`` takes a solve over the whole pool a question.
+    tolerance : float, optional
+        The bound that certified solves stop at, above 0 and at most 1.
     reading : {"plain", "even"}, optional
         How classes and probabilities are read: as in the paper, or classes evened out and probabilities calibrated on the
         labels. The default goes with the acquisition.
@@ -109,7 +117,10 @@ class Session(Believing):
         sharpness: float | str = "auto",
         kernel: str | None = None,
         search: str = "auto",
+        propagation: str = "poisson",
+        source_value: float = 1.0,
         precision: str = "faithful",
+        tolerance: float | None = None,
         reading: str | None = None,
         expected_clusters: int | None = None,
         zero_vectors: str = "error",
@@ -129,7 +140,10 @@ class Session(Believing):
             sharpness=sharpness,
             kernel=kernel,
             search=search,
+            propagation=propagation,
+            source_value=source_value,
             precision=precision,
+            tolerance=tolerance,
             reading=reading,
             expected_clusters=expected_clusters,
             zero_vectors=zero_vectors,
@@ -282,7 +296,7 @@ class Session(Believing):
 
     def _back(self, way: str, group: int | None, annotator: str | None) -> None:
         if group is not None:
-            self._decide(way if group == LAST else {"change": {"kind": way, "group": group}}, annotator, group != LAST)
+            self._decide({"kind": way, "group": None if group == LAST else group}, annotator, group != LAST)
 
     def skip(self, nodes: npt.ArrayLike, annotator: str | None = None) -> int | None:
         """Does not ask for these rows again; returns the group to :meth:`undo` that by."""
@@ -298,12 +312,12 @@ class Session(Believing):
 
     def add_class(self, label: Hashable) -> None:
         """Adds a class that was not met yet."""
-        self._named_anew(plain(label), lambda name: {"add-class": {"name": name}})
+        self._named_anew(plain(label), lambda name: {"kind": "add-class", "name": name})
 
     def rename_class(self, label: Hashable, new: Hashable) -> None:
         """Gives a class another label; everything that was told of it stays."""
         number = self._known(label)
-        self._named_anew(plain(new), lambda name: {"change": {"kind": "rename-class", "class": number, "name": name}})
+        self._named_anew(plain(new), lambda name: {"kind": "rename-class", "class": number, "name": name})
 
     def _named_anew(self, label: Hashable, decision: Callable[[str], Any]) -> None:
         with self._lock:
@@ -325,8 +339,20 @@ class Session(Believing):
         with self._lock:
             change = {"kind": "merge-class", "from": self._known(source), "into": self._known(into)}
             self._classes.merge(plain(source), plain(into))
-            self._decide({"change": change}, None)
+            self._decide(change, None)
             self._refresh()
+
+    def style_class(self, label: Hashable, colour: str, key: str = "") -> None:
+        """Gives a class another colour (``"#rrggbb"``) and key on the labelling page."""
+        self._decide({"kind": "look", "class": self._known(label), "colour": colour, "key": key}, None)
+
+    def set_weight(self, annotator: str, weight: float) -> None:
+        """How much the labels of an annotator count beside those of others on the same row: a number above 0."""
+        self._decide({"kind": "weight", "annotator": annotator, "weight": float(weight)}, None)
+
+    def settle(self, parked: int) -> None:
+        """Keeps the label that stands where another answer was kept aside on the page (``status()["parked"]``)."""
+        self._decide({"kind": "settle", "parked": int(parked)}, None)
 
     def _known(self, label: Hashable) -> int:
         self._refresh()
@@ -341,9 +367,9 @@ class Session(Believing):
         assert name is not None
         return name
 
-    def _decide(self, decision: Any, annotator: str | None, on_purpose: bool = False) -> None:
-        text = decision if isinstance(decision, str) else json.dumps(decision)
-        self._engine.decide(text, annotator or "", on_purpose)
+    def _decide(self, decision: dict[str, Any], annotator: str | None, on_purpose: bool = False) -> None:
+        """Sends a decision as the interface of the server takes it."""
+        self._engine.decide(json.dumps(decision), annotator or "", on_purpose)
 
     def _refresh(self) -> None:
         with self._lock:
@@ -385,6 +411,47 @@ class Session(Believing):
             folder = self.save(path if path is not None else _free())
             self._engine = _opened(folder, self._progress)[0]
         return Page(self._engine, self._engine.serve(port), browser)
+
+    def status(self) -> dict[str, Any]:
+        """The project in numbers: items, labels by class and by annotator, answers that wait, disagreements."""
+        status: dict[str, Any] = json.loads(self._engine.status())
+        return status
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        labels_only: bool = False,
+        progress: Progress = None,
+    ) -> Path:
+        """Writes all rows with their labels and what is believed about them, as ``dial export`` does: csv, jsonl, npz or
+        parquet, by the ending of the file or as ``format`` says."""
+        with reporting(self._progress if progress is None else progress) as report:
+            self._engine.export(Path(path), format, labels_only, report)
+        return Path(path)
+
+    def import_labels(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        annotator: str | None = None,
+        skip_unknown: bool = False,
+        add_classes: bool = False,
+        progress: Progress = None,
+    ) -> dict[str, Any]:
+        """Takes labels from a file as one group, as ``dial import`` does; returns what was stored. Labels that contradict each
+        other are all kept, as those of different annotators."""
+        with reporting(self._progress if progress is None else progress) as report:
+            text = self._engine.import_labels(Path(path), annotator, skip_unknown, add_classes, report)
+        self._refresh()
+        imported: dict[str, Any] = json.loads(text)
+        return imported
+
+    def backup(self, path: str | os.PathLike[str]) -> Path:
+        """Copies a project on disk to a file that must not be there; ``dial restore`` makes a project of it."""
+        self._engine.backup(Path(path))
+        return Path(path)
 
     def close(self) -> None:
         """Ends the page, if it is open, and gives the project up for others. Nothing is lost without it."""

@@ -19,13 +19,14 @@ def simulate(
     X: Any,
     y: Sequence[Any] | npt.NDArray[Any],
     *,
-    acquisition: str | Sequence[str] = "auto",
+    acquisition: str | Sequence[str] | None = None,
     policy: str | Sequence[str] = "max",
     model: str | Sequence[str] = "dirichlet",
     queries: int = 100,
     batch: int = 1,
     trials: int = 10,
     initial: str | npt.ArrayLike = "one-per-class",
+    classes: str = "known",
     clusters: npt.ArrayLike | None = None,
     noise: float = 0.0,
     k: int = 20,
@@ -35,6 +36,10 @@ def simulate(
     sharpness: float | str = "auto",
     kernel: str | None = None,
     search: str = "auto",
+    propagation: str = "poisson",
+    source_value: float = 1.0,
+    precision: str = "faithful",
+    tolerance: float | None = None,
     reading: str | None = None,
     expected_clusters: int | None = None,
     eigenpairs: int = 50,
@@ -51,12 +56,14 @@ def simulate(
         Rows and their labels; -1, None and NaN where they are not known: those rows stay in the graph, but are neither asked
         nor scored.
     acquisition, policy, model : str or list of str
-        Everything is played with everything. Acquisitions: auto, variance, margin, margin-range, entropy, least-confidence,
+        Everything is played with everything. Acquisitions: auto (the default, where propagation and precision allow it), variance, margin, margin-range, entropy, least-confidence,
         norm, random, vopt, sigma-opt, mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding,
         uncertainty-herding, rwll-norm; ``margin@laplace`` reads another model. Models: dirichlet, laplace, poisson,
         reweighted, nearest, land, logistic.
     initial : "one-per-class", "none", or row numbers
         What is labelled before the first question.
+    classes : {"known", "met"}
+        Whether all classes are known from the start, or each is added when it is met, as in a session made without classes.
     clusters : array, optional
         The cluster of every row, to count how many were met; the labels, if not given.
     noise : float
@@ -74,11 +81,11 @@ def simulate(
     if len(labels) != len(rows):
         raise InputError(f"{len(labels)} labels for {len(rows)} rows. Give one for each.", "I3", "input")
     known = [None if is_missing(label) or (not isinstance(label, bool) and label == -1) else label for label in labels]
-    classes = in_order(label for label in known if label is not None)
-    number = {key(label): place for place, label in enumerate(classes)}
+    known_classes = in_order(label for label in known if label is not None)
+    number = {key(label): place for place, label in enumerate(known_classes)}
     met = known if clusters is None else [plain(c) for c in np.asarray(clusters).tolist()]
     places = {key(c): place for place, c in enumerate(in_order(c for c in met if c is not None))}
-    names = [name for _, name in Classes(closed=False).names_for(classes)]
+    names = [name for _, name in Classes(closed=False).names_for(known_classes)]
     if isinstance(initial, str):
         if initial not in ("one-per-class", "none"):
             raise InputError(f"initial={initial!r} must be one-per-class, none, or row numbers.", "U1", "usage")
@@ -89,7 +96,7 @@ def simulate(
         "names": names,
         "classes": [None if label is None else number[key(label)] for label in known],
         "clusters": [None if c is None else places[key(c)] for c in met],
-        "acquisitions": _listed(acquisition),
+        "acquisitions": [] if acquisition is None else _listed(acquisition),
         "policies": _listed(policy),
         "models": _listed(model),
         "initial": start,
@@ -97,6 +104,7 @@ def simulate(
         "batch": whole(batch, "batch", 1),
         "trials": whole(trials, "trials", 1),
         "noise": float(noise),
+        "known": classes,
     }
     words = settings(
         k=k,
@@ -106,6 +114,10 @@ def simulate(
         sharpness=sharpness,
         kernel=kernel,
         search=search,
+        propagation=propagation,
+        source_value=source_value,
+        precision=precision,
+        tolerance=tolerance,
         reading=reading,
         expected_clusters=expected_clusters,
         eigenpairs=eigenpairs,
@@ -116,7 +128,7 @@ def simulate(
         table: dict[str, Any] = dict(_dial.simulate(rows, wish, words, report))
     for name in ("acquisition", "policy", "model"):
         table[name] = np.array(table[name])
-    back = dict(zip(names, classes))
+    back = dict(zip(names, known_classes))
     table["class"] = as_array([None if name is None else back[name] for name in table["class"]])
     return _framed(table, frame)
 

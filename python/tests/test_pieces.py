@@ -23,7 +23,8 @@ def dense_graph(values: np.ndarray, k: int) -> np.ndarray:
     A = np.zeros_like(D2)
     for i in range(len(values)):
         A[i, near[i]] = np.exp(-4 * D2[i, near[i]] / D2[i, near[i, -1]])
-    return (A + A.T) / 2
+    # Edge weights are float32 by definition.
+    return ((A + A.T) / 2).astype(np.float32).astype(np.float64)
 
 
 def test_neighbours_are_the_nearest() -> None:

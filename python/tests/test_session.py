@@ -102,7 +102,7 @@ def test_the_belief_is_that_of_dense_algebra() -> None:
     for i in range(n):
         A[i, near[i]] = np.exp(-4 * D2[i, near[i]] / D2[i, near[i, -1]])
     W = (A + A.T) / 2
-    # Projects keep weights in 32 bits.
+    # Edge weights are float32 by definition.
     W = W.astype(np.float32).astype(np.float64)
     G = np.linalg.inv(np.diag(W.sum(axis=1)) - W + tau * np.eye(n))
     low = G.min(axis=1, keepdims=True)

@@ -231,9 +231,9 @@ fn list(output: &Output) {
         };
         let judge = one.judge.clone().unwrap_or_default();
         let (policy, prior, tau) = (
-            one.policy.to_string(),
-            one.prior.to_string(),
-            one.tau.to_string(),
+            one.config.policy.to_string(),
+            one.config.prior.to_string(),
+            one.config.tau.to_string(),
         );
         vec![
             one.name.clone(),
@@ -241,8 +241,8 @@ fn list(output: &Output) {
             policy,
             prior,
             tau,
-            one.kernel.to_string(),
-            one.reading.to_string(),
+            one.config.weights.to_string(),
+            one.config.readout.to_string(),
             judge,
         ]
     }));

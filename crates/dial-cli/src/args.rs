@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use dial::{Kernel, Metric, Precision, Search};
+use dial::{Choices, Kernel, Metric, Precision, Search, Spread, Tau};
 
 pub use crate::arena::Arena;
 pub use crate::ask::Ask;
 pub use crate::asking_args::{AskingArgs, BeliefArgs};
 pub use crate::bench::Bench;
-pub use crate::decide::{Class, Pass, Undo};
+pub use crate::decide::{Class, Pass, Undo, Weight};
 pub use crate::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreArgs};
 pub use crate::generate::Generate;
 pub use crate::history::LogArgs;
@@ -23,8 +23,7 @@ pub use crate::settle::Settle;
 pub use crate::status::Show;
 pub use crate::tell::Tell;
 pub use crate::theory::Theory;
-pub use crate::words::{Delimiter, InitialName, Neighbourhood, PropagationName, Size, ZeroRows};
-pub use dial::Tau;
+pub use crate::words::{Delimiter, InitialName, Neighbourhood, Size, ZeroRows};
 
 const TOUR: &str = "\
 A whole use:
@@ -33,8 +32,8 @@ A whole use:
   dial simulate features.npz --acquisition auto,random   labels known: compare
   dial label features.npz --classes cat,dog     label it in the browser
   dial ask features.dial      in scripts: dial tell features.dial ID cat
-On a project: new ask tell undo redo skip exclude class status log settle
-  pool predict export import backup restore serve (dial VERB --help)
+On a project: new ask tell undo redo skip exclude class weight status log
+  settle pool predict export import backup restore serve (dial VERB --help)
 
 POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
   a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
@@ -111,9 +110,12 @@ pub enum Verb {
     /// Leave items out: not asked, their labels do not count
     #[command(hide = true)]
     Exclude(Pass),
-    /// Add, rename and merge classes
+    /// Add, rename and merge classes; their colours and keys
     #[command(hide = true)]
     Class(Class),
+    /// How much an annotator counts beside others
+    #[command(hide = true)]
+    Weight(Weight),
     /// How a project stands
     #[command(hide = true)]
     Status(Show),
@@ -167,45 +169,12 @@ pub struct Demo {
     pub seed: u64,
 }
 
-impl Demo {
-    /// The simulation behind the tour, with the same defaults as if it had been typed.
-    pub fn simulation(&self) -> Simulate {
-        let (queries, trials, seed) = (
-            self.queries.to_string(),
-            self.trials.to_string(),
-            self.seed.to_string(),
-        );
-        let typed = [
-            "dial",
-            "simulate",
-            "--initial",
-            "none",
-            "--queries",
-            &queries,
-        ];
-        let rest = ["--trials", &trials, "--seed", &seed, "--", &self.pool];
-        match Cli::parse_from(typed.into_iter().chain(rest)).verb {
-            Verb::Simulate(simulation) => {
-                let pool = PoolArgs {
-                    pool: self.pool.clone(),
-                    how: self.how.clone(),
-                };
-                Simulate {
-                    pool,
-                    ..*simulation
-                }
-            }
-            _ => unreachable!("simulate was typed"),
-        }
-    }
-}
-
 /// How the graph is made.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
-    /// Nearest neighbours of each item, itself not counted; auto is 20, or fewer in a tiny pool
-    #[arg(long, value_name = "K", default_value = "20")]
+    /// Nearest neighbours of each item, itself not counted: a number, or auto: 20, or fewer in a tiny pool
+    #[arg(long, value_name = "K", default_value = "auto")]
     pub k: Neighbourhood,
     /// euclidean or cosine [default: cosine for spectra of a scene, else euclidean]
     #[arg(long, value_name = "METRIC")]
@@ -225,7 +194,8 @@ pub struct GraphArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Graph")]
 pub struct SavedArgs {
-    /// Use the graph in this file, saved with dial graph --out x.dialgraph, instead of building it
+    /// Use the graph in this file instead of building it: one that dial graph --out saved (.dialgraph or .npz), or any
+    /// symmetric matrix of scipy.sparse.save_npz
     #[arg(long = "graph", value_name = "FILE")]
     pub saved: Option<PathBuf>,
 }
@@ -236,19 +206,14 @@ pub struct SavedArgs {
 pub struct KernelArgs {
     /// poisson or heat (on the graph), rbf or compact (on the features)
     #[arg(long, value_name = "NAME", default_value = "poisson")]
-    pub propagation: PropagationName,
+    pub propagation: Spread,
     /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree) [default: 0.03xdegree when asking by
     /// auto, else 0.1]
     #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
     pub tau: Option<Tau>,
-    /// Time that heat spreads for
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value_t = 3.0,
-        allow_hyphen_values = true
-    )]
-    pub heat_time: f64,
+    /// Time that heat spreads for [default: 3]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub heat_time: Option<f64>,
     /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub sigma: Option<f64>,
@@ -267,6 +232,37 @@ pub struct KernelArgs {
     /// Bound on the evidence of a class that certified solves stop at [default: half the prior, at most 0.001]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
+}
+
+impl GraphArgs {
+    /// What was typed, as choices.
+    pub fn choose(&self, choices: &mut Choices) {
+        choices.k = self.k.typed();
+        choices.metric = self.metric;
+        choices.weights = self.kernel;
+        choices.search = Some(self.search);
+    }
+}
+
+impl KernelArgs {
+    /// What was typed, as choices.
+    pub fn choose(&self, choices: &mut Choices) {
+        let parameter = match self.propagation {
+            Spread::Poisson => None,
+            Spread::Heat { .. } => self.heat_time,
+            Spread::Rbf { .. } | Spread::Compact { .. } => self.sigma,
+        };
+        let given = |value| {
+            self.propagation
+                .with_parameter(value)
+                .unwrap_or(self.propagation)
+        };
+        choices.propagation = Some(parameter.map_or(self.propagation, given));
+        choices.tau = self.tau;
+        choices.source_value = Some(self.source_value);
+        choices.precision = Some(self.precision);
+        choices.tolerance = self.tolerance;
+    }
 }
 
 /// `dial simulate`.
@@ -303,7 +299,7 @@ pub struct Simulate {
 /// `dial graph`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  dial graph features.npz --out graph.npz\n  dial graph features.npz --out features.dialgraph\n\nscipy.sparse.load_npz opens the first; doctor, simulate and propagate take the second."
+    after_help = "Examples:\n  dial graph features.npz --out graph.npz\n  dial graph features.npz --out features.dialgraph\n\nscipy.sparse.load_npz opens the first; other commands take both as their graph."
 )]
 pub struct Graph {
     #[command(flatten)]

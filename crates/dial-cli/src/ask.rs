@@ -1,15 +1,14 @@
 //! `dial ask`: which items to label next. Nothing is changed, so asking again gives the same; a server leases them.
 
 use clap::Args;
-use dial_store::why;
+use dial_server::wire::Next;
 use serde_json::{Value, json};
 
 use crate::args::positive;
-use crate::belief;
 use crate::failure::Failure;
+use crate::names::Names;
 use crate::output::Output;
-use crate::project::{Access, ProjectArgs};
-use crate::served::Names;
+use crate::project::ProjectArgs;
 
 /// `dial ask`.
 #[derive(Debug, Args)]
@@ -36,53 +35,27 @@ pub struct Ask {
 
 /// Runs the command.
 pub fn run(args: &Ask, output: &Output) -> Result<(), Failure> {
-    let (ids, json) = match args.project.access()? {
-        Access::Own(mut project) => {
-            let believed = belief::open(&mut project, output)?;
-            let asked = believed.session.ask(args.count)?;
-            if asked.crowded > 0 {
-                output.note(&format!(
-                    "note: {} of the items neighbour others, for want of more.",
-                    asked.crowded
-                ));
-            }
-            let question = |question: &dial::Question| {
-                let prediction = believed.session.prediction(question.node);
-                json!({
-                    "id": question.item,
-                    "node": question.node.0,
-                    "score": question.score,
-                    "why": why(project.log(), &prediction, believed.session.classes()),
-                    "belief": belief::belief(&project, &prediction, believed.session.classes()),
-                })
-            };
-            let questions: Vec<Value> = asked.questions.iter().map(question).collect();
-            let ids: Vec<String> = asked
-                .questions
-                .iter()
-                .map(|question| question.item.clone())
-                .collect();
-            (
-                ids,
-                json!({ "version": project.log().version(), "questions": questions }),
-            )
-        }
-        Access::Server(client) => {
-            let names = Names(client.ready(output)?);
-            let (items, version) = client.next(&args.annotator, args.count)?;
-            let ids: Vec<String> = items
-                .iter()
-                .filter_map(|item| item["id"].as_str())
-                .map(String::from)
-                .collect();
-            if ids.is_empty() {
-                return Err(dial::Error::NothingToAsk.into());
-            }
-            let questions: Vec<Value> = items.iter().map(|card| names.question(card)).collect();
-            (ids, json!({ "version": version, "questions": questions }))
-        }
-    };
-    let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    output.result(&text, &json);
+    let mut project = args.project.handle(output)?;
+    let (annotator, except) = (args.annotator.clone(), Vec::new());
+    let asked = project.next(&Next {
+        annotator,
+        count: args.count,
+        except,
+    })?;
+    let names = Names::of(&project.status()?);
+    let questions: Vec<Value> = asked
+        .items
+        .iter()
+        .map(|card| names.question(card))
+        .collect();
+    let text: String = asked
+        .items
+        .iter()
+        .map(|card| format!("{}\n", card.id))
+        .collect();
+    output.result(
+        &text,
+        &json!({ "version": asked.version, "questions": questions }),
+    );
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use dial::methods::Method;
 use dial::models::ModelName;
-use dial::{Policy, Prior, Reading, Sharpness};
+use dial::simulate::Classes;
+use dial::{Choices, Policy, Prior, Reading, Sharpness};
 
 use crate::args::positive;
 use crate::words::InitialName;
@@ -37,6 +38,16 @@ pub struct BeliefArgs {
     /// Overestimate of the number of clusters, for the calibrated prior and the automatic lambda [default: max(20, 2K)]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub expected_clusters: Option<usize>,
+}
+
+impl BeliefArgs {
+    /// What was typed, as choices.
+    pub fn choose(&self, choices: &mut Choices) {
+        choices.sharpness = Some(self.lambda);
+        choices.prior = Some(self.prior);
+        choices.readout = self.reading;
+        choices.expected_clusters = self.expected_clusters;
+    }
 }
 
 /// How a simulation asks.
@@ -80,6 +91,10 @@ pub struct AskingArgs {
     /// Labels given before: one-per-class, none, or item ids I,J,...
     #[arg(long, value_name = "WHICH", default_value = "one-per-class")]
     pub initial: InitialName,
+    /// What is known of the classes before they are met: known (all of them), or met (none, as in a project that was
+    /// made without any)
+    #[arg(long, value_name = "WHAT", default_value = "known")]
+    pub classes: Classes,
     /// Classes are the labels modulo M; clusters are the labels
     #[arg(long = "mod", value_name = "M")]
     pub modulo: Option<u16>,

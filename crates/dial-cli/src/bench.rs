@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use dial::engine::{self, graph_of};
 use dial::seed::{Purpose, Random};
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Graph, Items, Kernel, Metric, Neighbours, NodeId,
-    Options, Poisson, Propagation, Session, Setting,
+    ClassId, CompactGraph, Config, Control, Engine, NodeId, Poisson, Precision, Propagation,
+    Search, Tau,
 };
 use dial_data::Pool;
 use dial_data::generate::{Cluster, mixture};
@@ -47,7 +48,6 @@ pub struct Bench {
 }
 
 const DIMENSIONS: usize = 20;
-const NEIGHBOURS: usize = 20;
 const CLASSES: u16 = 10;
 
 /// A stage and the seconds it took.
@@ -61,31 +61,31 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
     let pool = pool(args.items as usize, args.seed);
     let (mut timings, control) = (Vec::new(), output.control());
     let start = Instant::now();
-    let found = Neighbours::exact(
-        pool.matrix.features()?,
-        NEIGHBOURS,
-        Metric::Euclidean,
-        Default::default(),
-        &control,
-    )?;
+    let config = Config {
+        tau: Tau::Number(args.tau),
+        search: Search::Exact,
+        ..Config::paper()
+    };
+    let found = engine::search(pool.matrix.features()?, &config, &control)?;
     timings.push(Timing {
         stage: "neighbours, exact",
         seconds: start.elapsed().as_secs_f64(),
     });
     let start = Instant::now();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
+    let graph = Arc::new(graph_of(&found, &config, &control)?);
     timings.push(Timing {
         stage: "graph",
         seconds: start.elapsed().as_secs_f64(),
     });
     let start = Instant::now();
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), args.tau)?);
+    let kernel = Poisson::new(Arc::new(graph.to_graph()), args.tau)?;
     timings.push(Timing {
         stage: "order and colours",
         seconds: start.elapsed().as_secs_f64(),
     });
     let (iterations, gigabytes) = solver(&kernel, args, &mut timings)?;
-    let [tell, ask] = steps(kernel, false, args)?;
+    let on = |config: &Config| Engine::on(Arc::clone(&graph), None, config, &control);
+    let [tell, ask] = steps(&on(&config)?, false, args)?;
     timings.push(Timing {
         stage: "label in, faithful",
         seconds: tell,
@@ -95,23 +95,18 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
         seconds: ask,
     });
     if args.tau > 0.0 {
-        let start = Instant::now();
-        let kernel = Arc::new(Certified::new(
-            Arc::new(CompactGraph::new(&graph)),
-            args.tau,
-        )?);
-        timings.push(Timing {
-            stage: "compact graph",
-            seconds: start.elapsed().as_secs_f64(),
-        });
-        let [tell, ask] = steps(Arc::<Certified>::clone(&kernel), false, args)?;
+        let certified = on(&Config {
+            precision: Precision::Certified,
+            ..config.clone()
+        })?;
+        let [tell, ask] = steps(&certified, false, args)?;
         timings.push(Timing {
             stage: "label in, certified",
             seconds: tell,
         });
         timings.push(Timing {
             stage: "label in, certified, prepared",
-            seconds: steps(kernel, true, args)?[0],
+            seconds: steps(&certified, true, args)?[0],
         });
         timings.push(Timing {
             stage: "next question, certified",
@@ -181,15 +176,10 @@ fn solver(
 
 /// Labels items as a session does and asks after each: seconds of taking a label in and of finding the next question. What
 /// is prepared while a person looks at an item does not count.
-fn steps(kernel: Arc<dyn Propagation>, prepare: bool, args: &Bench) -> Result<[f64; 2], Failure> {
+fn steps(engine: &Engine<'_>, prepare: bool, args: &Bench) -> Result<[f64; 2], Failure> {
     let control = Control::new();
-    let setting = Setting {
-        items: Items::rows(kernel.n()),
-        kernel,
-        graph: None,
-    };
     let names: Vec<String> = (0..CLASSES).map(|class| class.to_string()).collect();
-    let mut session = Session::new(setting, Options::default(), &names, &control)?;
+    let mut session = engine.session(&names, &control)?;
     let (mut tells, mut asks) = (Vec::new(), Vec::new());
     let mut next = session.ask(1)?.questions.remove(0).item;
     for step in 0..args.steps.min(args.items - 1) {
@@ -235,7 +225,7 @@ fn triad() -> f64 {
 
 fn say(
     args: &Bench,
-    graph: &Graph,
+    graph: &CompactGraph,
     timings: &[Timing],
     iterations: usize,
     [solver, ceiling]: [f64; 2],

@@ -1,14 +1,14 @@
 //! `dial undo`, `redo`, `skip`, `exclude` and `class`: decisions that are not labels.
 
 use clap::{Args, Subcommand};
-use dial::Change;
+use dial_server::ProjectHandle;
 use dial_store::Decision;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::history;
 use crate::output::{Output, count, who};
-use crate::project::{Access, ProjectArgs, Sender, undo_line};
+use crate::project::{ProjectArgs, Sender, undo_line};
 
 /// `dial undo` and `dial redo`.
 #[derive(Debug, Args)]
@@ -88,6 +88,39 @@ pub enum Deed {
         /// The class that takes its labels
         into: String,
     },
+    /// Give a class another colour and key on the page
+    Look {
+        /// The class
+        class: String,
+        /// Its colour, as #rrggbb
+        colour: String,
+        /// The key that labels with it; none, if left out
+        #[arg(default_value = "")]
+        key: String,
+    },
+}
+
+/// `dial weight`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial weight photos.dial expert 3        counts three times as much beside others
+  dial weight photos.dial expert 1        as everybody
+
+Weights matter where several people labelled one item: they share one observation by weight.")]
+pub struct Weight {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub project: ProjectArgs,
+    /// The annotator
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// How much their labels count beside those of others: a number above 0
+    #[arg(value_name = "WEIGHT", allow_negative_numbers = true)]
+    pub weight: f64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub sender: Sender,
 }
 
 /// Which way a group goes.
@@ -110,31 +143,30 @@ pub enum Passing {
 
 /// Runs `dial undo` or `dial redo`.
 pub fn undo(args: &Undo, way: Way, output: &Output) -> Result<(), Failure> {
-    let decision = match (way, args.group) {
-        (Way::Undo, None) => Decision::UndoLast,
-        (Way::Redo, None) => Decision::RedoLast,
-        (Way::Undo, Some(group)) => Decision::Change(Change::Undo { group }),
-        (Way::Redo, Some(group)) => Decision::Change(Change::Redo { group }),
+    let decision = match way {
+        Way::Undo => Decision::Undo { group: args.group },
+        Way::Redo => Decision::Redo { group: args.group },
     };
-    let mut access = args.project.access_to_change(output)?;
+    let mut project = args.project.handle_to_change(output)?;
     // Who names a group means it, whoever it is from.
-    let sent = access.send(
+    let sent = project.submit(
         args.sender
             .submission(vec![decision], args.group.is_some())?,
     );
+    let sent = sent.map_err(Failure::from);
     let receipt = sent.map_err(|failure| match (failure.code(), args.group) {
         ("C5", None) => failure.and(&format!(
             "Only what {} did was looked at: --annotator names somebody else, --group a group of dial log.",
             who(&args.sender.annotator)
         )),
         _ => failure,
-    })?;
+    })?.receipt;
     let text = match way {
         Way::Undo => "Taken back",
         Way::Redo => "Brought back",
     };
     let mut json = json!(receipt);
-    let text = match history::undone(&access, &receipt) {
+    let text = match history::undone(&mut *project, &receipt) {
         Some((group, decisions)) => {
             (json["of"], json["decisions"]) = (json!(group), json!(decisions));
             format!("{text}: {}.\n", history::named(group, &decisions))
@@ -147,65 +179,19 @@ pub fn undo(args: &Undo, way: Way, output: &Output) -> Result<(), Failure> {
 
 /// Runs `dial skip` or `dial exclude`.
 pub fn pass(args: &Pass, way: Passing, output: &Output) -> Result<(), Failure> {
-    let decision = |item: &String| {
-        Decision::Change(match way {
-            Passing::Skip => Change::Skip { item: item.clone() },
-            Passing::Exclude => Change::Exclude { item: item.clone() },
-        })
+    let decision = |item: &String| match way {
+        Passing::Skip => Decision::Skip { item: item.clone() },
+        Passing::Exclude => Decision::Exclude { item: item.clone() },
     };
     let items = count(args.items.len(), "item", "items");
     let text = match way {
         Passing::Skip => format!("{items} skipped"),
         Passing::Exclude => format!("{items} excluded"),
     };
-    let access = args.project.access_to_change(output)?;
+    let project = args.project.handle_to_change(output)?;
+    let decisions = args.items.iter().map(decision).collect();
     finish(
-        access,
-        (&args.project, &args.sender),
-        args.items.iter().map(decision).collect(),
-        text,
-        output,
-    )
-}
-
-/// Runs `dial class`.
-pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
-    let find = |access: &Access, name: &str| access.class(name);
-    let access = args.project.access_to_change(output)?;
-    let (decisions, text) = match &args.deed {
-        Deed::Add { names } => {
-            let add = names
-                .iter()
-                .map(|name| Decision::AddClass { name: name.clone() })
-                .collect();
-            (
-                add,
-                format!("{} added", count(names.len(), "class", "classes")),
-            )
-        }
-        Deed::Rename { old, new } => {
-            let change = Change::RenameClass {
-                class: find(&access, old)?,
-                name: new.clone(),
-            };
-            (
-                vec![Decision::Change(change)],
-                format!("{old} is now {new}"),
-            )
-        }
-        Deed::Merge { from, into } => {
-            let change = Change::MergeClass {
-                from: find(&access, from)?,
-                into: find(&access, into)?,
-            };
-            (
-                vec![Decision::Change(change)],
-                format!("The labels of {from} now count for {into}"),
-            )
-        }
-    };
-    finish(
-        access,
+        project,
         (&args.project, &args.sender),
         decisions,
         text,
@@ -213,15 +199,86 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
     )
 }
 
+/// Runs `dial class`.
+pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
+    let mut project = args.project.handle_to_change(output)?;
+    let mut find = |name: &str| crate::project::class(&mut *project, name);
+    let (decisions, text) = match &args.deed {
+        Deed::Add { names } => {
+            let add = names
+                .iter()
+                .map(|name| Decision::AddClass { name: name.clone() });
+            (
+                add.collect(),
+                format!("{} added", count(names.len(), "class", "classes")),
+            )
+        }
+        Deed::Rename { old, new } => {
+            let rename = Decision::RenameClass {
+                class: find(old)?,
+                name: new.clone(),
+            };
+            (vec![rename], format!("{old} is now {new}"))
+        }
+        Deed::Merge { from, into } => {
+            let merge = Decision::MergeClass {
+                from: find(from)?,
+                into: find(into)?,
+            };
+            (
+                vec![merge],
+                format!("The labels of {from} now count for {into}"),
+            )
+        }
+        Deed::Look { class, colour, key } => {
+            let (colour, key) = (colour.clone(), key.clone());
+            let look = Decision::Look {
+                class: find(class)?,
+                colour,
+                key,
+            };
+            (vec![look], format!("{class} has another look"))
+        }
+    };
+    finish(
+        project,
+        (&args.project, &args.sender),
+        decisions,
+        text,
+        output,
+    )
+}
+
+/// Runs `dial weight`.
+pub fn weight(args: &Weight, output: &Output) -> Result<(), Failure> {
+    let Weight { name, weight, .. } = args;
+    let decision = Decision::Weight {
+        annotator: name.clone(),
+        weight: *weight,
+    };
+    let text = format!(
+        "The labels of {} now count {weight} beside those of others",
+        who(name)
+    );
+    let project = args.project.handle_to_change(output)?;
+    finish(
+        project,
+        (&args.project, &args.sender),
+        vec![decision],
+        text,
+        output,
+    )
+}
+
 /// Sends decisions and says how they are taken back.
 fn finish(
-    mut access: Access,
+    mut handle: Box<dyn ProjectHandle>,
     (project, sender): (&ProjectArgs, &Sender),
     decisions: Vec<Decision>,
     text: String,
     output: &Output,
 ) -> Result<(), Failure> {
-    let receipt = access.send(sender.submission(decisions, false)?)?;
+    let receipt = handle.submit(sender.submission(decisions, false)?)?.receipt;
     let text = match receipt.known {
         true => format!("{text}, as before: nothing new is stored"),
         false => text,

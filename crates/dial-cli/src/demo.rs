@@ -1,46 +1,53 @@
 //! `dial demo`: the tour. Labels a built-in pool by simulation, DiAL against margin and random, and writes a report.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
+use dial::comparison::{Comparison, Run};
 use dial::methods::Method;
 use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
-use dial::{
-    Accuracy, Doubt, NodeId, Options, Policy, Prediction, Reading, Score, Session, Setting,
-};
+use dial::{Accuracy, Choices, NodeId, Policy, Prediction, Score, Session};
 use dial_data::{Pool, write::write_whole};
 use dial_lab::chart::to_svg;
 use dial_lab::report::{Confusion, Figure, Gallery, Report, Step, Table, render};
 use serde_json::json;
 
-use crate::args::Demo;
+use crate::args::{Demo, GraphArgs, PoolArgs};
 use crate::failure::Failure;
 use crate::items;
 use crate::memory::Work;
 use crate::output::{Output, count};
 use crate::outputs;
 use crate::prepare;
-use crate::simulate::{self, Run};
+use crate::simulate::{self, name};
 use crate::summary;
 
 /// Runs the command.
 pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     let started = Instant::now();
-    let plan = simulate::settled(&args.simulation());
+    let typed = PoolArgs {
+        pool: args.pool.clone(),
+        how: args.how.clone(),
+    };
+    let graph = GraphArgs::default();
+    let seed = Some(args.seed);
+    let choices = Choices {
+        seed,
+        ..prepare::choices(&args.how, &graph, None)
+    };
     outputs::check_folder(&args.out, "--out")?;
     if args.out.is_dir() {
         let files = files(args);
         outputs::check(
             &files.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
             &args.pool,
-            &plan.pool.inputs(None),
+            &typed.inputs(None),
         )?;
     }
-    let pool = prepare::open(&plan.pool, &plan.graph, Work::Label(24), output)?;
+    let pool = prepare::open(&typed, &graph, Work::Label(24), output)?;
     let truth = prepare::truth(&pool, None)?;
-    let built = prepare::build(&pool, &plan.graph, plan.pool.how.zero_vectors, output)?;
+    let built = prepare::build(&pool, &choices, None, output)?;
     if !output.json {
         let (items, classes) = (truth.classes.len(), truth.names.len());
         output.print(&format!(
@@ -48,55 +55,29 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
             pool.name
         ));
     }
-    let setting = built.setting(&plan.kernel, output)?;
     let score = |score| Method::Score(score, ModelName::Dirichlet);
-    let methods = [
-        (Method::Auto, Policy::Max),
-        (score(Score::Variance), Policy::Proportional),
-        (score(Score::Margin), Policy::Max),
-        (score(Score::Random), Policy::Max),
-    ];
-    let bench = || built.workbench(prepare::metric(&pool, &plan.graph), plan.asking.eigenpairs);
-    let runs = simulate::run_all(&setting, &bench, &truth, &plan.asking, methods, output)?;
-    let session = label(
-        &setting,
-        &truth,
-        args,
-        plan.asking.belief.reading.unwrap_or_default(),
-    )?;
-    let files = write(&pool, &truth, &runs, &session, args)?;
-    say(&pool, &truth, &runs, &session, &files, started, output);
-    Ok(())
-}
-
-/// One labelling session, as a person would have had it.
-fn label<'a>(
-    setting: &Setting<'a>,
-    truth: &Truth,
-    args: &Demo,
-    reading: Reading,
-) -> Result<Session<'a>, Failure> {
-    let doubt = Doubt::new(Arc::clone(&setting.kernel), &dial::Control::new())?;
-    let options = Options {
-        acquisition: Arc::new(doubt),
-        reading,
-        seed: args.seed,
-        ..Options::default()
+    let comparison = Comparison {
+        methods: vec![
+            (Method::Auto, Policy::Max),
+            (score(Score::Variance), Policy::Proportional),
+            (score(Score::Margin), Policy::Max),
+            (score(Score::Random), Policy::Max),
+        ],
+        models: vec![ModelName::Dirichlet],
+        trials: args.trials,
     };
     let plan = Plan {
         initial: Initial::None,
         queries: args.queries,
         ..Plan::default()
     };
-    Ok(trial(
-        setting,
-        &options,
-        truth,
-        &plan,
-        &|| 0.0,
-        &dial::Control::new(),
-    )?
-    .1)
+    let bench = built.workbench(1);
+    let runs = simulate::compare(&comparison, &bench, &truth, &plan, output)?;
+    // One labelling session, as a person would have had it.
+    let (_, session) = trial(&built.engine, &truth, &plan, &|| 0.0, &dial::Control::new())?;
+    let files = write(&pool, &truth, &runs, &session, args)?;
+    say(&pool, &truth, &runs, &session, &files, started, output);
+    Ok(())
 }
 
 fn write(
@@ -147,10 +128,10 @@ fn say(
         ""
     };
     let first = match runs[0].trials.len() {
-        1 => format!("In the only trial of {}: ", runs[0].name()),
+        1 => format!("In the only trial of {}: ", name(&runs[0])),
         many => format!(
             "In the first trial of {} (the table shows means over {many} trials): ",
-            runs[0].name()
+            name(&runs[0])
         ),
     };
     let expected = expected(session).map_or(String::new(), |text| {

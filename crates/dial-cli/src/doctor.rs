@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use dial::{Neighbours, NodeId};
+use dial::{Engine, Graph, Neighbours, NodeId, Spread};
 use dial_data::{Buffer, Pool, Truth};
 use serde_json::{Value, json};
 
-use crate::args::{Doctor, PropagationName};
+use crate::args::Doctor;
 use crate::failure::Failure;
 use crate::items;
 use crate::memory::{self, Shape, Work};
@@ -28,42 +28,34 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
     } else {
         Work::Label(0)
     };
+    let choices = prepare::paper(&args.pool.how, &args.graph, Some(&args.kernel));
+    prepare::check(&choices)?;
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     let quiet = Output {
         quiet: true,
         ..*output
     };
-    let built = saved::load_or_build(
-        &pool,
-        &args.graph,
-        (file, true),
-        args.pool.how.zero_vectors,
-        &quiet,
-    )?;
+    // Settings that make no sense fail here as they would in a session.
+    let built = prepare::build(&pool, &choices, file, &quiet)?;
+    let Some(graph) = built.engine.graph.as_ref().map(|graph| graph.to_graph()) else {
+        unreachable!("an engine that was built has a graph");
+    };
     let mut exam = Exam {
         facts: Vec::new(),
         findings: Vec::new(),
     };
     exam.features(&pool, &built);
-    exam.graph(&built);
+    exam.graph(&graph);
     if let Some(neighbours) = &built.neighbours {
         exam.hubs(neighbours);
     }
     exam.memory(Shape::of(&pool, args.graph.k.number(pool.matrix.n)), work);
-    if args.kernel.propagation == PropagationName::Poisson {
-        exam.tau(&built, built.tau(prepare::tau(&args.kernel)));
+    if built.engine.config.propagation == Spread::Poisson {
+        exam.tau(&built.engine);
     }
     if let Some(truth) = &pool.truth {
-        exam.labels(truth, &built);
+        exam.labels(truth, &graph, built.neighbours.as_deref());
     }
-    // Settings that make no sense fail here as they would in a session.
-    built.kernel(
-        &args.kernel,
-        &Output {
-            quiet: true,
-            ..*output
-        },
-    )?;
     exam.print(&pool.name, output);
     Ok(())
 }
@@ -130,8 +122,7 @@ impl Exam {
         }
     }
 
-    fn graph(&mut self, built: &Built<'_>) {
-        let graph = built.graph();
+    fn graph(&mut self, graph: &Graph) {
         let edges = graph.entries() / 2;
         self.fact(
             "edges",
@@ -141,12 +132,12 @@ impl Exam {
                 graph.entries() as f64 / graph.n() as f64
             ),
         );
-        let degree = Spread::of(graph.degrees().to_vec());
+        let degree = Range::of(graph.degrees().to_vec());
         self.fact("weighted_degree", degree.json(), degree.to_string());
         let counts = (0..graph.n() as u32)
             .map(|node| graph.row(NodeId(node)).0.len() as f64)
             .collect();
-        let counts = Spread::of(counts);
+        let counts = Range::of(counts);
         self.fact("edges_per_item", counts.json(), counts.to_string());
         let sizes = graph.component_sizes();
         let largest = sizes.iter().copied().max().unwrap_or(0);
@@ -228,17 +219,20 @@ impl Exam {
         );
     }
 
-    fn tau(&mut self, built: &Built<'_>, tau: f64) {
-        let ratio = tau / built.mean_degree();
+    fn tau(&mut self, engine: &Engine<'_>) {
+        let (Some(tau), Some(graph)) = (engine.tau(), &engine.graph) else {
+            return;
+        };
+        let ratio = tau / graph.mean_degree();
         self.fact(
             "tau",
             json!(tau),
             format!("{tau} ({ratio:.2} of the mean degree)"),
         );
-        self.findings.extend(built.faint(tau));
+        self.findings.extend(prepare::faint(engine));
     }
 
-    fn labels(&mut self, truth: &Truth, built: &Built<'_>) {
+    fn labels(&mut self, truth: &Truth, graph: &Graph, neighbours: Option<&Neighbours>) {
         let known = truth.known();
         self.fact(
             "labelled_items",
@@ -275,9 +269,9 @@ impl Exam {
             ));
         }
         let shares = (
-            share(edge_pairs(truth, built)),
-            share(neighbour_pairs(truth, built, usize::MAX)),
-            share(neighbour_pairs(truth, built, 1)),
+            share(edge_pairs(truth, graph)),
+            share(neighbour_pairs(truth, neighbours, usize::MAX)),
+            share(neighbour_pairs(truth, neighbours, 1)),
         );
         // With few labels known, no two of them may be neighbours.
         let (Some(homophily), Some(purity), Some(nearest)) = shares else {
@@ -346,10 +340,10 @@ impl Exam {
 }
 
 /// Pairs of labels joined by an edge, with the weight of the edge.
-fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
+fn edge_pairs(truth: &Truth, graph: &Graph) -> Vec<(bool, f64)> {
     let mut pairs = Vec::new();
-    for node in 0..built.graph().n() {
-        let (neighbours, weights) = built.graph().row(NodeId(node as u32));
+    for node in 0..graph.n() {
+        let (neighbours, weights) = graph.row(NodeId(node as u32));
         for (&other, &weight) in neighbours.iter().zip(weights) {
             if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other as usize]) {
                 pairs.push((a == b, weight));
@@ -360,12 +354,16 @@ fn edge_pairs(truth: &Truth, built: &Built<'_>) -> Vec<(bool, f64)> {
 }
 
 /// Pairs of labels of an item and its nearest neighbours.
-fn neighbour_pairs(truth: &Truth, built: &Built<'_>, nearest: usize) -> Vec<(bool, f64)> {
+fn neighbour_pairs(
+    truth: &Truth,
+    neighbours: Option<&Neighbours>,
+    nearest: usize,
+) -> Vec<(bool, f64)> {
     let mut pairs = Vec::new();
-    let Some(neighbours) = &built.neighbours else {
+    let Some(neighbours) = neighbours else {
         return pairs;
     };
-    for node in 0..built.graph().n() {
+    for node in 0..neighbours.n() {
         for (other, _) in neighbours.of(NodeId(node as u32)).take(nearest) {
             if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other.index()]) {
                 pairs.push((a == b, 1.0));
@@ -387,21 +385,21 @@ fn share(pairs: Vec<(bool, f64)>) -> Option<f64> {
 }
 
 /// Least, median, mean and largest.
-struct Spread {
+struct Range {
     least: f64,
     median: f64,
     mean: f64,
     largest: f64,
 }
 
-impl Spread {
-    fn of(mut values: Vec<f64>) -> Spread {
+impl Range {
+    fn of(mut values: Vec<f64>) -> Range {
         values.sort_by(f64::total_cmp);
         let (n, mean) = (
             values.len(),
             values.iter().sum::<f64>() / values.len() as f64,
         );
-        Spread {
+        Range {
             least: values[0],
             median: values[n / 2],
             mean,
@@ -414,9 +412,9 @@ impl Spread {
     }
 }
 
-impl std::fmt::Display for Spread {
+impl std::fmt::Display for Range {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Spread {
+        let Range {
             least,
             median,
             mean,

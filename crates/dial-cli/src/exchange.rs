@@ -4,20 +4,19 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dial::View;
-use dial_data::Fault;
 use dial_data::write::write_whole;
+use dial_data::{Fault, ReadOptions};
+use dial_server::wire::{Labels, Wanted};
 use dial_store::{
-    BACKUP_ENDING, Error, Export, Folder, Format, Import, Imported, Manifest, Material, Named,
-    Project, read_labels, restore, source, time,
+    BACKUP_ENDING, Error, Folder, Format, Imported, Named, Recipe, Status, read_labels, restore,
+    source, time,
 };
 use serde_json::json;
 
-use crate::belief;
 use crate::failure::Failure;
 use crate::output::{Output, count, who};
 use crate::outputs;
-use crate::project::{Access, ProjectArgs, Sender, now};
+use crate::project::{ProjectArgs, Sender, now};
 
 /// `dial export`.
 #[derive(Debug, Args)]
@@ -122,8 +121,18 @@ pub fn format(file: &Path, typed: Option<Format>) -> Result<Format, Failure> {
 }
 
 /// Refuses to write over the pool and its files, or into the project.
-pub fn check_target(file: &Path, access: &Access, folder: &Folder) -> Result<(), Failure> {
-    let recipe = access.recipe()?;
+pub fn check_target(file: &Path, status: &Status, folder: &Folder) -> Result<(), Failure> {
+    let Status {
+        features_file,
+        labels_file,
+        ..
+    } = status.clone();
+    let reading = ReadOptions {
+        features_file,
+        labels_file,
+        ..ReadOptions::default()
+    };
+    let recipe = Recipe::new(&status.pool, reading);
     let reading = recipe.reading_now(&folder.0);
     let inputs = [
         ("features", reading.features_file.as_deref()),
@@ -139,15 +148,6 @@ pub fn check_target(file: &Path, access: &Access, folder: &Folder) -> Result<(),
     }
 }
 
-/// Everything that is known, for a file.
-pub fn export(project: &Project, material: &Material, view: Option<&View<'_>>) -> Export {
-    let items = &material.ground.setting.items;
-    let ids: Vec<String> = (0..items.len() as u32)
-        .map(|node| items.id(dial::NodeId(node)))
-        .collect();
-    Export::new(project.log(), &ids, view)
-}
-
 /// Writes bytes to a file, whole or not at all.
 pub fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(write_whole(file, |out| out.write_all(bytes))?)
@@ -161,33 +161,20 @@ pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
             "--out - and --json both want stdout. Give --out a file.".into(),
         ));
     }
-    let mut access = args.project.access()?;
+    let mut project = args.project.handle(output)?;
+    let status = project.status()?;
     if !printed {
-        check_target(&args.out, &access, &args.project.folder())?;
+        check_target(&args.out, &status, &args.project.folder())?;
     }
-    let labels_only = args.labels_only || {
-        let few = access.classes()?.len() < 2;
-        if few {
-            output.note("note[N12]: there are fewer than two classes, so nothing is predicted.");
-        }
-        few
+    let few = status.classes.len() < 2;
+    if few && !args.labels_only {
+        output.note("note[N12]: there are fewer than two classes, so nothing is predicted.");
+    }
+    let wanted = Wanted {
+        format: format.to_string(),
+        labels_only: args.labels_only || few,
     };
-    let (bytes, items) = match &mut access {
-        Access::Own(project) => {
-            let bytes = exported(project, labels_only, output)?.bytes(format)?;
-            (
-                bytes,
-                project.log().recipe().map_or(0, |recipe| recipe.items),
-            )
-        }
-        Access::Server(client) => {
-            if !labels_only {
-                client.ready(output)?;
-            }
-            let items = client.status()?["items"].as_u64().unwrap_or(0);
-            (client.export(format, labels_only)?, items as usize)
-        }
-    };
+    let (bytes, items) = (project.export(&wanted)?, status.items);
     if printed {
         // A reader that has gone away is no failure.
         let _ = std::io::stdout().lock().write_all(&bytes);
@@ -206,26 +193,11 @@ pub fn run_export(args: &ExportArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn exported(project: &mut Project, labels_only: bool, output: &Output) -> Result<Export, Failure> {
-    if labels_only {
-        let ids = project.item_ids()?;
-        return Ok(Export::new(project.log(), &ids, None));
-    }
-    let believed = belief::open(project, output)?;
-    let view = belief::view(project, &believed, output)?;
-    Ok(export(project, &believed.material, Some(&view)))
-}
-
 /// Runs `dial import`.
 pub fn run_import(args: &ImportArgs, output: &Output) -> Result<(), Failure> {
-    let how = Import {
-        columns: Named {
-            id: args.id_column.clone(),
-            label: args.label_column.clone(),
-        },
-        annotator: args.annotator.clone(),
-        skip_unknown: args.on_unknown == "skip",
-        add_classes: args.add_classes,
+    let columns = Named {
+        id: args.id_column.clone(),
+        label: args.label_column.clone(),
     };
     let missing = |error: Error| match &error {
         Error::Data(dial_data::Error {
@@ -240,7 +212,7 @@ pub fn run_import(args: &ImportArgs, output: &Output) -> Result<(), Failure> {
         _ => error.into(),
     };
     let (given, name) = (
-        read_labels(&args.file, &how.columns).map_err(missing)?,
+        read_labels(&args.file, &columns).map_err(missing)?,
         source(&args.file),
     );
     let key = Sender {
@@ -248,10 +220,15 @@ pub fn run_import(args: &ImportArgs, output: &Output) -> Result<(), Failure> {
         key: args.key.clone(),
     }
     .key()?;
-    let imported = match args.project.access_to_change(output)? {
-        Access::Own(mut project) => project.import_given(&name, given, &how, &key, now())?,
-        Access::Server(client) => client.import(&name, &given, &how, &key)?,
+    let labels = Labels {
+        source: name,
+        given,
+        annotator: args.annotator.clone(),
+        skip_unknown: args.on_unknown == "skip",
+        add_classes: args.add_classes,
+        key,
     };
+    let imported = args.project.handle_to_change(output)?.import(labels)?;
     output.result(
         &imported_in_words(&imported, &args.project.typed()),
         &json!(imported),
@@ -321,34 +298,7 @@ pub fn run_backup(args: &BackupArgs, output: &Output) -> Result<(), Failure> {
     let name = args.project.folder().name();
     let named = || PathBuf::from(format!("{name}-{}{BACKUP_ENDING}", time::compact(now)));
     let file = args.out.clone().unwrap_or_else(named);
-    let manifest = match args.project.access()? {
-        Access::Own(mut project) => project.backup(&file, now)?,
-        Access::Server(client) => {
-            // As without a server, nothing is overwritten.
-            if file.exists() {
-                let text = format!("{}: is there already. Nothing was changed.", file.display());
-                return Err(Failure::in_the_way(format!(
-                    "{text} Choose another name for the backup."
-                )));
-            }
-            let made = client.backup()?;
-            // The server may have started in another folder: its path is not ours.
-            let place = args
-                .project
-                .folder()
-                .backups()
-                .join(made.file.file_name().unwrap_or_default());
-            let lost = |error| {
-                Failure::storage(format!(
-                    "{}: {error}. The backup is there. Copy it from there.",
-                    place.display()
-                ))
-            };
-            let bytes = std::fs::read(&place).map_err(lost)?;
-            write(&file, &bytes)?;
-            Manifest { file, ..made }
-        }
-    };
+    let manifest = args.project.handle(output)?.backup(&file)?;
     let text = format!(
         "Wrote {}: {} of project {}, chain {}.\n",
         manifest.file.display(),

@@ -51,16 +51,6 @@ impl Failure {
         Failure::new("S5", ErrorKind::Storage, detail)
     }
 
-    /// What a running server answered.
-    pub fn of_server(code: &str, kind: ErrorKind, detail: String) -> Failure {
-        Failure::new(code.to_string(), kind, typed(detail))
-    }
-
-    /// Something that is there and would be overwritten.
-    pub fn in_the_way(detail: String) -> Failure {
-        Failure::new("S11", ErrorKind::Conflict, detail)
-    }
-
     /// A project that another process has.
     pub fn held(detail: String) -> Failure {
         Failure::new("S7", ErrorKind::Conflict, detail)
@@ -148,6 +138,20 @@ impl From<dial_store::Error> for Failure {
             _ => None,
         };
         Failure::new(error.code(), error.kind(), typed(error.to_string())).with_parked(parked)
+    }
+}
+
+impl From<dial_server::wire::Problem> for Failure {
+    fn from(problem: dial_server::wire::Problem) -> Failure {
+        let kind = ErrorKind::ALL
+            .into_iter()
+            .find(|kind| kind.exit_code() == problem.exit);
+        let failure = Failure::new(
+            problem.code.into_string(),
+            kind.unwrap_or(ErrorKind::Storage),
+            typed(problem.detail),
+        );
+        failure.with_parked(problem.parked)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use dial::CompactGraph;
+use dial::engine::graph_of;
+use dial_data::write::write_csr;
 use serde_json::json;
 
 use crate::args::Graph;
@@ -24,64 +26,44 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     } else {
         Work::Build
     };
+    let choices = prepare::paper(&args.pool.how, &args.graph, None);
     if let Some((file, rows)) = compact.zip(saved::rows_by_position(&args.pool, &args.graph)) {
-        let graph = saved::save_rows(&rows, &args.graph, args.pool.how.zero_vectors, file, output)?;
-        say(&args.pool.pool, facts(&graph, output), args, output);
+        let graph = saved::save_rows(&rows, &choices, args.graph.memory_limit, file, output)?;
+        prepare::component_note(&graph, output);
+        say(&args.pool.pool, &graph, args, output);
         return Ok(());
     }
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     outputs::spare_pictures(&files, &pool)?;
-    let facts = match compact {
-        Some(file) => {
-            let graph = saved::save(&pool, &args.graph, args.pool.how.zero_vectors, file, output)?;
-            facts(&graph, output)
+    let config = prepare::config(&pool, choices, output)?;
+    let graph = graph_of(
+        &prepare::search(&pool, &config, output)?,
+        &config,
+        &output.control(),
+    )?;
+    prepare::component_note(&graph, output);
+    match (compact, file) {
+        (Some(file), _) => saved::save(&pool, &graph, &config, file, output)?,
+        (None, Some(file)) => {
+            let graph = graph.to_graph();
+            let (starts, columns, weights) = graph.csr();
+            write_csr(file, graph.n(), starts, columns, weights)?;
         }
-        None => {
-            let built = prepare::build(&pool, &args.graph, args.pool.how.zero_vectors, output)?;
-            let (starts, columns, weights) = built.graph().csr();
-            if let Some(file) = file {
-                dial_data::write::write_csr(file, built.graph().n(), starts, columns, weights)?;
-            }
-            (
-                built.graph().n(),
-                built.graph().entries(),
-                built.graph().component_sizes().len(),
-                built.mean_degree(),
-            )
-        }
-    };
-    say(&pool.name, facts, args, output);
+        (None, None) => {}
+    }
+    say(&pool.name, &graph, args, output);
     Ok(())
 }
 
-/// Items, entries, components and mean degree.
-type Facts = (usize, usize, usize, f64);
-
-fn facts(graph: &CompactGraph, output: &Output) -> Facts {
-    let sizes: Vec<usize> = graph
-        .component_sizes()
-        .iter()
-        .map(|&size| size as usize)
-        .collect();
-    prepare::component_note(&sizes, output);
-    let degrees: f64 = graph.parts().degrees.iter().sum();
-    (
-        graph.n(),
-        graph.entries(),
-        sizes.len(),
-        degrees / graph.n() as f64,
-    )
-}
-
-fn say(name: &str, (n, entries, components, mean_degree): Facts, args: &Graph, output: &Output) {
-    let file = args.out.as_deref();
-    let edges = entries / 2;
+fn say(name: &str, graph: &CompactGraph, args: &Graph, output: &Output) {
+    let (file, n, edges) = (args.out.as_deref(), graph.n(), graph.entries() / 2);
+    let (components, mean_degree) = (graph.component_sizes().len(), graph.mean_degree());
     let end = match file {
         Some(file) if saved::is_graph(file) => {
             format!("wrote {}; use it with --graph", file.display())
         }
         Some(file) => format!(
-            "wrote {}; open it with scipy.sparse.load_npz",
+            "wrote {}; use it with --graph, or open it with scipy.sparse.load_npz",
             file.display()
         ),
         None => "nothing was saved: pass --out graph.npz".to_string(),

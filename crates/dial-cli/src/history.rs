@@ -1,18 +1,20 @@
 //! `dial log`: what was decided, in words; and what an undo took back.
 
 use clap::Args;
-use dial_server::HistoryRow;
+use dial_server::ProjectHandle;
+use dial_server::wire::{HistoryRow, Page, Part};
 use dial_store::{Receipt, time};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::args::positive;
 use crate::failure::Failure;
 use crate::output::{Output, who};
-use crate::project::{Access, ProjectArgs};
+use crate::project::ProjectArgs;
 
 /// An undo is looked for among so many of the latest records.
 const LOOKED_AT: usize = 5_000;
+/// Records that are fetched at once.
+const PAGE: usize = 1000;
 /// So many decisions of a group are named.
 const NAMED: usize = 5;
 
@@ -31,20 +33,9 @@ pub struct LogArgs {
     pub limit: usize,
 }
 
-/// The latest records of a log.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Page {
-    /// The version of the log.
-    pub version: u64,
-    /// How many records there are.
-    pub total: usize,
-    /// The latest of them, the latest first.
-    pub rows: Vec<HistoryRow>,
-}
-
 /// Runs the command.
 pub fn run(args: &LogArgs, output: &Output) -> Result<(), Failure> {
-    let page = latest(&args.project.access()?, args.limit)?;
+    let page = latest(&mut *args.project.handle(output)?, args.limit)?;
     let width = page
         .rows
         .iter()
@@ -75,32 +66,29 @@ pub fn run(args: &LogArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The latest records, the latest first.
-fn latest(access: &Access, limit: usize) -> Result<Page, Failure> {
-    match access {
-        Access::Own(project) => {
-            let log = project.log();
-            let rows = log
-                .records()
-                .iter()
-                .rev()
-                .take(limit)
-                .map(|record| HistoryRow::new(log, record))
-                .collect();
-            Ok(Page {
-                version: log.version(),
-                total: log.records().len(),
-                rows,
-            })
+/// The latest records, the latest first, as many at once as a page holds.
+fn latest(project: &mut dyn ProjectHandle, limit: usize) -> Result<Page<HistoryRow>, Failure> {
+    let mut rows = Vec::new();
+    loop {
+        let (offset, wanted) = (rows.len(), (limit - rows.len()).min(PAGE));
+        let part = Part {
+            offset,
+            limit: wanted,
+            search: String::new(),
+        };
+        let page = project.history(&part)?;
+        let last = page.rows.len() < wanted;
+        rows.extend(page.rows);
+        if last || rows.len() >= limit {
+            return Ok(Page { rows, ..page });
         }
-        Access::Server(client) => client.history(limit),
     }
 }
 
 /// What an undo or redo that was just stored is about: the group, and its decisions in words, as far as they are found.
-pub fn undone(access: &Access, receipt: &Receipt) -> Option<(u64, Vec<String>)> {
+pub fn undone(project: &mut dyn ProjectHandle, receipt: &Receipt) -> Option<(u64, Vec<String>)> {
     // Only for the words: without them it is done all the same.
-    let page = latest(access, LOOKED_AT).ok()?;
+    let page = latest(project, LOOKED_AT).ok()?;
     let row = page.rows.iter().find(|row| row.seq == receipt.seq)?;
     let group = row.text.strip_prefix("group ")?.parse().ok()?;
     let mine = |row: &&HistoryRow| {

@@ -7,9 +7,7 @@ mod arena;
 pub mod args;
 mod ask;
 mod asking_args;
-mod belief;
 mod bench;
-mod client;
 mod decide;
 mod demo;
 mod doctor;
@@ -18,10 +16,10 @@ mod failure;
 mod generate;
 mod graph;
 mod history;
-mod http;
 mod items;
 mod maps;
 mod memory;
+mod names;
 mod new;
 mod outcomes;
 mod output;
@@ -35,7 +33,6 @@ mod propagate;
 mod reproduce;
 mod saved;
 mod serve;
-mod served;
 mod settle;
 mod simulate;
 mod status;
@@ -92,6 +89,7 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
         Verb::Skip(args) => decide::pass(args, decide::Passing::Skip, output),
         Verb::Exclude(args) => decide::pass(args, decide::Passing::Exclude, output),
         Verb::Class(args) => decide::class(args, output),
+        Verb::Weight(args) => decide::weight(args, output),
         Verb::Status(args) => status::run(args, output),
         Verb::Log(args) => history::run(args, output),
         Verb::Settle(args) => settle::run(args, output),

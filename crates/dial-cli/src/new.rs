@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial::methods::Method;
-use dial::{Options, Policy, Precision, Suited, Tau, ZeroVectors, default_method};
-use dial_data::Pool;
+use dial::{Choices, Policy};
+use dial_data::{Fingerprint, Pool};
 use dial_store::{
-    Decision, ENDING, Folder, Given, Import, Imported, Item, Journal, Material, Project, Recipe,
-    Said, random_id,
+    Decision, ENDING, Folder, Given, GivenGraph, Import, Imported, Item, Journal, Material,
+    Project, Recipe, Said, random_id,
 };
 use serde_json::json;
 
-use crate::args::{BeliefArgs, GraphArgs, Neighbourhood, PoolArgs, ZeroRows, positive};
+use crate::args::{BeliefArgs, GraphArgs, KernelArgs, PoolArgs, SavedArgs, positive};
 use crate::failure::Failure;
 use crate::memory::Work;
 use crate::output::{Output, count};
@@ -33,6 +33,12 @@ pub struct New {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub saved: SavedArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernel: KernelArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub asking: Asking,
@@ -64,12 +70,6 @@ pub struct Asking {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub belief: BeliefArgs,
-    /// Regularisation: a number, or e.g. 0.1xdegree [default: 0.03xdegree when asking by auto, else 0.1]
-    #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
-    pub tau: Option<Tau>,
-    /// faithful, or certified: local solves with a proven bound, for large pools
-    #[arg(long, value_name = "NAME", default_value = "faithful")]
-    pub precision: Precision,
     /// Seed of everything random
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
@@ -110,9 +110,7 @@ pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
         .collect();
     let typed = folder.display();
     let next = match classes.len() {
-        0 | 1 => format!(
-            "dial class {typed} add NAME NAME ...    at least two classes, then: dial ask {typed}"
-        ),
+        0 | 1 => format!("dial ask {typed}    then: dial tell {typed} ITEM CLASS --add-classes"),
         _ => format!("dial ask {typed}"),
     };
     let known = match imported {
@@ -132,8 +130,8 @@ pub fn run(args: &New, output: &Output) -> Result<(), Failure> {
         } else {
             classes.join(", ")
         },
-        recipe.acquisition,
-        recipe.seed,
+        recipe.config.acquisition,
+        recipe.config.seed,
     );
     let json = json!({
         "project": folder,
@@ -168,14 +166,7 @@ fn check(args: &New) -> Result<(), Failure> {
     if args.classes.len() == 1 {
         return Err(dial::Error::TooFewClasses(1).into());
     }
-    let zero = matches!(
-        args.asking.tau,
-        Some(Tau::Number(0.0) | Tau::TimesDegree(0.0))
-    );
-    if zero && args.asking.precision == Precision::Certified {
-        let text = "--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.";
-        return Err(Failure::settings(text.into()));
-    }
+    prepare::check(&choices(args)?)?;
     args.project
         .as_deref()
         .map_or(Ok(()), |folder| free(&ended(folder)))
@@ -213,28 +204,38 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     free(&folder)?;
     let (name, control) = (pool.name.clone(), output.control());
     let classes = classes(args, &pool, &ignored);
-    let recipe = recipe(args, &pool, ignored, output);
-    let material = Material::of(pool, &recipe, None, &control)?;
-    if let Some(graph) = &material.ground.setting.graph {
-        prepare::graph_notes(graph, material.pool.matrix.features()?, output);
-    }
-    let options = Options {
-        expected_clusters: args.asking.belief.expected_clusters,
-        ..material.ground.options.clone()
+    let (saved, choices) = match &args.saved.saved {
+        Some(file) => {
+            let (saved, choices) = prepare::load(&pool, &choices(args)?, file, output)?;
+            (Some((file, saved)), choices)
+        }
+        None => (None, choices(args)?),
     };
-    let settings = material
-        .ground
-        .setting
-        .settle(&options, classes.len().max(2), &control)?;
+    let config = prepare::config(&pool, choices, output)?;
+    // A graph of ours can be built again from the features; any other is needed as it is.
+    let given = saved.as_ref().filter(|(_, saved)| saved.recipe.is_none());
+    let given = given.map(|(file, saved)| GivenGraph {
+        file: absolute(file),
+        fingerprint: Fingerprint::of_graph(&saved.graph).to_string(),
+    });
+    let graph = saved.map(|(_, saved)| saved.graph);
+    let recipe = Recipe {
+        config,
+        graph: given,
+        ..recipe(args, ignored)
+    };
+    let material = Material::of(pool, &recipe, graph, &control)?;
+    prepare::graph_notes(&material.engine, material.pool.matrix.features()?, output);
+    let settings = material.engine.settle(classes.len().max(2), &control)?;
     let mut first: Vec<Decision> = classes
         .into_iter()
         .map(|name| Decision::AddClass { name })
         .collect();
-    first.push(Decision::Change(settings));
+    first.push(settings.into());
     let made = Project::create(
         &folder,
         args.journal,
-        &material.ground.recipe,
+        &material.recipe,
         material.pool.ids.as_deref(),
         first,
         now(),
@@ -277,24 +278,32 @@ fn classes(args: &New, pool: &Pool, ignored: &[String]) -> Vec<String> {
         .collect()
 }
 
-fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Recipe {
-    let asking = &args.asking;
-    let method = asking
-        .acquisition
-        .unwrap_or_else(|| default_method(asking.precision));
-    let suited = Suited::to(method);
-    // The default is meant for pools that have so many items.
-    let k = match args.graph.k {
-        Neighbourhood::Number(k) if k as usize != Neighbourhood::DEFAULT => k as usize,
-        _ => Neighbourhood::Auto.number(pool.matrix.n),
+/// What was typed, as choices.
+fn choices(args: &New) -> Result<Choices, Failure> {
+    let mut choices = prepare::choices(&args.pool.how, &args.graph, Some(&args.kernel));
+    args.asking.belief.choose(&mut choices);
+    choices.acquisition = match args.asking.acquisition {
+        Some(method) if Method::from(method.asking()) != method => {
+            let text = format!(
+                "a project cannot ask by {method}: that is for comparisons (dial simulate)."
+            );
+            return Err(Failure::settings(format!(
+                "{text} Use auto, or a score such as variance."
+            )));
+        }
+        method => method.map(Method::asking),
     };
-    if k < Neighbourhood::DEFAULT && (2..=Neighbourhood::DEFAULT).contains(&pool.matrix.n) {
-        output.note(&format!(
-            "note[I8]: k = {k}, because there are only {} items.",
-            pool.matrix.n
-        ));
-    }
-    let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+    choices.policy = Some(args.asking.policy);
+    choices.seed = Some(args.asking.seed);
+    Ok(choices)
+}
+
+fn absolute(file: &PathBuf) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.clone())
+}
+
+/// The part of the recipe that is about the project.
+fn recipe(args: &New, ignored: Vec<String>) -> Recipe {
     let place = match args.pool.pool.starts_with("builtin:") {
         true => args.pool.pool.clone(),
         false => absolute(&PathBuf::from(&args.pool.pool))
@@ -306,25 +315,8 @@ fn recipe(args: &New, pool: &Pool, ignored: Vec<String>, output: &Output) -> Rec
     how.labels_file = how.labels_file.as_ref().map(absolute);
     Recipe {
         ignore_labels: ignored,
-        zero_vectors: match args.pool.how.zero_vectors {
-            ZeroRows::Core(choice) => choice,
-            ZeroRows::Drop => ZeroVectors::Error,
-        },
-        drop_zero_rows: args.pool.how.zero_vectors == ZeroRows::Drop,
-        k,
-        metric: prepare::metric(pool, &args.graph),
-        kernel: args.graph.kernel.unwrap_or(suited.kernel),
-        search: args.graph.search,
-        tau: asking.tau.unwrap_or(suited.tau),
-        precision: asking.precision,
-        acquisition: method,
-        policy: asking.policy,
-        sharpness: asking.belief.lambda,
-        prior: asking.belief.prior,
-        belief: asking.belief.reading.unwrap_or(suited.reading),
-        seed: asking.seed,
-        overlap: asking.overlap,
-        audit: asking.audit,
+        overlap: args.asking.overlap,
+        audit: args.asking.audit,
         ..Recipe::new(&place, how)
     }
 }
@@ -348,7 +340,7 @@ fn known_labels(project: &mut Project, material: &Material) -> Result<Imported, 
         .enumerate()
         .filter_map(|(row, label)| Some((row, truth.classes.get(usize::from((*label)?))?)));
     let given = labels
-        .filter(|(_, class)| !material.ground.recipe.ignore_labels.contains(class))
+        .filter(|(_, class)| !material.recipe.ignore_labels.contains(class))
         .map(|(row, class)| Given {
             item: Item::Row(row, pool.matrix.n),
             said: Said::Label {

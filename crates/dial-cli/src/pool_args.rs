@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dial::Choices;
 use dial_data::{Kind, ReadOptions};
 
 use crate::args::positive;
@@ -99,6 +100,14 @@ impl PoolArgs {
 }
 
 impl ReadingArgs {
+    /// What was typed about rows without length, as choices.
+    pub fn choose(&self, choices: &mut Choices) {
+        match self.zero_vectors {
+            ZeroRows::Core(choice) => choices.zero_vectors = Some(choice),
+            ZeroRows::Drop => choices.drop_zero_rows = true,
+        }
+    }
+
     /// How the pool is to be read.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {

@@ -6,10 +6,9 @@ use clap::Args;
 use dial_store::{Material, Recipe, random_id};
 use serde_json::json;
 
-use crate::belief;
 use crate::failure::Failure;
 use crate::output::{Output, count};
-use crate::project::{Access, ProjectArgs, now};
+use crate::project::{ProjectArgs, now, open, served};
 
 /// `dial pool`.
 #[derive(Debug, Args)]
@@ -36,33 +35,29 @@ pub struct PoolPlace {
 
 /// Runs the command.
 pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
-    let mut project = match (args.project.access()?, &args.pool) {
-        (access, None) => {
-            let recipe = access.recipe()?;
-            let files = [&recipe.reading.features_file, &recipe.reading.labels_file];
-            let files: Vec<String> = files
-                .into_iter()
-                .flatten()
-                .map(|file| file.display().to_string())
-                .collect();
-            let lines: String = std::iter::once(&recipe.pool)
-                .chain(&files)
-                .map(|line| format!("{line}\n"))
-                .collect();
-            output.result(&lines, &json!({ "pool": recipe.pool, "files": files }));
-            return Ok(());
-        }
-        (Access::Own(project), Some(_)) => project,
-        (Access::Server(_), Some(_)) => {
-            let text = format!(
-                "{}: a server has the project. Nothing was changed.",
-                args.project.typed()
-            );
-            return Err(Failure::held(format!(
-                "{text} End the server, then say where the pool is."
-            )));
-        }
-    };
+    if args.pool.is_none() {
+        let status = args.project.handle(output)?.status()?;
+        let files = [&status.features_file, &status.labels_file]
+            .into_iter()
+            .flatten();
+        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
+        let lines = std::iter::once(&status.pool)
+            .chain(&files)
+            .map(|line| format!("{line}\n"));
+        let json = json!({ "pool": status.pool, "files": files });
+        output.result(&lines.collect::<String>(), &json);
+        return Ok(());
+    }
+    if served(&args.project.folder(), output)?.is_some() {
+        let text = format!(
+            "{}: a server has the project. Nothing was changed.",
+            args.project.typed()
+        );
+        return Err(Failure::held(format!(
+            "{text} End the server, then say where the pool is."
+        )));
+    }
+    let mut project = open(&args.project.folder().0, args.project.journal)?;
     let (Some(folder), Some(recipe)) = (project.folder().cloned(), project.log().recipe().cloned())
     else {
         unreachable!("a project of the command lies in a folder and has a pool");
@@ -70,9 +65,13 @@ pub fn run(args: &PoolPlace, output: &Output) -> Result<(), Failure> {
     let (recipe, control) = (moved(&recipe, args)?, output.control());
     let material = Material::open(&recipe, &folder, &control)?;
     let before = project.item_ids()?;
-    let (recipe, ids) = (material.ground.recipe.clone(), material.pool.ids.clone());
+    let (recipe, ids) = (material.recipe.clone(), material.pool.ids.clone());
     project.change_pool(recipe.clone(), ids.as_deref(), random_id()?, now())?;
-    belief::keep_graph(&material, &folder, output);
+    if let Err(error) = material.keep_graph(&folder, &control) {
+        output.note(&format!(
+            "note: the graph could not be kept and will be built again: {error}"
+        ));
+    }
     let found = before.iter().filter(|id| project.has_item(id)).count();
     let gone = project
         .log()

@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dial_store::{Format, Project};
+use dial_server::wire::{Part, Wanted, Which};
 use serde_json::{Map, Value, json};
 
-use crate::belief;
-use crate::client::Client;
 use crate::exchange;
 use crate::failure::Failure;
-use crate::output::{Output, table};
-use crate::project::{Access, ProjectArgs};
-use crate::served::Names;
+use crate::names::{Names, in_words};
+use crate::output::{Output, count, table};
+use crate::project::ProjectArgs;
+
+/// Labels at odds with the others that are listed.
+const SUSPECTS: usize = 10;
 
 /// `dial predict`.
 #[derive(Debug, Args)]
@@ -39,110 +40,81 @@ pub fn run(args: &Predict, output: &Output) -> Result<(), Failure> {
         .as_deref()
         .map(|file| exchange::format(file, None))
         .transpose()?;
-    let mut access = args.project.access()?;
+    let mut project = args.project.handle(output)?;
     if let Some(file) = &args.out {
-        exchange::check_target(file, &access, &args.project.folder())?;
+        exchange::check_target(file, &project.status()?, &args.project.folder())?;
     }
-    let found = match &mut access {
-        Access::Own(project) => own(project, args, format, output)?,
-        Access::Server(client) => served(client, args, format, output)?,
+    if let Some((file, format)) = args.out.as_ref().zip(format) {
+        let wanted = Wanted {
+            format: format.to_string(),
+            labels_only: false,
+        };
+        exchange::write(file, &project.export(&wanted)?)?;
+    }
+    let names = Names::of(&project.status()?);
+    if !args.item.is_empty() {
+        let mut items = Vec::new();
+        for id in &args.item {
+            items.push(names.item(&project.item(id)?));
+        }
+        let version = project.status()?.version;
+        let json = json!({ "version": version, "items": items });
+        output.result(&items_in_words(&items), &json);
+        return Ok(());
+    }
+    let mut predicted = Vec::new();
+    for (class, name) in names.all() {
+        let of_class = Which {
+            class: Some(*class),
+            limit: 1,
+            ..Which::default()
+        };
+        predicted.push((name.clone(), project.items(&of_class)?.total));
+    }
+    let estimates = project.estimates()?;
+    let mut rows = vec![vec!["class".to_string(), "items".to_string()]];
+    rows.extend(
+        predicted
+            .iter()
+            .map(|(name, count)| vec![name.clone(), count.to_string()]),
+    );
+    let words = estimates.as_ref().map_or(String::new(), in_words);
+    let mut text = format!("{}\n{words}\n", table(&rows));
+    let part = Part {
+        offset: 0,
+        limit: SUSPECTS,
+        search: String::new(),
     };
-    let version = access.version()?;
-    match found {
-        Found::Items(items) => {
-            output.result(
-                &items_in_words(&items),
-                &json!({ "version": version, "items": items }),
-            );
-        }
-        Found::Summary(predicted, estimates) => {
-            let mut rows = vec![vec!["class".to_string(), "items".to_string()]];
-            rows.extend(
-                predicted
-                    .iter()
-                    .map(|(name, count)| vec![name.clone(), count.to_string()]),
-            );
-            let mut text = format!("{}\n{}\n", table(&rows), belief::in_words(&estimates));
-            args.out
-                .iter()
-                .for_each(|file| text.push_str(&format!("Wrote {}.\n", file.display())));
-            let predicted: Map<String, Value> = predicted
-                .into_iter()
-                .map(|(name, count)| (name, json!(count)))
-                .collect();
-            let json = json!({ "version": version, "predicted": predicted, "estimates": estimates, "file": args.out });
-            output.result(&text, &json);
+    let suspects = project.suspects(&part)?;
+    if suspects.total > 0 {
+        let total = count(suspects.total, "label is", "labels are");
+        text.push_str(&format!("{total} at odds with the others:\n"));
+        for one in &suspects.rows {
+            text.push_str(&format!("  {}\n", names.suspect(one)));
         }
     }
+    args.out
+        .iter()
+        .for_each(|file| text.push_str(&format!("Wrote {}.\n", file.display())));
+    let predicted: Map<String, Value> = predicted
+        .into_iter()
+        .map(|(name, count)| (name, json!(count)))
+        .collect();
+    let version = project.status()?.version;
+    let suspects: Vec<Value> = suspects
+        .rows
+        .iter()
+        .map(|one| names.suspect_json(one))
+        .collect();
+    let json = json!({
+        "version": version,
+        "predicted": predicted,
+        "estimates": estimates,
+        "suspects": suspects,
+        "file": args.out,
+    });
+    output.result(&text, &json);
     Ok(())
-}
-
-/// What is believed: about some items, or how many are of each class, and the estimates.
-enum Found {
-    Items(Vec<Value>),
-    Summary(Vec<(String, u64)>, Value),
-}
-
-/// By a project in our hands.
-fn own(
-    project: &mut Project,
-    args: &Predict,
-    format: Option<Format>,
-    output: &Output,
-) -> Result<Found, Failure> {
-    let believed = belief::open(project, output)?;
-    let view = belief::view(project, &believed, output)?;
-    if let (Some(file), Some(format)) = (&args.out, format) {
-        exchange::export(project, &believed.material, Some(&view)).save(file, format)?;
-    }
-    if args.item.is_empty() {
-        let mut counts = vec![0; view.classes().len()];
-        for node in (0..view.n() as u32).map(dial::NodeId) {
-            let class = view.class(node);
-            view.classes()
-                .iter()
-                .position(|other| *other == class)
-                .into_iter()
-                .for_each(|place| counts[place] += 1);
-        }
-        let name = |class: &dial::ClassId| project.log().class_name(*class).to_string();
-        let predicted = view.classes().iter().map(name).zip(counts).collect();
-        return Ok(Found::Summary(predicted, belief::last_estimates(project)));
-    }
-    let item = |id: &String| {
-        let prediction = view.prediction(believed.session.items().node(id)?);
-        let labels: Vec<Value> = (project.log().labels().labels_of(id))
-            .map(|(who, classes)| json!({ "annotator": who, "label": project.log().label_in_words(classes) }))
-            .collect();
-        let belief = belief::belief(project, &prediction, view.classes());
-        Ok(json!({ "id": id, "labels": labels, "belief": belief }))
-    };
-    Ok(Found::Items(
-        args.item.iter().map(item).collect::<Result<_, Failure>>()?,
-    ))
-}
-
-/// By a server.
-fn served(
-    client: &Client,
-    args: &Predict,
-    format: Option<Format>,
-    output: &Output,
-) -> Result<Found, Failure> {
-    let names = Names(client.ready(output)?);
-    if let (Some(file), Some(format)) = (&args.out, format) {
-        exchange::write(file, &client.export(format, false)?)?;
-    }
-    if args.item.is_empty() {
-        let count =
-            |(class, name): &(dial::ClassId, String)| Ok((name.clone(), client.believed(*class)?));
-        let predicted = names.0.iter().map(count).collect::<Result<_, Failure>>()?;
-        return Ok(Found::Summary(predicted, client.estimates()?));
-    }
-    let item = |id: &String| Ok(names.item(&client.item(id)?));
-    Ok(Found::Items(
-        args.item.iter().map(item).collect::<Result<_, Failure>>()?,
-    ))
 }
 
 fn items_in_words(items: &[Value]) -> String {

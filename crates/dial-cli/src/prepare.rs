@@ -1,26 +1,50 @@
-//! From what was typed to what it means: the pool, its graph, the kernel.
+//! From what was typed to what it means: the pool, and the engine on its graph.
 
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
-    Certified, CompactGraph, Effort, Features, Found, Graph, Heat, Items, Metric, Neighbours,
-    NodeId, Poisson, Precision, Propagation, Radial, Search, Setting, Shape as RadialShape,
-    ZeroVectors,
+    Choices, CompactGraph, Config, Effort, Engine, Features, Found, Items, Metric, Neighbours,
+    Precision, Spread, engine,
 };
-use dial_data::{Pool, Show};
+use dial_data::{Fingerprint, Pool, SavedGraph, Show};
 
-use crate::args::{GraphArgs, KernelArgs, Neighbourhood, PoolArgs, PropagationName, Tau, ZeroRows};
+use crate::args::{GraphArgs, KernelArgs, PoolArgs, ReadingArgs, ZeroRows};
 use crate::failure::Failure;
 use crate::memory::{self, Shape, Work};
 use crate::output::Output;
+use crate::saved;
 
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
 
-/// The same pool always gets the same neighbours.
-pub const SEARCH_SEED: u64 = 0;
+/// What was typed about graph and propagation, as choices.
+pub fn choices(how: &ReadingArgs, graph: &GraphArgs, kernel: Option<&KernelArgs>) -> Choices {
+    let mut choices = Choices::default();
+    how.choose(&mut choices);
+    graph.choose(&mut choices);
+    kernel
+        .into_iter()
+        .for_each(|kernel| kernel.choose(&mut choices));
+    choices
+}
+
+/// The same where nobody asks: as in the paper.
+pub fn paper(how: &ReadingArgs, graph: &GraphArgs, kernel: Option<&KernelArgs>) -> Choices {
+    let acquisition = Some(Config::paper().acquisition);
+    Choices {
+        acquisition,
+        ..choices(how, graph, kernel)
+    }
+}
+
+/// Refuses choices that do not go together, before anything is read.
+pub fn check(choices: &Choices) -> Result<(), Failure> {
+    choices.config(usize::MAX)?;
+    Ok(())
+}
 
 /// Opens the pool and says what was noticed on the way.
 pub fn open(
@@ -74,147 +98,106 @@ pub fn metric(pool: &Pool, args: &GraphArgs) -> Metric {
     args.metric.unwrap_or(pool.metric)
 }
 
-/// τ as typed, or the paper's.
-pub fn tau(args: &KernelArgs) -> Tau {
-    args.tau.unwrap_or(Tau::Number(0.1))
-}
-
-/// Refuses settings of the propagation that do not go together, before anything is read.
-pub fn check_kernel(args: &KernelArgs) -> Result<(), Failure> {
-    let refuse = |text: &str| Err(Failure::settings(text.into()));
-    match (args.precision, args.tolerance) {
-        (Precision::Certified, _) if args.propagation != PropagationName::Poisson => {
-            refuse("--precision certified is for --propagation poisson. Leave one of them out.")
-        }
-        (Precision::Certified, _) if args.tau == Some(Tau::Number(0.0)) => refuse(
-            "--precision certified has no bound at --tau 0. Use a larger tau, or --precision faithful.",
-        ),
-        (Precision::Faithful, Some(_)) => {
-            refuse("--tolerance is for --precision certified. Add that, or leave it out.")
-        }
-        (_, Some(tolerance)) if !(tolerance > 0.0 && tolerance <= 1.0) => {
-            refuse("--tolerance must be above 0 and at most 1: a label counts 1 at its own item.")
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A pool with its neighbours and graph.
+/// A pool with its engine.
 pub struct Built<'a> {
     /// The features.
     pub features: Features<'a>,
     /// The neighbours, unless the graph is from a file.
     pub neighbours: Option<Arc<Neighbours>>,
-    /// The item ids.
-    pub items: Items,
-    /// The graph, in one of its forms or both: one is made from the other when it is needed.
-    wide: OnceLock<Arc<Graph>>,
-    compact: OnceLock<Arc<CompactGraph>>,
-    bench: OnceLock<Workbench<'a>>,
+    /// The graph, how labels spread over it, and how questions are asked.
+    pub engine: Engine<'static>,
 }
 
-/// Builds the graph of a pool.
+/// The configuration of a pool. The metric is the one the features are made for, unless one was typed.
+pub fn config(pool: &Pool, mut choices: Choices, output: &Output) -> Result<Config, Failure> {
+    choices.metric.get_or_insert(pool.metric);
+    let config = choices.config(pool.matrix.n)?;
+    if config.k < Config::default().k && choices.k.is_none() && pool.matrix.n > 1 {
+        let (k, n) = (config.k, pool.matrix.n);
+        output.note(&format!(
+            "note[I8]: k = {k}, because there are only {n} items."
+        ));
+    }
+    Ok(config)
+}
+
+/// The engine of a pool, on the graph of a file if one is given, else on one that is built.
 pub fn build<'a>(
     pool: &'a Pool,
-    args: &GraphArgs,
-    zero_rows: ZeroRows,
+    choices: &Choices,
+    file: Option<&PathBuf>,
     output: &Output,
 ) -> Result<Built<'a>, Failure> {
-    let features = pool.matrix.features()?;
-    let neighbours = search(pool, args, zero_rows, output)?.neighbours;
-    let graph = Arc::new(Graph::new(
-        &neighbours,
-        args.kernel.unwrap_or_default(),
-        &output.control(),
-    )?);
-    let items = items(pool)?;
-    graph_notes(&graph, features, output);
-    let wide = OnceLock::from(graph);
-    let (compact, bench) = (OnceLock::new(), OnceLock::new());
-    Ok(Built {
-        features,
-        neighbours: Some(Arc::new(neighbours)),
-        items,
-        wide,
-        compact,
-        bench,
-    })
-}
-
-/// A pool with a graph from a file.
-pub fn with_graph<'a>(pool: &'a Pool, graph: CompactGraph) -> Result<Built<'a>, Failure> {
     let (features, items) = (pool.matrix.features()?, items(pool)?);
-    let (wide, bench) = (OnceLock::new(), OnceLock::new());
+    let (neighbours, engine) = match file {
+        Some(file) => {
+            let (saved, choices) = load(pool, choices, file, output)?;
+            let config = config(pool, choices, output)?;
+            let graph = Arc::new(saved.graph);
+            (
+                None,
+                Engine::on(graph, Some(features), &config, &output.control())?,
+            )
+        }
+        None => {
+            let config = config(pool, choices.clone(), output)?;
+            config.check()?;
+            let found = search(pool, &config, output)?;
+            let engine = Engine::of(features, &found, &config, &output.control())?;
+            graph_notes(&engine, features, output);
+            (Some(Arc::new(found.neighbours)), engine)
+        }
+    };
+    let engine = engine.with_items(items);
+    faint(&engine)
+        .iter()
+        .for_each(|warning| output.note(warning));
     Ok(Built {
         features,
-        neighbours: None,
-        items,
-        wide,
-        compact: OnceLock::from(Arc::new(graph)),
-        bench,
+        neighbours,
+        engine,
     })
 }
 
-/// The neighbours of a pool and how they were found.
-pub struct Searched {
-    /// The neighbours.
-    pub neighbours: Neighbours,
-    /// An order of the nodes in which neighbours are near each other, where the search gives one.
-    pub order: Option<Vec<NodeId>>,
-    /// Exact or approximate.
-    pub search: Search,
+/// The graph of a file, and the choices with what the file says about it. One whose graph will be taken into memory whole
+/// is verified whole; one that is mapped is checked for what could go out of range.
+pub fn load(
+    pool: &Pool,
+    choices: &Choices,
+    file: &Path,
+    output: &Output,
+) -> Result<(SavedGraph, Choices), Failure> {
+    let saved = match choices.precision {
+        Some(Precision::Certified) => SavedGraph::map(file)?,
+        _ => SavedGraph::open(file, &output.control())?,
+    };
+    let mut choices = choices.clone();
+    if let Some(recipe) = &saved.recipe {
+        saved::agree(file, recipe, &choices)?;
+        choices.k = Some(recipe.k);
+        choices.metric = Some(recipe.metric);
+        choices.weights = Some(recipe.kernel);
+        choices.search = recipe.search.parse().ok().or(choices.search);
+    }
+    saved.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
+    let made = saved
+        .recipe
+        .as_ref()
+        .map_or("a sparse matrix".to_string(), saved::words);
+    output.note(&format!(
+        "note: the graph is that of {}: {made}.",
+        file.display()
+    ));
+    component_note(&saved.graph, output);
+    Ok((saved, choices))
 }
 
 /// Finds the neighbours of every item of a pool, exactly or not, and says so where they are not exact.
-pub fn search(
-    pool: &Pool,
-    args: &GraphArgs,
-    zero_rows: ZeroRows,
-    output: &Output,
-) -> Result<Searched, Failure> {
-    let features = pool.matrix.features()?;
-    let zero_vectors = match zero_rows {
-        ZeroRows::Core(choice) => choice,
-        ZeroRows::Drop => ZeroVectors::Error,
-    };
-    let k = args.k.number(pool.matrix.n);
-    if k < Neighbourhood::DEFAULT && args.k == Neighbourhood::Auto && pool.matrix.n > 1 {
-        output.note(&format!(
-            "note[I8]: k = {k}, because there are only {} items.",
-            pool.matrix.n
-        ));
-    }
-    let (search, control) = (
-        args.search.for_pool(features.n(), features.dim()),
-        output.control(),
-    );
-    let failed = |error| zero_row_by_id(pool, error);
-    if search == Search::Exact {
-        let neighbours = Neighbours::exact(features, k, metric(pool, args), zero_vectors, &control)
-            .map_err(failed)?;
-        return Ok(Searched {
-            neighbours,
-            order: None,
-            search,
-        });
-    }
-    let effort = Effort::default();
-    let found = Neighbours::approximate(
-        features,
-        k,
-        metric(pool, args),
-        zero_vectors,
-        SEARCH_SEED,
-        effort,
-        &control,
-    );
-    let found = found.map_err(failed)?;
-    recall_note(&found, effort, output);
-    Ok(Searched {
-        neighbours: found.neighbours,
-        order: Some(found.order),
-        search,
-    })
+pub fn search(pool: &Pool, config: &Config, output: &Output) -> Result<Found, Failure> {
+    let found = engine::search(pool.matrix.features()?, config, &output.control());
+    let found = found.map_err(|error| zero_row_by_id(pool, error))?;
+    recall_note(&found, Effort::default(), output);
+    Ok(found)
 }
 
 /// Says how many of the true neighbours an approximate search found.
@@ -230,27 +213,30 @@ pub fn recall_note(found: &Found, effort: Effort, output: &Output) {
 }
 
 /// Says what is worth knowing about a graph.
-pub fn graph_notes(graph: &Graph, features: Features<'_>, output: &Output) {
-    component_note(graph.component_sizes(), output);
+pub fn graph_notes(engine: &Engine<'_>, features: Features<'_>, output: &Output) {
+    engine
+        .graph
+        .iter()
+        .for_each(|graph| component_note(graph, output));
     let groups = features.duplicate_groups().len();
     if groups > 0 {
+        let word = if groups == 1 { "group" } else { "groups" };
         output.note(&format!(
-            "note[N4]: {groups} exact duplicate {}; {COPIES}",
-            if groups == 1 { "group" } else { "groups" }
+            "note[N4]: {groups} exact duplicate {word}; {COPIES}"
         ));
     }
 }
 
 /// Says that a graph has several components, if it has.
-pub fn component_note(sizes: &[usize], output: &Output) {
-    if sizes.len() > 1 {
-        let mut largest = sizes.to_vec();
+pub fn component_note(graph: &CompactGraph, output: &Output) {
+    let mut largest = graph.component_sizes().to_vec();
+    if largest.len() > 1 {
         largest.sort_unstable_by(|a, b| b.cmp(a));
-        let some: Vec<String> = largest.iter().take(5).map(usize::to_string).collect();
+        let some: Vec<String> = largest.iter().take(5).map(u64::to_string).collect();
         let more = if largest.len() > 5 { ", ..." } else { "" };
         output.note(&format!(
             "note[N1]: graph has {} components (sizes {}{more}); labels do not cross between them.",
-            sizes.len(),
+            largest.len(),
             some.join(", ")
         ));
     }
@@ -281,157 +267,43 @@ fn zero_row_by_id(pool: &Pool, error: dial::Error) -> Failure {
     }
 }
 
+/// A warning where τ is so large that labels hardly leave their item.
+pub fn faint(engine: &Engine<'_>) -> Option<String> {
+    let graph = engine
+        .graph
+        .as_ref()
+        .filter(|_| engine.config.propagation == Spread::Poisson)?;
+    let (tau, degrees) = (engine.tau()?, &graph.parts().degrees);
+    let strength = |place: usize| {
+        let largest = graph
+            .row(place)
+            .1
+            .iter()
+            .map(|&w| f64::from(w))
+            .fold(0.0, f64::max);
+        largest / (degrees[place] + tau)
+    };
+    let mut strengths: Vec<f64> = (0..graph.n()).map(strength).collect();
+    let middle = strengths.len() / 2;
+    let (_, &mut median, _) = strengths.select_nth_unstable_by(middle, f64::total_cmp);
+    (median < 1e-3).then(|| {
+        format!(
+            "warn[N8]: with tau={tau} a label reaches its nearest neighbour with strength {median:.0e}; \
+             predictions will stay at the prior. Try tau <= {:.1}.",
+            10.0 * graph.mean_degree()
+        )
+    })
+}
+
 impl<'a> Built<'a> {
-    /// τ as a number.
-    pub fn tau(&self, tau: Tau) -> f64 {
-        tau.value(self.mean_degree())
-    }
-
-    /// The graph in node ids and f64.
-    pub fn graph(&self) -> &Arc<Graph> {
-        self.wide
-            .get_or_init(|| Arc::new(self.compact.get().expect("one form is there").to_graph()))
-    }
-
-    /// The graph in its compact form.
-    pub fn compact(&self) -> &Arc<CompactGraph> {
-        self.compact.get_or_init(|| {
-            Arc::new(CompactGraph::new(
-                self.wide.get().expect("one form is there"),
-            ))
-        })
-    }
-
-    /// The weighted degrees of the nodes, in some order.
-    fn degrees(&self) -> &[f64] {
-        match self.wide.get() {
-            Some(graph) => graph.degrees(),
-            None => &self.compact().parts().degrees,
-        }
-    }
-
-    /// The mean weighted degree.
-    pub fn mean_degree(&self) -> f64 {
-        let degrees = self.degrees();
-        degrees.iter().sum::<f64>() / degrees.len() as f64
-    }
-
-    /// The mean Euclidean distance to the k-th neighbour, whatever the metric of the graph: radial kernels are Euclidean.
-    ///
-    /// # Errors
-    /// A graph from a file, which has no neighbours.
-    pub fn mean_reach(&self) -> Result<f64, Failure> {
-        let Some(neighbours) = &self.neighbours else {
-            let text = "a graph from a file does not tell how far neighbours are apart. Give --sigma, or leave --graph out.";
-            return Err(Failure::settings(text.into()));
-        };
-        let last = |node: usize| {
-            let (other, _) = neighbours.of(NodeId(node as u32)).last()?;
-            Some(self.features.squared_distance(node, other.index()).sqrt())
-        };
-        let reaches: Vec<f64> = (0..self.features.n()).filter_map(last).collect();
-        Ok(reaches.iter().sum::<f64>() / reaches.len() as f64)
-    }
-
-    /// The propagation that was asked for.
-    pub fn kernel(
-        &self,
-        args: &KernelArgs,
-        output: &Output,
-    ) -> Result<Arc<dyn Propagation + 'a>, Failure> {
-        let width = || args.sigma.map_or_else(|| self.mean_reach(), Ok);
-        let radial =
-            |shape| Radial::new(self.features, shape)?.with_source_value(args.source_value);
-        Ok(match args.propagation {
-            PropagationName::Rbf => Arc::new(radial(RadialShape::Rbf { sigma: width()? })?),
-            PropagationName::Compact => {
-                Arc::new(radial(RadialShape::Compact { radius: width()? })?)
-            }
-            PropagationName::Heat => {
-                let heat = Heat::new(Arc::clone(self.graph()), args.heat_time)?;
-                Arc::new(heat.with_source_value(args.source_value)?)
-            }
-            PropagationName::Poisson => {
-                let tau = self.tau(tau(args));
-                if let Some(warning) = self.faint(tau) {
-                    output.note(&warning);
-                }
-                match args.precision {
-                    Precision::Faithful => {
-                        let poisson = Poisson::new(Arc::clone(self.graph()), tau)?;
-                        Arc::new(poisson.with_source_value(args.source_value)?)
-                    }
-                    Precision::Certified => Arc::new(self.certified(args, tau)?),
-                }
-            }
-        })
-    }
-
-    fn certified(&self, args: &KernelArgs, tau: f64) -> Result<Certified, Failure> {
-        let certified = Certified::new(Arc::clone(self.compact()), tau)?;
-        let certified = certified.with_source_value(args.source_value)?;
-        Ok(match args.tolerance {
-            Some(tolerance) => certified.with_tolerance(tolerance)?,
-            None => certified,
-        })
-    }
-
-    /// A warning where τ is so large that labels hardly leave their item.
-    pub fn faint(&self, tau: f64) -> Option<String> {
-        let largest = |node: usize| match self.wide.get() {
-            Some(graph) => graph
-                .row(NodeId(node as u32))
-                .1
-                .iter()
-                .copied()
-                .fold(0.0, f64::max),
-            None => self
-                .compact()
-                .row(node)
-                .1
-                .iter()
-                .map(|&w| f64::from(w))
-                .fold(0.0, f64::max),
-        };
-        let degrees = self.degrees();
-        let mut strengths: Vec<f64> = (0..degrees.len())
-            .map(|node| largest(node) / (degrees[node] + tau))
-            .collect();
-        let middle = strengths.len() / 2;
-        let (_, &mut median, _) = strengths.select_nth_unstable_by(middle, f64::total_cmp);
-        (median < 1e-3).then(|| {
-            format!(
-                "warn[N8]: with tau={tau} a label reaches its nearest neighbour with strength {median:.0e}; \
-                 predictions will stay at the prior. Try tau <= {:.1}.",
-                10.0 * self.mean_degree()
-            )
-        })
-    }
-
     /// What makes the methods of the paper for this pool.
-    pub fn workbench(&self, metric: Metric, eigenpairs: usize) -> &Workbench<'a> {
-        let make = || {
-            Workbench::new(
-                self.features,
-                metric,
-                self.neighbours.clone(),
-                Arc::clone(self.graph()),
-                eigenpairs,
-            )
-        };
-        self.bench.get_or_init(make)
-    }
-
-    /// What a session works on.
-    pub fn setting(&self, args: &KernelArgs, output: &Output) -> Result<Setting<'a>, Failure> {
-        let kernel = self.kernel(args, output)?;
-        // A certified kernel has the graph that batches need.
-        let graph = (args.precision == Precision::Faithful).then(|| Arc::clone(self.graph()));
-        Ok(Setting {
-            kernel,
-            graph,
-            items: self.items.clone(),
-        })
+    pub fn workbench(&self, eigenpairs: usize) -> Workbench<'a> {
+        Workbench::new(
+            &self.engine,
+            self.features,
+            self.neighbours.clone(),
+            eigenpairs,
+        )
     }
 }
 

@@ -4,15 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial::ClassId;
-use dial_data::ReadOptions;
+use dial_server::{Client, Local, Note, ProjectHandle};
 use dial_store::time::Clock;
 use dial_store::{
-    BACKUP_ENDING, Decision, ENDING, Error, Folder, Journal, Project, Receipt, Recipe, Submission,
+    BACKUP_ENDING, ClassCount, Decision, ENDING, Folder, Journal, Project, Receipt, Submission,
     random_id,
 };
-use serde_json::Value;
 
-use crate::client::Client;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -36,14 +34,6 @@ pub struct Sender {
     /// A key of your own for what is sent: sent again, it is stored once [default: a random one]
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-}
-
-/// Where the project is.
-pub enum Access {
-    /// In our hands.
-    Own(Box<Project>),
-    /// In those of a server.
-    Server(Client),
 }
 
 /// The words of a journal.
@@ -111,33 +101,50 @@ fn newest_backup(folder: &Path) -> Option<PathBuf> {
         .max()
 }
 
+/// What a handle says on the side.
+fn note(output: &Output) -> Note {
+    let output = *output;
+    Box::new(move |text| output.note(&format!("note: {text}")))
+}
+
+/// A project that was opened, as a handle.
+pub fn local(project: Project, output: &Output) -> Local {
+    let watched = *output;
+    Local::new(project, move || watched.control(), note(output))
+}
+
+/// The server that has a project, if one is running.
+pub fn served(folder: &Folder, output: &Output) -> Result<Option<Client>, Failure> {
+    Ok(Client::find(folder, note(output))?)
+}
+
 impl ProjectArgs {
     /// The project, from a server that has it or else opened here.
-    pub fn access(&self) -> Result<Access, Failure> {
-        let folder = self.folder();
-        match Client::find(&folder)? {
-            Some(client) => Ok(Access::Server(client)),
-            None => Ok(Access::Own(Box::new(open(&folder.0, self.journal)?))),
+    pub fn handle(&self, output: &Output) -> Result<Box<dyn ProjectHandle>, Failure> {
+        Ok(match served(&self.folder(), output)? {
+            Some(client) => Box::new(client),
+            None => Box::new(local(open(&self.folder().0, self.journal)?, output)),
+        })
+    }
+
+    /// The same for a verb that will change it: the backup of the day is made first, if nobody serves it.
+    pub fn handle_to_change(&self, output: &Output) -> Result<Box<dyn ProjectHandle>, Failure> {
+        if let Some(client) = served(&self.folder(), output)? {
+            return Ok(Box::new(client));
         }
-    }
-
-    /// Its folder.
-    pub fn folder(&self) -> Folder {
-        Folder(folder(&self.project))
-    }
-
-    /// The same for a verb that will change it: the backup of the day is made first.
-    pub fn access_to_change(&self, output: &Output) -> Result<Access, Failure> {
-        let mut access = self.access()?;
-        if let Access::Own(project) = &mut access
-            && let Err(error) = project.backup_if_due(now())
-        {
+        let mut project = open(&self.folder().0, self.journal)?;
+        if let Err(error) = project.backup_if_due(now()) {
             output.note(&format!(
                 "warn[{}]: no backup of today: {error}",
                 error.code()
             ));
         }
-        Ok(access)
+        Ok(Box::new(local(project, output)))
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> Folder {
+        Folder(folder(&self.project))
     }
 
     /// The name as it can be typed again.
@@ -153,13 +160,13 @@ impl Sender {
         decisions: Vec<Decision>,
         replace: bool,
     ) -> Result<Submission, Failure> {
-        let (key, annotator, remark) = (self.key()?, self.annotator.clone(), Default::default());
+        let (key, annotator) = (self.key()?, self.annotator.clone());
         Ok(Submission {
             key,
             annotator,
             decisions,
             replace,
-            remark,
+            ..Submission::default()
         })
     }
 
@@ -172,80 +179,12 @@ impl Sender {
     }
 }
 
-impl Access {
-    /// Sends a submission.
-    pub fn send(&mut self, submission: Submission) -> Result<Receipt, Failure> {
-        match self {
-            Access::Own(project) => Ok(project.submit_one(submission, now())?),
-            Access::Server(client) => client.decide(&submission),
-        }
-    }
-
-    /// What the pool is, as far as it is known: a server names its files only.
-    pub fn recipe(&self) -> Result<Recipe, Failure> {
-        match self {
-            Access::Own(project) => match project.log().recipe() {
-                Some(recipe) => Ok(recipe.clone()),
-                None => Err(no_pool(project).into()),
-            },
-            Access::Server(client) => {
-                let status = client.status()?;
-                let file = |name: &str| status[name].as_str().map(PathBuf::from);
-                let (features_file, labels_file) = (file("features_file"), file("labels_file"));
-                let reading = ReadOptions {
-                    features_file,
-                    labels_file,
-                    ..ReadOptions::default()
-                };
-                Ok(Recipe::new(
-                    status["pool"].as_str().unwrap_or_default(),
-                    reading,
-                ))
-            }
-        }
-    }
-
-    /// The version of the log.
-    pub fn version(&self) -> Result<Value, Failure> {
-        match self {
-            Access::Own(project) => Ok(project.log().version().into()),
-            Access::Server(client) => Ok(client.status()?["version"].take()),
-        }
-    }
-
-    /// The live classes with their names.
-    pub fn classes(&self) -> Result<Vec<(ClassId, String)>, Failure> {
-        match self {
-            Access::Own(project) => {
-                let log = project.log();
-                let named = |class: ClassId| (class, log.class_name(class).to_string());
-                Ok(log.labels().classes().into_iter().map(named).collect())
-            }
-            Access::Server(client) => client.classes(),
-        }
-    }
-
-    /// The class of a name.
-    pub fn class(&self, name: &str) -> Result<ClassId, Failure> {
-        let classes = self.classes()?;
-        match classes.iter().find(|(_, other)| other == name) {
-            Some((class, _)) => Ok(*class),
-            None => Err(unknown_class(name, &classes)),
-        }
-    }
-}
-
-/// A project that does not say what its pool is.
-pub fn no_pool(project: &Project) -> Error {
-    let place = project
-        .folder()
-        .map_or(String::new(), |folder| folder.0.display().to_string());
-    let what = "it does not say what its pool is".to_string();
-    Error::Damaged {
-        place,
-        what,
-        readable: 0,
-        total: "an unknown number".into(),
+/// The class of a name.
+pub fn class(project: &mut dyn ProjectHandle, name: &str) -> Result<ClassId, Failure> {
+    let classes = project.status()?.classes;
+    match classes.iter().find(|class| class.name == name) {
+        Some(class) => Ok(ClassId(class.id)),
+        None => Err(unknown_class(name, &classes)),
     }
 }
 
@@ -258,14 +197,14 @@ pub fn undo_line(receipt: &Receipt, project: &str) -> String {
 }
 
 /// The failure of a class that is not there.
-pub fn unknown_class(name: &str, classes: &[(ClassId, String)]) -> Failure {
+pub fn unknown_class(name: &str, classes: &[ClassCount]) -> Failure {
     let known = match classes {
         [] => "There are none yet".to_string(),
         some => {
             format!(
                 "The classes are {}",
                 some.iter()
-                    .map(|(_, name)| name.as_str())
+                    .map(|class| class.name.as_str())
                     .collect::<Vec<_>>()
                     .join(", ")
             )

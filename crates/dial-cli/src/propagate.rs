@@ -2,24 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use dial::NodeId;
+use dial::{NodeId, Spread};
 use dial_data::write::{Saved, SavedData, write_npy};
 use serde_json::json;
 
-use crate::args::{Propagate, PropagationName};
+use crate::args::Propagate;
 use crate::failure::Failure;
 use crate::memory::Work;
 use crate::output::{Output, table};
 use crate::outputs;
 use crate::prepare;
-use crate::saved;
 
 /// Runs the command.
 pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
     let inputs = args.pool.inputs(args.saved.saved.as_deref());
     outputs::check(&files, &args.pool.pool, &inputs)?;
-    prepare::check_kernel(&args.kernel)?;
+    let choices = prepare::paper(&args.pool.how, &args.graph, Some(&args.kernel));
+    prepare::check(&choices)?;
     let work = if args.saved.saved.is_some() {
         Work::LabelSaved(1)
     } else {
@@ -27,18 +27,12 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     };
     let pool = prepare::open(&args.pool, &args.graph, work, output)?;
     outputs::spare_pictures(&files, &pool)?;
-    let built = saved::load_or_build(
-        &pool,
-        &args.graph,
-        (args.saved.saved.as_ref(), true),
-        args.pool.how.zero_vectors,
-        output,
-    )?;
-    let source = built.items.node(&args.source)?;
-    let kernel = built.kernel(&args.kernel, output)?;
+    let file = args.saved.saved.as_ref();
+    let engine = prepare::build(&pool, &choices, file, output)?.engine;
+    let (source, kernel) = (engine.items.node(&args.source)?, &engine.propagation);
     let column = kernel.columns(&[source], &output.control())?.remove(0);
-    let clamped = match args.kernel.propagation {
-        PropagationName::Heat => Some(clamped(
+    let clamped = match engine.config.propagation {
+        Spread::Heat { .. } => Some(clamped(
             &kernel.raw_columns(&[source], &output.control())?[0],
             source,
         )),
@@ -59,7 +53,7 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let nearest: Vec<(String, f64)> = order
         .iter()
         .take(10)
-        .map(|&node| (built.items.id(NodeId(node as u32)), column[node]))
+        .map(|&node| (engine.items.id(NodeId(node as u32)), column[node]))
         .collect();
     let above = |level: f64| column.iter().filter(|&&value| value > level).count();
     let levels = [0.1, 0.01, 0.001];

@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use dial_server::{Server, Settings, check_host};
+use dial_server::{ProjectHandle, Server, Settings, check_host};
 use dial_store::{ENDING, Project};
 use serde_json::json;
 
-use crate::belief;
-use crate::client::Client;
 use crate::failure::Failure;
 use crate::new::{self, New};
 use crate::output::Output;
-use crate::project::{ProjectArgs, folder, is_project, now, open};
+use crate::project::{ProjectArgs, folder, is_project, now, open, served};
 
 /// Where to listen.
 #[derive(Clone, Debug, Args)]
@@ -113,12 +111,8 @@ fn go_on(
     browser: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    if let Some(client) = Client::find(&dial_store::Folder(place.to_path_buf()))? {
-        check_pool(
-            client.status()?["pool"].as_str().unwrap_or_default(),
-            pool,
-            place,
-        )?;
+    if let Some(mut client) = served(&dial_store::Folder(place.to_path_buf()), output)? {
+        check_pool(&client.status()?.pool, pool, place)?;
         let link = client.link()?;
         say(&link, output, "The server that has the project is used.");
         if browser {
@@ -186,7 +180,10 @@ fn run(
             error.code()
         ));
     }
-    let material = belief::material(&mut project, output)?;
+    let (material, notes) = project.material(&output.control(), now())?;
+    notes
+        .iter()
+        .for_each(|note| output.note(&format!("note: {note}")));
     let server = Server::start(
         project,
         material,

@@ -1,12 +1,12 @@
 //! `dial settle`: answers that were kept aside (C3, C6) need no attention any more; what stands stays.
 
 use clap::Args;
-use dial_store::{Decision, Status};
-use serde_json::{Value, json};
+use dial_store::Decision;
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{Output, count};
-use crate::project::{Access, ProjectArgs, Sender};
+use crate::project::{ProjectArgs, Sender};
 
 /// `dial settle`.
 #[derive(Debug, Args)]
@@ -32,11 +32,10 @@ pub struct Settle {
 
 /// Runs the command.
 pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
-    let mut access = args.project.access_to_change(output)?;
-    let wanted = if args.all {
-        waiting(&access)?
-    } else {
-        args.decisions.clone()
+    let mut project = args.project.handle_to_change(output)?;
+    let wanted = match args.all {
+        true => project.status()?.parked.iter().map(|one| one.seq).collect(),
+        false => args.decisions.clone(),
     };
     if wanted.is_empty() {
         output.result(
@@ -49,7 +48,9 @@ pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
         .iter()
         .map(|&parked| Decision::Settle { parked })
         .collect();
-    let receipt = access.send(args.sender.submission(decisions, false)?)?;
+    let receipt = project
+        .submit(args.sender.submission(decisions, false)?)?
+        .receipt;
     let mut json = json!(receipt);
     json["settled"] = json!(wanted);
     output.result(
@@ -60,19 +61,4 @@ pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
         &json,
     );
     Ok(())
-}
-
-/// The numbers of all answers that wait.
-fn waiting(access: &Access) -> Result<Vec<u64>, Failure> {
-    let parked = match access {
-        Access::Own(project) => json!(Status::of(project).parked),
-        Access::Server(client) => client.status()?["parked"].clone(),
-    };
-    let number = |one: &Value| one["seq"].as_u64();
-    Ok(parked
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(number)
-        .collect())
 }

@@ -1,95 +1,72 @@
 //! `dial simulate`: every method on the same trials, recorded question by question.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
+use dial::comparison::{COLUMNS, Comparison, Run};
 use dial::local::{Regime, Solving};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
-use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
-use dial::{
-    Control, Items, Kernel, NodeId, Options, Policy, Precision, Prior, Score, Session, Setting,
-    Suited,
-};
+use dial::simulate::{Classes, Initial, Plan, Truth, trial};
+use dial::{Asking, Choices, Engine, Items, Kernel, NodeId, Policy, Precision, Score, Session};
 use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;
 
-use crate::args::{AskingArgs, InitialName, PropagationName, Simulate, Tau};
+use crate::args::{AskingArgs, InitialName, Simulate};
 use crate::failure::Failure;
 use crate::maps;
 use crate::memory::{self, Work};
 use crate::output::{Output, count};
 use crate::outputs;
 use crate::prepare;
-use crate::saved;
 use crate::summary;
 
-/// A method, judged by one model, with the records of its trials.
-pub struct Run {
-    /// What makes an item worth asking.
-    pub method: Method,
-    /// How it is chosen.
-    pub policy: Policy,
-    /// What classifies.
-    pub model: ModelName,
-    /// The records of every trial, with the accuracy of the model.
-    pub trials: Vec<Vec<Record>>,
-}
-
-impl Run {
-    /// The name of the method in figures and tables.
-    pub fn name(&self) -> String {
-        let asked = match (self.method, self.policy) {
-            (method @ (Method::Auto | Method::Score(Score::Random, _)), Policy::Max) => {
-                method.to_string()
-            }
-            (method, policy) => format!("{method}, {policy}"),
-        };
-        match self.model {
-            ModelName::Dirichlet => asked,
-            model => format!("{asked}, {model}"),
+/// The name of a run in figures and tables.
+pub fn name(run: &Run) -> String {
+    let asked = match (run.method, run.policy) {
+        (method @ (Method::Auto | Method::Score(Score::Random, _)), Policy::Max) => {
+            method.to_string()
         }
+        (method, policy) => format!("{method}, {policy}"),
+    };
+    match run.model {
+        ModelName::Dirichlet => asked,
+        model => format!("{asked}, {model}"),
     }
 }
 
 /// Runs the command.
 pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
-    let args = &settled(args);
-    args.asking
+    let asking = &args.asking;
+    let (choices, methods) = chosen(args)?;
+    asking
         .plot
         .iter()
         .try_for_each(|file| summary::check_figure(file))?;
     if output.json
-        && args
-            .asking
+        && asking
             .out
             .as_ref()
             .is_some_and(|file| file.as_os_str() == "-")
     {
-        return Err(Failure::settings(
-            "--out - and --json both want stdout. Give --out a file.".into(),
-        ));
+        let text = "--out - and --json both want stdout. Give --out a file.";
+        return Err(Failure::settings(text.into()));
     }
-    let table = args
-        .asking
-        .out
-        .iter()
-        .filter(|file| file.as_os_str() != "-");
-    let files: Vec<&Path> = table
-        .chain(&args.asking.plot)
-        .map(PathBuf::as_path)
-        .collect();
+    let table = asking.out.iter().filter(|file| file.as_os_str() != "-");
+    let files: Vec<&Path> = table.chain(&asking.plot).map(PathBuf::as_path).collect();
     let inputs = args.pool.inputs(args.saved.saved.as_deref());
     outputs::check(&files, &args.pool.pool, &inputs)?;
     maps::check(args.maps.as_deref(), &args.pool.pool, &inputs)?;
-    prepare::check_kernel(&args.kernel)?;
+    if args.maps.is_some() && asking.classes == Classes::Met {
+        let text = "--maps shows known classes. Leave --classes met out.";
+        return Err(Failure::settings(text.into()));
+    }
     let pool = prepare::open(&args.pool, &args.graph, work(args, 10), output)?;
     outputs::spare_pictures(&files, &pool)?;
     args.maps
         .as_ref()
         .map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
-    let truth = prepare::truth(&pool, args.asking.modulo)?;
+    let truth = prepare::truth(&pool, asking.modulo)?;
     let shape = memory::Shape::of(&pool, args.graph.k.number(pool.matrix.n));
     // Now that the classes are counted; what is needed was said before.
     let quiet = Output {
@@ -103,40 +80,26 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
         &quiet,
     )?;
     // Before the graph is built, so that nobody waits for a refusal.
-    initial(&args.asking.initial, &prepare::items(&pool)?, &truth)?;
-    let whole = args.kernel.precision == Precision::Faithful;
-    let built = saved::load_or_build(
-        &pool,
-        &args.graph,
-        (args.saved.saved.as_ref(), whole),
-        args.pool.how.zero_vectors,
-        output,
-    )?;
-    let auto = args.asking.acquisition.contains(&Method::Auto);
-    if auto
-        && args
-            .saved
-            .saved
-            .as_ref()
-            .map(saved::kernel)
-            .transpose()?
-            .is_some_and(|kernel| kernel != Kernel::Symmetric)
-    {
-        output.note("note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric.");
-    }
-    if auto && args.asking.acquisition.len() > 1 {
-        output
-            .note("note: beside auto all acquisitions have its weights, tau and reading; alone they have the paper's.");
-    }
-    let setting = built.setting(&args.kernel, output)?;
-    let asking = &args.asking;
-    let bench = || built.workbench(prepare::metric(&pool, &args.graph), asking.eigenpairs);
-    let runs = methods(&setting, &bench, &truth, asking, output)?;
+    initial(&asking.initial, &prepare::items(&pool)?, &truth)?;
+    let built = prepare::build(&pool, &choices, args.saved.saved.as_ref(), output)?;
+    beside_auto(&built.engine, &methods, output);
+    let bench = built.workbench(asking.eigenpairs);
+    let pairs = methods
+        .iter()
+        .flat_map(|&m| asking.policy.iter().map(move |&p| (m, p)))
+        .collect();
+    let models = asking.model.clone();
+    let comparison = Comparison {
+        methods: pairs,
+        models,
+        trials: asking.trials,
+    };
+    let plan = plan(&built.engine, &truth, asking)?;
+    let runs = compare(&comparison, &bench, &truth, &plan, output)?;
     let crowded = runs
         .iter()
-        .flat_map(|run| &run.trials)
-        .flatten()
-        .filter(|record| record.crowded)
+        .flat_map(Run::rows)
+        .filter(|row| row.record.crowded)
         .count();
     if crowded > 0 {
         output.note(&format!(
@@ -158,7 +121,8 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     let mut files: Vec<PathBuf> = asking.out.iter().chain(&asking.plot).cloned().collect();
     if let Some(folder) = &args.maps {
-        let session = first_trial(&setting, &bench, &truth, asking, output)?;
+        let method = (methods[0], asking.policy[0]);
+        let session = first_trial(&bench, method, &truth, &plan, output)?;
         files.extend(maps::write(
             folder,
             (&args.pool, &pool),
@@ -174,32 +138,36 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The settings with what was not typed: that of `auto` where it asks, that of the paper elsewhere.
-pub fn settled(typed: &Simulate) -> Simulate {
-    let mut args = typed.clone();
-    if args.asking.acquisition.is_empty() {
-        // In certified precision people want speed, and auto takes a global solve a question.
-        let poisson = args.kernel.propagation == PropagationName::Poisson
-            && !matches!(
-                args.kernel.tau,
-                Some(Tau::Number(0.0) | Tau::TimesDegree(0.0))
-            )
-            && args.kernel.precision == Precision::Faithful;
-        let score = Method::Score(Score::Variance, ModelName::Dirichlet);
-        args.asking.acquisition = vec![if poisson { Method::Auto } else { score }];
+/// What was typed, as choices that were checked, and the methods. All of them have the settings that go with `auto` where
+/// it is among them, else those of the paper.
+pub fn chosen(args: &Simulate) -> Result<(Choices, Vec<Method>), Failure> {
+    let typed = &args.asking.acquisition;
+    let mut choices = prepare::choices(&args.pool.how, &args.graph, Some(&args.kernel));
+    args.asking.belief.choose(&mut choices);
+    choices.seed = Some(args.asking.seed);
+    choices.acquisition = match typed.contains(&Method::Auto) {
+        true => Some(Asking::Auto),
+        false => typed.first().map(|method| method.asking()),
+    };
+    let config = choices.config(usize::MAX)?;
+    let methods = match typed.is_empty() {
+        true => vec![config.acquisition.into()],
+        false => typed.clone(),
+    };
+    Ok((choices, methods))
+}
+
+/// Says what other methods have beside `auto`, and what `auto` would do better on.
+fn beside_auto(engine: &Engine<'_>, methods: &[Method], output: &Output) {
+    if !methods.contains(&Method::Auto) {
+        return;
     }
-    let auto = args.asking.acquisition.contains(&Method::Auto);
-    let suited = Suited::to(if auto {
-        Method::Auto
-    } else {
-        args.asking.acquisition[0]
-    });
-    if args.saved.saved.is_none() {
-        args.graph.kernel.get_or_insert(suited.kernel);
+    if engine.config.weights != Kernel::Symmetric {
+        output.note("note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric.");
     }
-    args.kernel.tau.get_or_insert(suited.tau);
-    args.asking.belief.reading.get_or_insert(suited.reading);
-    args
+    if methods.len() > 1 {
+        output.note("note: beside auto all acquisitions have its weights, tau and reading; alone they have the paper's.");
+    }
 }
 
 /// What the memory is for: trials run at once, and each holds three values an item and class (evidence, its residual or
@@ -234,194 +202,56 @@ fn initial(typed: &InitialName, items: &Items, truth: &Truth) -> Result<Initial,
         .map(Initial::Nodes)
 }
 
-/// The workbench, made when a method needs it: plain scores need none, and no graph in f64.
-type Bench<'b, 'a> = &'b dyn Fn() -> &'b Workbench<'a>;
-
-/// Runs every method that was asked for.
-fn methods<'a>(
-    setting: &Setting<'a>,
-    bench: Bench<'_, 'a>,
+/// Runs a comparison by the clock.
+pub fn compare<'a>(
+    comparison: &Comparison,
+    bench: &Workbench<'a>,
     truth: &Truth,
-    asking: &AskingArgs,
+    plan: &Plan<'a>,
     output: &Output,
 ) -> Result<Vec<Run>, Failure> {
-    let mut pairs: Vec<(Method, Policy)> = Vec::new();
-    for pair in asking
-        .acquisition
-        .iter()
-        .flat_map(|&a| asking.policy.iter().map(move |&policy| (a, policy)))
-    {
-        // What was typed twice is run once.
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
-    }
-    run_all(setting, bench, truth, asking, pairs, output)
-}
-
-/// Runs the given pairs of acquisition and policy.
-pub fn run_all<'a>(
-    setting: &Setting<'a>,
-    bench: Bench<'_, 'a>,
-    truth: &Truth,
-    asking: &AskingArgs,
-    pairs: impl IntoIterator<Item = (Method, Policy)>,
-    output: &Output,
-) -> Result<Vec<Run>, Failure> {
-    let mut runs = Vec::new();
-    for (method, policy) in pairs {
-        runs.extend(run_method(
-            setting,
-            bench,
-            truth,
-            asking,
-            (method, policy),
-            output,
-        )?);
-    }
-    Ok(runs)
-}
-
-/// Runs the trials of one method; a run for each model that classifies.
-fn run_method<'a>(
-    setting: &Setting<'a>,
-    bench: Bench<'_, 'a>,
-    truth: &Truth,
-    asking: &AskingArgs,
-    (method, policy): (Method, Policy),
-    output: &Output,
-) -> Result<Vec<Run>, Failure> {
-    let control = output.control();
-    let options = options(setting, bench, asking, (method, policy), &control)?;
-    let prior = match (asking.belief.prior, policy) {
-        (Prior::Constant(strength), _) => Some(strength),
-        (Prior::Auto, _) if options.acquisition.prior().is_some() => options.acquisition.prior(),
-        (Prior::Auto, Policy::Max | Policy::Uniform) => Some(1.0),
-        _ => None,
-    };
-    if let Some((local, prior)) = setting.kernel.local().zip(prior) {
+    let engine = bench.engine();
+    if let Some((local, prior)) = engine.propagation.local().zip(engine.fixed_prior()) {
         output.note(&format!("note: {}.", solving(local.solving(prior))));
     }
-    // What was typed twice is judged once.
-    let mut models: Vec<ModelName> = Vec::new();
-    for model in &asking.model {
-        models.extend(Some(*model).filter(|model| !models.contains(model)));
-    }
-    let known = truth.classes.iter().flatten().count();
-    let others: Vec<ModelName> = models
-        .iter()
-        .copied()
-        .filter(|&model| model != ModelName::Dirichlet)
-        .collect();
-    let judges = others
-        .iter()
-        .map(|&model| bench().model(model, &control))
-        .collect::<dial::Result<Vec<_>>>()?;
-    let initial = initial(&asking.initial, &setting.items, truth)?;
-    let score_every = asking
-        .score_every
-        .unwrap_or_else(|| match setting.kernel.local() {
-            Some(_) => setting.items.len().div_ceil(SCORED),
-            None => 1,
-        });
-    let plan = Plan {
-        initial,
-        queries: asking.queries,
-        batch: asking.batch,
-        judges,
-        score_every,
-        ..Plan::default()
-    };
     let start = Instant::now();
     let clock = || start.elapsed().as_secs_f64();
-    control.start(
-        &format!("asking by {method}, {policy}"),
-        asking.trials * asking.queries,
-    );
-    let trials = trials(
-        setting,
-        &options,
-        truth,
-        &plan,
-        asking.trials,
-        &clock,
-        &control,
-    )?;
-    control.finish();
-    let judged_by = |model: &ModelName| {
-        let place = others.iter().position(|other| other == model);
-        // Where every known item is labelled, none is left to be right or wrong on.
-        let accuracy = |record: &Record| match record.labelled < known {
-            true => place.map_or(record.accuracy, |place| record.judged[place]),
-            false => f64::NAN,
-        };
-        let trial = |records: &Vec<Record>| {
-            records
-                .iter()
-                .map(|record| Record {
-                    accuracy: accuracy(record),
-                    ..record.clone()
-                })
-                .collect()
-        };
-        Run {
-            method,
-            policy,
-            model: *model,
-            trials: trials.iter().map(trial).collect(),
-        }
-    };
-    Ok(models.iter().map(judged_by).collect())
+    Ok(comparison.run(bench, truth, plan, &clock, &output.control())?)
 }
 
-fn options<'a>(
-    setting: &Setting<'a>,
-    bench: Bench<'_, 'a>,
-    asking: &AskingArgs,
-    (method, policy): (Method, Policy),
-    control: &Control,
-) -> Result<Options<'a>, Failure> {
-    Ok(Options {
-        acquisition: match method {
-            Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
-            method => bench().acquisition(method, &setting.kernel, control)?,
-        },
-        policy,
-        sharpness: asking.belief.lambda,
-        prior: asking.belief.prior,
-        reading: asking.belief.reading.unwrap_or_default(),
-        expected_clusters: asking.belief.expected_clusters,
-        seed: asking.seed,
-        ..Options::default()
+/// How much is asked.
+fn plan<'a>(engine: &Engine<'a>, truth: &Truth, asking: &AskingArgs) -> Result<Plan<'a>, Failure> {
+    let scored = || match engine.propagation.local() {
+        Some(_) => engine.items.len().div_ceil(SCORED),
+        None => 1,
+    };
+    Ok(Plan {
+        initial: initial(&asking.initial, &engine.items, truth)?,
+        classes: asking.classes,
+        queries: asking.queries,
+        batch: asking.batch,
+        score_every: asking.score_every.unwrap_or_else(scored),
+        ..Plan::default()
     })
 }
 
-/// The first trial of the first method again, to see what it ends in.
+/// The first trial of a method again, to see what it ends in.
 fn first_trial<'a>(
-    setting: &Setting<'a>,
-    bench: Bench<'_, 'a>,
+    bench: &Workbench<'a>,
+    (method, policy): (Method, Policy),
     truth: &Truth,
-    asking: &AskingArgs,
+    plan: &Plan<'a>,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
     let control = output.control();
-    let options = options(
-        setting,
-        bench,
-        asking,
-        (asking.acquisition[0], asking.policy[0]),
-        &control,
-    )?;
-    let initial = initial(&asking.initial, &setting.items, truth)?;
+    let mut engine = bench.asking_by(method, &control)?;
+    engine.config.policy = policy;
     let plan = Plan {
-        initial,
-        queries: asking.queries,
-        batch: asking.batch,
         score_every: usize::MAX,
-        ..Plan::default()
+        ..plan.clone()
     };
-    control.start("asking again for the maps", asking.queries);
-    let (_, session) = trial(setting, &options, truth, &plan, &|| 0.0, &control)?;
+    control.start("asking again for the maps", plan.queries);
+    let (_, session) = trial(&engine, truth, &plan, &|| 0.0, &control)?;
     control.finish();
     Ok(session)
 }
@@ -450,54 +280,31 @@ fn solving(
     }
 }
 
-/// The columns that scripts rely on.
-pub const COLUMNS: [&str; 12] = [
-    "trial",
-    "seed",
-    "acquisition",
-    "policy",
-    "model",
-    "query",
-    "node",
-    "class",
-    "labelled",
-    "accuracy",
-    "clusters_found",
-    "seconds",
-];
-
 fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item = Vec<Cell>> + 'a {
-    let of_trial = move |run: &'a Run, (trial, records): (usize, &'a Vec<Record>)| {
-        records.iter().map(move |record| {
-            vec![
-                Cell::Integer(trial as i64),
-                Cell::Text(seed.wrapping_add(trial as u64).to_string()),
-                Cell::Text(run.method.to_string()),
-                Cell::Text(run.policy.to_string()),
-                Cell::Text(run.model.to_string()),
-                Cell::Integer(record.query as i64),
-                record
-                    .node
-                    .map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
-                record.class.map_or(Cell::Empty, |class| {
-                    Cell::Text(truth.names[class.index()].clone())
-                }),
-                Cell::Integer(record.labelled as i64),
-                if record.accuracy.is_nan() {
-                    Cell::Empty
-                } else {
-                    Cell::Number(record.accuracy)
-                },
-                Cell::Integer(record.clusters_found as i64),
-                Cell::Number(record.seconds),
-            ]
-        })
-    };
-    runs.iter().flat_map(move |run| {
-        run.trials
-            .iter()
-            .enumerate()
-            .flat_map(move |trial| of_trial(run, trial))
+    runs.iter().flat_map(Run::rows).map(move |row| {
+        let record = row.record;
+        vec![
+            Cell::Integer(row.trial as i64),
+            Cell::Text(seed.wrapping_add(row.trial as u64).to_string()),
+            Cell::Text(row.run.method.to_string()),
+            Cell::Text(row.run.policy.to_string()),
+            Cell::Text(row.run.model.to_string()),
+            Cell::Integer(record.query as i64),
+            record
+                .node
+                .map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
+            record.class.map_or(Cell::Empty, |class| {
+                Cell::Text(truth.names[class.index()].clone())
+            }),
+            Cell::Integer(record.labelled as i64),
+            if record.accuracy.is_nan() {
+                Cell::Empty
+            } else {
+                Cell::Number(record.accuracy)
+            },
+            Cell::Integer(record.clusters_found as i64),
+            Cell::Number(record.seconds),
+        ]
     })
 }
 

@@ -2,12 +2,12 @@
 
 use clap::Args;
 use dial_store::Status;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::belief;
 use crate::failure::Failure;
+use crate::names;
 use crate::output::{Output, count, table, who};
-use crate::project::{Access, ProjectArgs};
+use crate::project::ProjectArgs;
 
 /// So many answers that wait, and disagreements, are listed in words.
 const LISTED: usize = 10;
@@ -25,24 +25,12 @@ pub struct Show {
 
 /// Runs the command.
 pub fn run(args: &Show, output: &Output) -> Result<(), Failure> {
-    let json = match args.project.access()? {
-        Access::Own(mut project) => {
-            let estimates = belief::last_estimates(&mut project);
-            let mut status = json!(Status::of(&project));
-            status["estimates"] = estimates;
-            status
-        }
-        Access::Server(client) => client.status()?,
-    };
-    let text = match serde_json::from_value::<Status>(json.clone()) {
-        Ok(status) => in_words(&status, &json["estimates"], &args.project.typed()),
-        Err(_) => format!("{json:#}\n"),
-    };
-    output.result(&text, &json);
+    let status = args.project.handle(output)?.status()?;
+    output.result(&in_words(&status, &args.project.typed()), &json!(status));
     Ok(())
 }
 
-fn in_words(status: &Status, estimates: &Value, project: &str) -> String {
+fn in_words(status: &Status, project: &str) -> String {
     let mut text = format!("{}\n\n", status.name);
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<12}{value}\n"));
     line(
@@ -114,13 +102,12 @@ fn in_words(status: &Status, estimates: &Value, project: &str) -> String {
         ),
         differ,
     ));
-    let words = belief::in_words(estimates);
-    if !words.is_empty() {
-        let labels = estimates["labelled"].as_u64().unwrap_or(0) as usize;
-        text.push_str(&format!(
-            "\nWith {}: {words}\n",
-            count(labels, "labelled item", "labelled items")
-        ));
+    if let Some(estimates) = &status.estimates {
+        let (words, labels) = (names::in_words(estimates), estimates.labelled);
+        if !words.is_empty() {
+            let labelled = count(labels, "labelled item", "labelled items");
+            text.push_str(&format!("\nWith {labelled}: {words}\n"));
+        }
     }
     text
 }

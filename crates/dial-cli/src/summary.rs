@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use dial::comparison::Run;
 use dial::simulate::{Record, Truth};
 use dial_data::write::write_whole;
 use dial_lab::chart::{Canvas, to_png, to_svg};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::simulate::Run;
+use crate::simulate::name;
 
 /// The questions after which tables report accuracy, as far as a run goes; always its end.
 fn milestones(runs: &[Run]) -> Vec<usize> {
@@ -105,7 +106,7 @@ pub fn rows(runs: &[Run], clusters: usize) -> Vec<Vec<String>> {
     rows[0].extend(["whole curve", "all clusters met", "ms a step"].map(String::from));
     for run in runs {
         let met = all_met(run, clusters);
-        let mut row = vec![run.name()];
+        let mut row = vec![name(run)];
         row.extend(
             milestones
                 .iter()
@@ -165,7 +166,7 @@ pub fn curves(pool: &str, runs: &[Run], truth: &Truth) -> Canvas {
                 .collect();
             let band = band(&trials);
             let x = (0..band.mean.len()).map(|query| query as f64).collect();
-            Series::new(run.name(), x, band)
+            Series::new(name(run), x, band)
         };
         runs.iter().map(one).collect()
     };

@@ -3,13 +3,14 @@
 use std::io::Read;
 
 use clap::Args;
-use dial::{Change, ClassId};
-use dial_store::Decision;
+use dial::ClassId;
+use dial_server::ProjectHandle;
+use dial_store::{ClassCount, Decision, Share};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{Output, count};
-use crate::project::{Access, ProjectArgs, Sender, undo_line, unknown_class};
+use crate::project::{ProjectArgs, Sender, undo_line, unknown_class};
 
 /// `dial tell`.
 #[derive(Debug, Args)]
@@ -47,13 +48,14 @@ type Typed = (String, Vec<String>);
 /// Runs the command.
 pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
     let typed = typed(&args.labels)?;
-    let mut access = args.project.access_to_change(output)?;
-    if args.add_classes && matches!(access, Access::Server(_)) {
-        add_classes(&mut access, &typed, &args.sender)?;
-    }
-    let decisions = decisions(&access, &typed, args.add_classes)?;
-    let sent = access.send(args.sender.submission(decisions, args.replace)?);
-    let receipt = sent.map_err(|failure| how_to_keep(failure, &args.project.typed()))?;
+    let mut project = args.project.handle_to_change(output)?;
+    let decisions = match args.add_classes {
+        true => with_new_classes(&mut *project, &typed, &args.sender)?,
+        false => decisions(&project.status()?.classes, &typed)?,
+    };
+    let sent = project.submit(args.sender.submission(decisions, args.replace)?);
+    let sent = sent.map_err(|problem| how_to_keep(problem.into(), &args.project.typed()));
+    let receipt = sent?.receipt;
     let (what, one) = match typed.as_slice() {
         [(item, classes)] => (format!("{item} = {}", classes.join(" ")), true),
         many => (count(many.len(), "label", "labels"), many.len() == 1),
@@ -157,79 +159,68 @@ fn lines(text: &str) -> Result<Vec<Typed>, Failure> {
     }
 }
 
-/// What to send: new classes first, then the labels.
-fn decisions(
-    access: &Access,
-    typed: &[Typed],
-    add_classes: bool,
-) -> Result<Vec<Decision>, Failure> {
-    let mut classes = access.classes()?;
-    let mut decisions = Vec::new();
-    let mut labels = Vec::new();
-    for (item, words) in typed {
-        let mut label = Vec::new();
-        for word in words {
-            let (name, weight) = share(word, &classes, words.len());
-            let class = match classes.iter().find(|(_, other)| *other == name) {
-                Some((class, _)) => *class,
-                None if add_classes => {
-                    let class = next_class(access, decisions.len())?;
-                    decisions.push(Decision::AddClass { name: name.clone() });
-                    classes.push((class, name));
-                    class
-                }
-                None => return Err(unknown_class(&name, &classes)),
-            };
-            label.push((class, weight));
-        }
-        labels.push(Decision::Change(Change::Label {
+/// The labels as decisions.
+fn decisions(classes: &[ClassCount], typed: &[Typed]) -> Result<Vec<Decision>, Failure> {
+    let label = |(item, words): &Typed| {
+        let class = |word: &String| {
+            let (name, weight) = share(word, classes, words.len());
+            match classes.iter().find(|class| class.name == name) {
+                Some(class) => Ok(Share {
+                    class: ClassId(class.id),
+                    weight,
+                }),
+                None => Err(unknown_class(&name, classes)),
+            }
+        };
+        let classes = words.iter().map(class).collect::<Result<_, Failure>>()?;
+        Ok(Decision::Label {
             item: item.clone(),
-            classes: label,
-        }));
-    }
-    decisions.extend(labels);
-    Ok(decisions)
+            classes,
+        })
+    };
+    typed.iter().map(label).collect()
 }
 
-/// Others may add classes to a project that a server has, so ids are not known before: the new classes go first, on their own.
-fn add_classes(access: &mut Access, typed: &[Typed], sender: &Sender) -> Result<(), Failure> {
-    let known = access.classes()?;
-    let mut new: Vec<String> = Vec::new();
+/// The labels, and before them the classes that are not there yet. Where others may add classes meanwhile, ids are not known
+/// before: the new classes are then sent first, on their own.
+fn with_new_classes(
+    project: &mut dyn ProjectHandle,
+    typed: &[Typed],
+    sender: &Sender,
+) -> Result<Vec<Decision>, Failure> {
+    let mut classes = project.status()?.classes;
+    let known = classes.len();
+    let first = project.next_class();
     for (_, words) in typed {
-        for (name, _) in words.iter().map(|word| share(word, &known, words.len())) {
-            if !new.contains(&name) && known.iter().all(|(_, other)| *other != name) {
-                new.push(name);
+        for word in words {
+            let (name, _) = share(word, &classes[..known], words.len());
+            if classes.iter().all(|class| class.name != name) {
+                let id = first.map_or(0, |first| first.0) + (classes.len() - known) as u16;
+                classes.push(ClassCount {
+                    id,
+                    name,
+                    labels: 0,
+                });
             }
         }
     }
-    if new.is_empty() {
-        return Ok(());
+    let new = classes[known..].iter().map(|class| Decision::AddClass {
+        name: class.name.clone(),
+    });
+    let new: Vec<Decision> = new.collect();
+    if first.is_some() || new.is_empty() {
+        return Ok([new, decisions(&classes, typed)?].concat());
     }
-    let mut classes = sender.submission(
-        new.into_iter()
-            .map(|name| Decision::AddClass { name })
-            .collect(),
-        false,
-    )?;
-    classes.key += "-classes";
-    access.send(classes).map(drop)
-}
-
-/// The id that the next class will get, so many others being added before it.
-fn next_class(access: &Access, before: usize) -> Result<ClassId, Failure> {
-    match access {
-        Access::Own(project) => Ok(ClassId(project.log().labels().new_class().0 + before as u16)),
-        Access::Server(_) => Err(Failure::storage(
-            "a class that was just added is gone again: somebody else took it back. No label was saved. Send it again."
-                .into(),
-        )),
-    }
+    let mut sent = sender.submission(new, false)?;
+    sent.key += "-classes";
+    project.submit(sent)?;
+    decisions(&project.status()?.classes, typed)
 }
 
 /// `cat`, or `cat:0.6`. A class whose name holds the sign is itself.
-fn share(word: &str, classes: &[(ClassId, String)], of: usize) -> (String, f64) {
+fn share(word: &str, classes: &[ClassCount], of: usize) -> (String, f64) {
     let whole = || (word.to_string(), 1.0);
-    if of == 1 && classes.iter().any(|(_, name)| name == word) {
+    if of == 1 && classes.iter().any(|class| class.name == word) {
         return whole();
     }
     let split = word
@@ -270,10 +261,12 @@ mod tests {
 
     #[test]
     fn shares_as_typed() {
-        let classes = [
-            (ClassId(0), "cat".to_string()),
-            (ClassId(1), "16:9".to_string()),
-        ];
+        let class = |id, name: &str| ClassCount {
+            id,
+            name: name.into(),
+            labels: 0,
+        };
+        let classes = [class(0, "cat"), class(1, "16:9")];
         assert_eq!(share("cat", &classes, 1), ("cat".into(), 1.0));
         assert_eq!(share("16:9", &classes, 1), ("16:9".into(), 1.0));
         assert_eq!(share("16:9:0.5", &classes, 2), ("16:9".into(), 0.5));

@@ -44,33 +44,6 @@ impl FromStr for Delimiter {
     }
 }
 
-/// The propagations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PropagationName {
-    /// On the graph.
-    Poisson,
-    /// On the graph, as heat.
-    Heat,
-    /// Radial, everywhere positive.
-    Rbf,
-    /// Radial, of compact support.
-    Compact,
-}
-
-impl FromStr for PropagationName {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<PropagationName, String> {
-        match word {
-            "poisson" => Ok(PropagationName::Poisson),
-            "heat" => Ok(PropagationName::Heat),
-            "rbf" => Ok(PropagationName::Rbf),
-            "compact" => Ok(PropagationName::Compact),
-            _ => Err("use poisson, heat, rbf or compact".into()),
-        }
-    }
-}
-
 /// A number of bytes as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
@@ -131,24 +104,31 @@ impl FromStr for InitialName {
 }
 
 /// The number of neighbours as typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Neighbourhood {
-    /// 20, or as many as there are.
+    /// The default, or as many as there are.
+    #[default]
     Auto,
     /// So many.
     Number(u32),
 }
 
 impl Neighbourhood {
-    /// What the paper uses.
-    pub const DEFAULT: usize = 20;
+    /// The number that was typed.
+    pub fn typed(self) -> Option<usize> {
+        match self {
+            Neighbourhood::Auto => None,
+            Neighbourhood::Number(k) => Some(k as usize),
+        }
+    }
 
     /// The number for a pool of n items.
     pub fn number(self, n: usize) -> usize {
-        match self {
-            Neighbourhood::Auto => Self::DEFAULT.min(n.saturating_sub(1).max(1)),
-            Neighbourhood::Number(k) => k as usize,
+        dial::Choices {
+            k: self.typed(),
+            ..Default::default()
         }
+        .neighbours(n)
     }
 }
 
@@ -158,10 +138,10 @@ impl FromStr for Neighbourhood {
     fn from_str(word: &str) -> Result<Neighbourhood, String> {
         match word {
             "auto" => Ok(Neighbourhood::Auto),
-            _ => word
-                .parse()
-                .map(Neighbourhood::Number)
-                .map_err(|_| "use a whole number, or auto".into()),
+            _ => {
+                let number = word.parse().map(Neighbourhood::Number);
+                number.map_err(|_| "use a whole number, or auto".into())
+            }
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use dial::Values;
+use dial::{CompactGraph, Values};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -45,6 +45,18 @@ impl Fingerprint {
                 .collect(),
         };
         Fingerprint::of_blocks(matches!(values, Values::F64(_)), n, dim, hashes)
+    }
+
+    /// The fingerprint of a graph: its nodes, edges and weights.
+    pub fn of_graph(graph: &CompactGraph) -> Fingerprint {
+        let parts = graph.parts();
+        let mut all = Sha256::new();
+        all.update(b"graph");
+        all.update(of_values(&parts.starts, u64::to_le_bytes));
+        all.update(of_values(&parts.order, u32::to_le_bytes));
+        all.update(of_values(&parts.neighbours, u32::to_le_bytes));
+        all.update(of_values(&parts.weights, f32::to_le_bytes));
+        Fingerprint(all.finalize().into())
     }
 
     /// From the hashes of the blocks, in order.

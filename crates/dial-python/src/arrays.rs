@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dial::{Control, Features, Graph, Values};
+use dial::{Features, Graph, Values};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -96,22 +96,11 @@ impl Csr<'_> {
 }
 
 impl Weights<'_> {
-    /// The graph: the upper triangle of a matrix that Python has seen to be symmetric, without its diagonal.
-    pub fn graph(self, control: &Control) -> Result<Arc<Graph>, Failure> {
-        let n = self.indptr.len().saturating_sub(1);
-        let mut edges = Vec::with_capacity(self.data.len() / 2);
-        for row in 0..n {
-            if row % 4096 == 0 {
-                control.check()?;
-            }
-            let range = self.indptr[row] as usize..self.indptr[row + 1] as usize;
-            for (&column, &weight) in self.indices[range.clone()].iter().zip(&self.data[range]) {
-                if column as usize > row {
-                    edges.push((row as u32, column as u32, weight));
-                }
-            }
-        }
-        Ok(Arc::new(Graph::from_edges(n, &edges)?))
+    /// The graph.
+    pub fn graph(self) -> Result<Arc<Graph>, Failure> {
+        let starts: Vec<usize> = self.indptr.iter().map(|&start| start as usize).collect();
+        let columns: Vec<u32> = self.indices.iter().map(|&column| column as u32).collect();
+        Ok(Arc::new(Graph::from_csr(&starts, &columns, self.data)?))
     }
 }
 

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use dial::{Change, CompactGraph, Control, Items, Options};
-use dial_data::Matrix;
-use dial_store::{Decision, Ground, Journal, Labelling, Memory, Project, Submission, random_id};
+use dial::{CompactGraph, Control};
+use dial_data::{Matrix, ReadOptions};
+use dial_store::{
+    Decision, Follower, Journal, Memory, News, Project, Recipe, Submission, random_id,
+};
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, Rows};
@@ -40,53 +42,56 @@ impl Drop for Held<'_> {
 
 impl Engine {
     /// A session on a project.
-    pub fn new(project: Project, labelling: Labelling, rows: Option<Matrix>) -> Engine {
+    pub fn new(
+        project: Project,
+        engine: dial::Engine<'static>,
+        rows: Option<Matrix>,
+        control: &Control,
+    ) -> Result<Engine, Failure> {
+        let follower = Follower::new(&engine, News::whole(project.log()), control)?;
         let (holding, process) = (Holding::Own(Box::new(project)), std::process::id());
         let inner = Mutex::new(Inner {
             holding,
-            labelling,
+            engine,
+            follower,
             view: None,
             rows,
             process,
         });
-        Engine {
+        Ok(Engine {
             inner,
             holder: AtomicU32::new(0),
-        }
+        })
     }
 
     /// Starts a project in memory.
     fn begin(
-        ground: Ground,
+        engine: dial::Engine<'static>,
         classes: Vec<String>,
-        expected: Option<usize>,
+        askable: Option<Vec<bool>>,
         control: &Control,
     ) -> Result<Engine, Failure> {
+        let engine = engine.asking_only(askable.map(Arc::new));
         let mut project = Project::on(Box::new(Memory::new(&random_id()?)), None, None)?;
-        let options = Options {
-            expected_clusters: expected,
-            ..ground.options.clone()
+        let recipe = Recipe {
+            items: engine.items.len(),
+            config: engine.config.clone(),
+            ..Recipe::new("", ReadOptions::default())
         };
-        let settings = ground
-            .setting
-            .settle(&options, classes.len().max(2), control)?;
-        let mut decisions = vec![Decision::Recipe(Box::new(ground.recipe.clone()))];
+        let settings = engine.settle(classes.len().max(2), control)?;
+        let mut decisions = vec![Decision::Recipe(Box::new(recipe))];
         decisions.extend(classes.into_iter().map(|name| Decision::AddClass { name }));
-        decisions.push(Decision::Change(settings));
-        let (annotator, remark) = (String::new(), Default::default());
+        decisions.push(settings.into());
         let first = Submission {
             key: "new".into(),
-            annotator,
             decisions,
-            replace: false,
-            remark,
+            ..Submission::default()
         };
         project.submit_one(first, now())?;
-        if let Some(askable) = &ground.options.askable {
+        if let Some(askable) = &engine.askable {
             project.keep_askable(askable)?;
         }
-        let labelling = Labelling::new(ground, project.log(), control)?;
-        Ok(Engine::new(project, labelling, None))
+        Engine::new(project, engine, None, control)
     }
 
     /// Works with what is behind the lock. Whoever waits for it can be stopped, too.
@@ -146,14 +151,9 @@ impl Engine {
     ) -> PyResult<Engine> {
         let plain = x.plain()?;
         run(py, progress, |control| {
-            let (features, settings) = (plain.features()?, Settings(settings));
-            let ground = Ground::of(
-                features,
-                Items::rows(plain.n),
-                settings.recipe(plain.n)?,
-                control,
-            )?;
-            begin(ground, &settings, classes, askable, control)
+            let config = Settings(settings).config(plain.n)?;
+            let engine = dial::Engine::build(plain.features()?, &config, control)?;
+            Engine::begin(engine, classes, askable, control)
         })
     }
 
@@ -170,13 +170,10 @@ impl Engine {
     ) -> PyResult<Engine> {
         let weights = graph.weights()?;
         run(py, progress, |control| {
-            let (graph, settings) = (
-                CompactGraph::new(&*weights.graph(control)?),
-                Settings(settings),
-            );
-            let (items, recipe) = (Items::rows(graph.n()), settings.recipe(graph.n())?);
-            let ground = Ground::on(graph, items, recipe, control)?;
-            begin(ground, &settings, classes, askable, control)
+            let graph = Arc::new(CompactGraph::new(&*weights.graph()?));
+            let config = Settings(settings).config(graph.n())?;
+            let engine = dial::Engine::on(graph, None, &config, control)?;
+            Engine::begin(engine, classes, askable, control)
         })
     }
 
@@ -193,11 +190,8 @@ impl Engine {
             // A failure does not touch the project, and whoever opens it next tries again.
             let _ = project.backup_if_due(now());
             let (material, notes) = project.material(control, now())?;
-            let labelling = Labelling::new(material.ground, project.log(), control)?;
-            Ok((
-                Engine::new(project, labelling, Some(material.pool.matrix)),
-                notes,
-            ))
+            let rows = Some(material.pool.matrix);
+            Ok((Engine::new(project, material.engine, rows, control)?, notes))
         })
     }
 
@@ -211,7 +205,7 @@ impl Engine {
     ) -> PyResult<Vec<(u32, f64)>> {
         self.with(py, progress, |inner, control| {
             inner.follow(control)?;
-            let asked = inner.labelling.session().ask_under(count, control)?;
+            let asked = inner.follower.session().ask_under(count, control)?;
             Ok(asked
                 .questions
                 .iter()
@@ -224,7 +218,7 @@ impl Engine {
     fn ask_by(&self, py: Python<'_>, scores: Vec<f64>, count: usize) -> PyResult<Vec<(u32, f64)>> {
         self.with(py, None, |inner, control| {
             inner.follow(control)?;
-            let asked = inner.labelling.session().ask_by(scores, count)?;
+            let asked = inner.follower.session().ask_by(scores, count)?;
             Ok(asked
                 .questions
                 .iter()
@@ -264,11 +258,11 @@ impl Engine {
         self.with(py, None, |inner, control| {
             let decision = |row: usize| {
                 let item = inner.item(row)?;
-                Ok(Decision::Change(if exclude {
-                    Change::Exclude { item }
+                Ok(if exclude {
+                    Decision::Exclude { item }
                 } else {
-                    Change::Skip { item }
-                }))
+                    Decision::Skip { item }
+                })
             };
             let decisions = rows
                 .into_iter()
@@ -280,7 +274,7 @@ impl Engine {
         })
     }
 
-    /// Any other decision, in the words of the log; returns its group. What others did is only taken back on purpose.
+    /// Any decision, as the interface takes it; returns its group. What others did is only taken back on purpose.
     fn decide(
         &self,
         py: Python<'_>,
@@ -289,13 +283,8 @@ impl Engine {
         on_purpose: bool,
     ) -> PyResult<Option<u64>> {
         self.with(py, None, |inner, control| {
-            let decision: Decision = match decision {
-                "undo" => Decision::UndoLast,
-                "redo" => Decision::RedoLast,
-                text => {
-                    serde_json::from_str(text).map_err(|error| Failure::usage(error.to_string()))?
-                }
-            };
+            let unread = |error: serde_json::Error| Failure::usage(error.to_string());
+            let decision: Decision = serde_json::from_str(decision).map_err(unread)?;
             let receipt = inner.submit(annotator, vec![decision], on_purpose)?;
             inner.follow(control)?;
             Ok(receipt.group)
@@ -356,15 +345,4 @@ impl Engine {
             Ok(())
         })
     }
-}
-
-fn begin(
-    ground: Ground,
-    settings: &Settings,
-    classes: Vec<String>,
-    askable: Option<Vec<bool>>,
-    control: &Control,
-) -> Result<Engine, Failure> {
-    let ground = ground.asking_only(askable.map(Arc::new));
-    Engine::begin(ground, classes, settings.get("expected_clusters")?, control)
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use dial::{Change, ClassId, Control, NodeId, View};
+use dial::{ClassId, Control, NodeId, View};
 use dial_data::write::{Saved, SavedData, write_npy};
 use dial_data::{Fingerprint, Matrix};
 use dial_store::time::Clock;
 use dial_store::{
-    ASKABLE, Decision, Journal, Labelling, Log, Project, Receipt, Recipe, Submission, random_id,
+    ASKABLE, Decision, Follower, Journal, Log, Project, Receipt, Recipe, Share, Submission,
+    keep_graph, random_id,
 };
 
 use crate::arrays::Plain;
@@ -24,8 +25,10 @@ const FEATURES: &str = "features.npy";
 pub struct Inner {
     /// The project.
     pub holding: Holding,
-    /// The session.
-    pub labelling: Labelling,
+    /// What the session was made from.
+    pub engine: dial::Engine<'static>,
+    /// The session, which follows the project.
+    pub follower: Follower,
     /// The belief of a moment, by the place in the log.
     pub view: Option<(u64, View<'static>)>,
     /// The rows of a project that was opened; those of a session in memory are Python's.
@@ -82,8 +85,8 @@ impl Inner {
 
     /// The session follows the project, which others may use meanwhile.
     pub fn follow(&mut self, control: &Control) -> Result<(), Failure> {
-        let news = self.read(|project| self.labelling.news(project.log()))?;
-        Ok(self.labelling.follow(news, control)?)
+        let news = self.read(|project| self.follower.news(project.log()))?;
+        Ok(self.follower.follow(news, control)?)
     }
 
     /// Stores decisions.
@@ -160,7 +163,10 @@ impl Inner {
                     .collect::<dial::Result<Vec<(ClassId, f64)>>>()
             };
             let classes = self.read(|project| all(project.log()))??;
-            decisions.push(Decision::Change(Change::Label { item, classes }));
+            decisions.push(Decision::Label {
+                item,
+                classes: Share::of(&classes),
+            });
         }
         submission(annotator, decisions, replace)
     }
@@ -197,36 +203,32 @@ impl Inner {
         }
     }
 
+    /// Changes the project; whoever else looks at it is told.
+    pub fn change<T>(&mut self, change: impl FnOnce(&mut Project) -> T) -> Result<T, Failure> {
+        match &mut self.holding {
+            Holding::Own(project) => Ok(change(project)),
+            Holding::Served(serving) => Ok(serving.served.change(change)),
+            Holding::Closed => Err(closed()),
+        }
+    }
+
     fn send(&mut self, submission: Submission) -> Result<Receipt, Failure> {
-        Ok(match &mut self.holding {
-            Holding::Own(project) => project.submit_one(submission, now())?,
-            Holding::Served(serving) => serving.served.submit(submission)?,
-            Holding::Closed => return Err(closed()),
-        })
+        Ok(self.change(|project| project.submit_one(submission, now()))??)
     }
 
     /// Keeps bytes under a name.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let kept = match &mut self.holding {
-            Holding::Own(project) => project.keep(name, bytes),
-            Holding::Served(serving) => serving.served.keep(name, bytes),
-            Holding::Closed => return Err(closed()),
-        };
-        Ok(kept?)
+        Ok(self.change(|project| project.keep(name, bytes))??)
     }
 
     /// What was kept under a name.
     pub fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
-        Ok(match &mut self.holding {
-            Holding::Own(project) => project.kept(name)?,
-            Holding::Served(serving) => serving.served.kept(name)?,
-            Holding::Closed => return Err(closed()),
-        })
+        Ok(self.change(|project| project.kept(name))??)
     }
 
     /// The id of a row.
     pub fn item(&self, row: usize) -> Result<String, Failure> {
-        let items = &self.labelling.ground().setting.items;
+        let items = &self.engine.items;
         match u32::try_from(row).ok().filter(|_| row < items.len()) {
             Some(node) => Ok(items.id(NodeId(node))),
             None => Err(dial::Error::UnknownItem(row.to_string()).into()),
@@ -240,12 +242,13 @@ pub fn submission(
     decisions: Vec<Decision>,
     replace: bool,
 ) -> Result<Submission, Failure> {
+    let (key, annotator) = (random_id()?, annotator.to_string());
     Ok(Submission {
-        key: random_id()?,
-        annotator: annotator.to_string(),
+        key,
+        annotator,
         decisions,
         replace,
-        remark: Default::default(),
+        ..Submission::default()
     })
 }
 
@@ -264,8 +267,8 @@ impl Inner {
     ) -> Result<(), Failure> {
         let in_memory = !self.on_disk();
         let print = rows.map(|rows| Fingerprint::of_rows(rows.values, rows.n, rows.dim));
-        let (project, ground) = match &mut self.holding {
-            Holding::Own(project) => (project, self.labelling.ground()),
+        let (project, engine) = match &mut self.holding {
+            Holding::Own(project) => (project, &self.engine),
             Holding::Served(_) => {
                 return Err(Failure::usage(
                     "the page has the project. Stop it first: page.stop().",
@@ -277,23 +280,25 @@ impl Inner {
             let place = std::path::absolute(folder)
                 .unwrap_or_else(|_| folder.to_path_buf())
                 .join(FEATURES);
-            let recipe = Recipe {
-                pool: place.display().to_string(),
-                features: print.to_string(),
-                ..ground.recipe.clone()
+            let Some(known) = project.log().recipe() else {
+                return Err(closed());
             };
-            let known = project.log().recipe();
-            if known.is_some_and(|known| {
-                !known.features.is_empty() && known.features != recipe.features
-            }) {
+            let (pool, features) = (place.display().to_string(), print.to_string());
+            let recipe = Recipe {
+                pool,
+                features,
+                ..known.clone()
+            };
+            if !known.features.is_empty() && known.features != recipe.features {
                 return Err(Failure::usage(
                     "X has changed since the graph was made of it. Make a new session of it.",
                 ));
             }
-            if known != Some(&recipe) {
+            if *known != recipe {
                 project.change_pool(recipe, None, random_id()?, now())?;
             }
         }
+        let recipe = project.log().recipe().cloned();
         let fill = |folder: &dial_store::Folder| {
             let Some((rows, print)) = rows.zip(print) else {
                 return Ok(());
@@ -303,7 +308,8 @@ impl Inner {
                 dial::Values::F64(values) => SavedData::F64(values),
             };
             write_npy(&folder.0.join(FEATURES), &Saved::matrix(data, rows.dim))?;
-            ground.keep_graph(folder, rows.dim, print, control)
+            let Some(recipe) = &recipe else { return Ok(()) };
+            keep_graph(engine, recipe, folder, (rows.dim, print), control)
         };
         Ok(project.save(folder, Journal::Wal, &[KEPT, ASKABLE], fill, now())?)
     }

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod engine;
+mod exchange;
 mod errors;
 mod holding;
 mod pickling;

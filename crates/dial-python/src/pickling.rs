@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dial::compact::{Parts, Slab};
 use dial::{CompactGraph, Items};
-use dial_store::{Ground, Labelling, Log, Memory, Project, Store};
+use dial_store::{Log, Memory, Project, Store};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -38,11 +38,10 @@ impl Engine {
     fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
         let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
             let kept = inner.kept(KEPT)?;
-            let ground = inner.labelling.ground();
-            let (parts, askable) = (
-                ground.graph().parts().clone(),
-                ground.options.askable.clone(),
-            );
+            let Some(graph) = &inner.engine.graph else {
+                return Err(Failure::usage("a session without a graph cannot be copied"));
+            };
+            let (parts, askable) = (graph.parts().clone(), inner.engine.askable.clone());
             let (id, records) = inner.read(|project| {
                 (
                     project.id().to_string(),
@@ -94,13 +93,12 @@ impl Engine {
             } else {
                 Items::named(items)?
             };
-            let ground =
-                Ground::on(graph, items, recipe, control)?.asking_only(askable.map(Arc::new));
-            if let Some(askable) = &ground.options.askable {
+            let engine = dial::Engine::on(Arc::new(graph), None, &recipe.config, control)?;
+            let engine = engine.with_items(items).asking_only(askable.map(Arc::new));
+            if let Some(askable) = &engine.askable {
                 project.keep_askable(askable)?;
             }
-            let labelling = Labelling::new(ground, project.log(), control)?;
-            Ok(Engine::new(project, labelling, None))
+            Engine::new(project, engine, None, control)
         })
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use dial::engine::{self, graph_of};
 use dial::methods::Workbench;
 use dial::models::{Model, ModelName};
 use dial::policy::Chooser;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Acquisition, CompactGraph, Control, DirichletField, Effort, Graph, Heat, Kernel, Lists, Metric,
-    Neighbours, NodeId, Poisson, Policy, Propagation, Score, Search, Sharpness, Situation, Tau,
-    Values, ZeroVectors,
+    Acquisition, CompactGraph, Control, DirichletField, Found, Graph, Heat, Lists, NodeId, Poisson,
+    Policy, Propagation, Score, Sharpness, Situation, Values,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -20,43 +20,16 @@ use crate::errors::Failure;
 use crate::settings::Settings;
 use crate::work::{held, run};
 
-/// The same rows always have the same neighbours.
-const SEED: u64 = 0;
-
 /// Sources that are solved for together.
 const TOGETHER: usize = 32;
 
 /// The neighbours of rows, exact or not, as the settings say.
-pub fn neighbours(
-    rows: Plain<'_>,
-    settings: &Settings,
-    control: &Control,
-) -> Result<Neighbours, Failure> {
-    let (features, k) = (rows.features()?, settings.k(rows.n)?);
-    let (metric, zero) = (
-        settings.or("metric", Metric::default())?,
-        settings.or("zero_vectors", ZeroVectors::default())?,
-    );
-    Ok(
-        match settings
-            .or("search", Search::default())?
-            .for_pool(rows.n, rows.dim)
-        {
-            Search::Approximate => {
-                Neighbours::approximate(
-                    features,
-                    k,
-                    metric,
-                    zero,
-                    SEED,
-                    Effort::default(),
-                    control,
-                )?
-                .neighbours
-            }
-            _ => Neighbours::exact(features, k, metric, zero, control)?,
-        },
-    )
+fn neighbours(rows: Plain<'_>, settings: &Settings, control: &Control) -> Result<Found, Failure> {
+    Ok(engine::search(
+        rows.features()?,
+        &settings.paper(rows.n)?,
+        control,
+    )?)
 }
 
 /// Rows and distances.
@@ -73,7 +46,7 @@ pub fn knn<'py>(
 ) -> PyResult<Nearest<'py>> {
     let plain = x.plain()?;
     let (ids, distances, k) = run(py, progress, |control| {
-        let found = neighbours(plain, &Settings(settings), control)?;
+        let found = neighbours(plain, &Settings(settings), control)?.neighbours;
         let k = found.k();
         let (mut ids, mut distances) = (vec![-1i64; plain.n * k], vec![f64::NAN; plain.n * k]);
         for row in 0..plain.n {
@@ -101,11 +74,7 @@ pub fn knn_graph<'py>(
     let graph = run(py, progress, |control| {
         let settings = Settings(settings);
         let found = neighbours(plain, &settings, control)?;
-        Ok(Graph::new(
-            &found,
-            settings.or("kernel", Kernel::default())?,
-            control,
-        )?)
+        Ok(graph_of(&found, &settings.paper(plain.n)?, control)?.to_graph())
     })?;
     Ok(csr_arrays(py, &graph))
 }
@@ -143,7 +112,7 @@ pub fn propagate<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let weights = graph.weights()?;
     let (columns, n) = run(py, progress, |control| {
-        let (graph, settings) = (weights.graph(control)?, Settings(settings));
+        let (graph, settings) = (weights.graph()?, Settings(settings));
         let n = graph.n();
         let node = |&source: &usize| match source < n {
             true => Ok(NodeId(source as u32)),
@@ -153,8 +122,9 @@ pub fn propagate<'py>(
             .iter()
             .map(node)
             .collect::<dial::Result<Vec<NodeId>>>()?;
+        // A graph of the caller's own is taken as it is, in f64.
         let mean_degree = graph.degrees().iter().sum::<f64>() / n.max(1) as f64;
-        let tau = settings.or("tau", Tau::Number(0.1))?.value(mean_degree);
+        let tau = settings.paper(n)?.tau.value(mean_degree);
         let kernel: Box<dyn Propagation> = match settings.get::<f64>("time")? {
             Some(time) => Box::new(Heat::new(graph, time)?),
             None => Box::new(Poisson::new(graph, tau)?),
@@ -358,23 +328,13 @@ pub fn classify<'py>(
         };
         let (n, made) = match (plain, weights) {
             (Some(rows), _) => {
-                let (metric, kernel) = (
-                    settings.or("metric", Metric::default())?,
-                    settings.or("kernel", Kernel::default())?,
-                );
-                let found = Arc::new(neighbours(rows, &settings, control)?);
-                let graph = Arc::new(Graph::new(&found, kernel, control)?);
-                let bench = Workbench::new(
-                    rows.features()?,
-                    metric,
-                    Some(found),
-                    graph,
-                    settings.or("eigenpairs", 50)?,
-                );
+                let (config, eigenpairs) =
+                    (settings.paper(rows.n)?, settings.or("eigenpairs", 50)?);
+                let bench = Workbench::build(rows.features()?, &config, eigenpairs, control)?;
                 (rows.n, bench.model(name, control)?)
             }
             (None, Some(weights)) => {
-                let graph = weights.graph(control)?;
+                let graph = weights.graph()?;
                 (graph.n(), Arc::new(model(graph)?))
             }
             (None, None) => return Err(Failure::usage("give X or a graph.")),

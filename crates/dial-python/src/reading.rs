@@ -29,16 +29,12 @@ type Label = (Option<u32>, String, Vec<(u16, f64)>);
 
 impl Inner {
     /// The belief of the moment.
-    fn belief(&mut self, control: &dial::Control) -> Result<&View<'static>, Failure> {
+    pub fn belief(&mut self, control: &dial::Control) -> Result<&View<'static>, Failure> {
         self.follow(control)?;
-        if self.labelling.pretends() {
-            let known = self.read(|project| project.log().labels().classes().len())?;
-            return Err(dial::Error::TooFewClasses(known).into());
-        }
-        let version = self.labelling.version();
+        let version = self.follower.version();
         match self.view.take().filter(|(made, _)| *made == version) {
             Some(kept) => self.view = Some(kept),
-            None => self.view = Some((version, self.labelling.session().view(control)?)),
+            None => self.view = Some((version, self.follower.session().view(control)?)),
         }
         Ok(&self.view.as_ref().expect("made just now").1)
     }
@@ -57,9 +53,7 @@ fn of_nodes<T: Send>(view: &View<'_>, value: impl Fn(NodeId) -> T + Sync) -> Vec
 impl Engine {
     /// Number of rows.
     fn n(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, None, |inner, _| {
-            Ok(inner.labelling.ground().setting.items.len())
-        })
+        self.with(py, None, |inner, _| Ok(inner.engine.items.len()))
     }
 
     /// The live classes: ids and names, in the order of probabilities.
@@ -102,7 +96,7 @@ impl Engine {
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, None, |inner, _| {
             let settings = inner.read(|project| project.log().labels().settings())?;
-            let recipe = &inner.labelling.ground().recipe;
+            let recipe = inner.read(|project| project.log().recipe().cloned())?;
             Ok(serde_json::json!({
                 "recipe": recipe,
                 "prior_strength": settings.map(|(prior, _)| prior),
@@ -122,7 +116,7 @@ impl Engine {
     /// The labels that stand.
     fn labels(&self, py: Python<'_>) -> PyResult<Vec<Label>> {
         self.with(py, None, |inner, _| {
-            let items = &inner.labelling.ground().setting.items;
+            let items = &inner.engine.items;
             inner.read(|project| {
                 let live = project.log().live_labels();
                 let label = |label: &dial_store::Live<'_>| {
@@ -220,9 +214,20 @@ impl Engine {
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
         let found = self.with(py, None, |inner, control| {
             inner.follow(control)?;
-            Ok(inner.labelling.session().scores(control)?)
+            Ok(inner.follower.session().scores(control)?)
         })?;
         Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// Labels that the others contradict, the least probable first: row, class given, class by the others, probability.
+    fn suspects(&self, py: Python<'_>) -> PyResult<Vec<(u32, u16, u16, f64)>> {
+        self.with(py, None, |inner, control| {
+            let odds = inner.belief(control)?.odds();
+            let at_odds = odds.into_iter().filter(|odds| odds.told != odds.foretold);
+            Ok(at_odds
+                .map(|o| (o.node.0, o.told.0, o.foretold.0, o.probability))
+                .collect())
+        })
     }
 
     /// How the project stands, as JSON.
@@ -250,7 +255,7 @@ impl Engine {
             new.plain()?,
         );
         let (found, classes) = self.with(py, progress, |inner, control| {
-            let recipe = &inner.labelling.ground().recipe;
+            let (k, metric) = (inner.engine.config.k, inner.engine.config.metric);
             let pool = match (x, &inner.rows) {
                 (Some(rows), _) => rows.features()?,
                 (None, Some(matrix)) => matrix.features()?,
@@ -260,7 +265,7 @@ impl Engine {
                     ));
                 }
             };
-            let near = Newcomers::find(pool, new.features()?, recipe.k, recipe.metric, control)?;
+            let near = Newcomers::find(pool, new.features()?, k, metric, control)?;
             let view = inner.belief(control)?;
             Ok((view.about(&near), view.classes().len()))
         })?;
@@ -296,7 +301,8 @@ impl Engine {
     /// The graph.
     fn graph<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
         let graph = self.with(py, None, |inner, _| {
-            Ok(inner.labelling.ground().graph().to_graph())
+            let graph = inner.engine.graph.as_ref().map(|graph| graph.to_graph());
+            graph.ok_or_else(|| Failure::usage("this session has no graph"))
         })?;
         Ok(csr_arrays(py, &graph))
     }

@@ -4,10 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use dial::methods::Method;
-use dial::{Precision, Suited, default_method};
-use dial_data::ReadOptions;
-use dial_store::Recipe;
+use dial::{Choices, Config};
 
 use crate::errors::Failure;
 
@@ -39,36 +36,30 @@ impl Settings {
         Ok(self.get(name)?.unwrap_or(default))
     }
 
-    /// The number of neighbours for so many rows: the default is for pools that have as many.
-    pub fn k(&self, rows: usize) -> Result<usize, Failure> {
-        let default = Recipe::new("", ReadOptions::default()).k;
-        match self.or("k", default)? {
-            k if k == default => Ok(k.min(rows.saturating_sub(1)).max(1)),
-            k => Ok(k),
+    /// What was given, as choices. The default of k is meant for pools that have so many rows.
+    pub fn choices(&self) -> Result<Choices, Failure> {
+        let mut choices = Choices::default();
+        for name in Choices::NAMES {
+            match self.0.get(name) {
+                Some(word) if (name, word.as_str()) != ("k", "20") => choices.set(name, word)?,
+                _ => {}
+            }
         }
+        Ok(choices)
     }
 
-    /// The recipe of a pool of so many rows.
-    pub fn recipe(&self, rows: usize) -> Result<Recipe, Failure> {
-        let precision = self.or("precision", Precision::default())?;
-        let method: Method = self.or("acquisition", default_method(precision))?;
-        let (suited, base) = (Suited::to(method), Recipe::new("", ReadOptions::default()));
-        Ok(Recipe {
-            items: rows,
-            zero_vectors: self.or("zero_vectors", base.zero_vectors)?,
-            k: self.k(rows)?,
-            metric: self.or("metric", base.metric)?,
-            kernel: self.or("kernel", suited.kernel)?,
-            search: self.or("search", base.search)?,
-            tau: self.or("tau", suited.tau)?,
-            precision,
-            acquisition: method,
-            policy: self.or("policy", base.policy)?,
-            sharpness: self.or("sharpness", base.sharpness)?,
-            prior: self.or("prior", base.prior)?,
-            belief: self.or("reading", suited.reading)?,
-            seed: self.or("seed", base.seed)?,
-            ..base
-        })
+    /// The configuration of a pool of so many rows.
+    pub fn config(&self, rows: usize) -> Result<Config, Failure> {
+        Ok(self.choices()?.config(rows)?)
+    }
+
+    /// The same where nobody asks: as in the paper.
+    pub fn paper(&self, rows: usize) -> Result<Config, Failure> {
+        let acquisition = Some(Config::paper().acquisition);
+        Ok(Choices {
+            acquisition,
+            ..self.choices()?
+        }
+        .config(rows)?)
     }
 }

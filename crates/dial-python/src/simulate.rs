@@ -1,23 +1,19 @@
 //! Simulations against known labels, as `dial simulate` does them: the same graph, the same seeds, the same records.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Instant;
 
+use dial::comparison::{COLUMNS, Comparison, Row, Run};
 use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
-use dial::simulate::{Initial, Plan, Record, Truth, trials};
-use dial::{
-    Acquisition, ClassId, Control, Graph, Items, Kernel, Metric, NodeId, Options, Poisson, Policy,
-    Prior, Propagation, Reading, Setting, Sharpness, Suited, Tau,
-};
+use dial::simulate::{Initial, Plan, Truth};
+use dial::{Asking, Choices, ClassId, Control, NodeId, Policy};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{Plain, Rows};
 use crate::errors::Failure;
-use crate::pieces::neighbours;
 use crate::settings::Settings;
 use crate::work::run;
 
@@ -47,15 +43,9 @@ pub struct Wish {
     trials: usize,
     #[pyo3(item)]
     noise: f64,
-}
-
-/// The records of a method, judged by one model.
-struct Run {
-    method: String,
-    policy: Policy,
-    model: ModelName,
-    judge: Option<usize>,
-    trials: Arc<Vec<Vec<Record>>>,
+    /// Whether the classes are known before they are met.
+    #[pyo3(item)]
+    known: String,
 }
 
 /// Plays every method; returns a table as a dict of arrays, a row for each question.
@@ -85,28 +75,22 @@ fn play(
     settings: &Settings,
     control: &Control,
 ) -> Result<Vec<Run>, Failure> {
-    let methods = words::<Method>(&wish.acquisitions)?;
-    let auto = methods.contains(&Method::Auto);
-    let first = methods.first().copied().unwrap_or(Method::Auto);
+    let mut methods = words::<Method>(&wish.acquisitions)?;
     // As on the command line: beside auto all methods have its weights, tau and reading.
-    let suited = Suited::to(if auto { Method::Auto } else { first });
-    let metric = settings.or("metric", Metric::default())?;
-    let found = Arc::new(neighbours(rows, settings, control)?);
-    let graph = Arc::new(Graph::new(
-        &found,
-        settings.or::<Kernel>("kernel", suited.kernel)?,
-        control,
-    )?);
-    let mean_degree = graph.degrees().iter().sum::<f64>() / graph.n() as f64;
-    let tau = settings.or::<Tau>("tau", suited.tau)?.value(mean_degree);
-    let kernel: Arc<dyn Propagation> = Arc::new(Poisson::new(Arc::clone(&graph), tau)?);
-    let setting = Setting {
-        kernel,
-        graph: Some(Arc::clone(&graph)),
-        items: Items::rows(rows.n),
+    let acquisition = match methods.contains(&Method::Auto) {
+        true => Some(Asking::Auto),
+        false => methods.first().map(|method| method.asking()),
     };
-    let eigenpairs = settings.or("eigenpairs", 50)?;
-    let bench = Workbench::new(rows.features()?, metric, Some(found), graph, eigenpairs);
+    let choices = Choices {
+        acquisition,
+        ..settings.choices()?
+    };
+    let features = rows.features()?;
+    let (config, eigenpairs) = (choices.config(rows.n)?, settings.or("eigenpairs", 50)?);
+    if methods.is_empty() {
+        methods.push(config.acquisition.into());
+    }
+    let bench = Workbench::build(features, &config, eigenpairs, control)?;
     let truth = Truth {
         names: wish.names,
         classes: wish
@@ -116,16 +100,6 @@ fn play(
             .collect(),
         clusters: wish.clusters,
     };
-    let models = words::<ModelName>(&wish.models)?;
-    let others: Vec<ModelName> = models
-        .iter()
-        .copied()
-        .filter(|model| *model != ModelName::Dirichlet)
-        .collect();
-    let judges = others
-        .iter()
-        .map(|&model| bench.model(model, control))
-        .collect::<dial::Result<Vec<_>>>()?;
     let initial = match wish.initial {
         None => Initial::OnePerClass,
         Some(rows) if rows.is_empty() => Initial::None,
@@ -133,58 +107,24 @@ fn play(
     };
     let plan = Plan {
         initial,
+        classes: wish.known.parse()?,
         queries: wish.queries,
         batch: wish.batch,
-        judges,
         noise: wish.noise,
         ..Plan::default()
     };
-    let mut runs = Vec::new();
-    for &method in &methods {
-        for policy in words::<Policy>(&wish.policies)? {
-            let acquisition: Arc<dyn Acquisition + '_> = match method {
-                Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
-                method => bench.acquisition(method, &setting.kernel, control)?,
-            };
-            let options = Options {
-                acquisition,
-                policy,
-                sharpness: settings.or("sharpness", Sharpness::default())?,
-                prior: settings.or("prior", Prior::default())?,
-                reading: settings.or::<Reading>("reading", suited.reading)?,
-                expected_clusters: settings.get("expected_clusters")?,
-                seed: settings.or("seed", 0)?,
-                ..Options::default()
-            };
-            let start = Instant::now();
-            let clock = || start.elapsed().as_secs_f64();
-            control.start(
-                &format!("asking by {method}, {policy}"),
-                wish.trials * wish.queries,
-            );
-            let played = Arc::new(trials(
-                &setting,
-                &options,
-                &truth,
-                &plan,
-                wish.trials,
-                &clock,
-                control,
-            )?);
-            control.finish();
-            runs.extend(models.iter().map(|&model| {
-                let judge = others.iter().position(|other| *other == model);
-                Run {
-                    method: method.to_string(),
-                    policy,
-                    model,
-                    judge,
-                    trials: Arc::clone(&played),
-                }
-            }));
-        }
-    }
-    Ok(runs)
+    let policies = words::<Policy>(&wish.policies)?;
+    let pairs = methods
+        .iter()
+        .flat_map(|&m| policies.iter().map(move |&p| (m, p)));
+    let comparison = Comparison {
+        methods: pairs.collect(),
+        models: words::<ModelName>(&wish.models)?,
+        trials: wish.trials,
+    };
+    let start = Instant::now();
+    let clock = || start.elapsed().as_secs_f64();
+    Ok(comparison.run(&bench, &truth, &plan, &clock, control)?)
 }
 
 fn words<T: std::str::FromStr<Err: Into<Failure>>>(words: &[String]) -> Result<Vec<T>, Failure> {
@@ -201,73 +141,32 @@ fn table<'py>(
     names: &[String],
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = || {
-        runs.iter().flat_map(|run| {
-            let of_trial =
-                move |(trial, records): (usize, &'_ Vec<Record>)| (run, trial, records.len());
-            run.trials.iter().enumerate().map(of_trial)
-        })
-    };
-    let records = || {
-        runs.iter()
-            .flat_map(|run| run.trials.iter().flatten().map(move |record| (run, record)))
-    };
-    let whole = |values: Vec<i64>| PyArray1::from_vec(py, values);
+    let rows: Vec<Row<'_>> = runs.iter().flat_map(Run::rows).collect();
+    let whole = |value: fn(&Row<'_>) -> i64| PyArray1::from_iter(py, rows.iter().map(value));
+    let number = |value: fn(&Row<'_>) -> f64| PyArray1::from_iter(py, rows.iter().map(value));
+    let text = |value: fn(&Row<'_>) -> String| rows.iter().map(value).collect::<Vec<String>>();
+    let seeds = rows.iter().map(|row| seed.wrapping_add(row.trial as u64));
+    let class = |row: &Row<'_>| row.record.class.map(|class| names[class.index()].clone());
+    let columns: [Bound<'py, PyAny>; 12] = [
+        whole(|row| row.trial as i64).into_any(),
+        PyArray1::from_iter(py, seeds).into_any(),
+        text(|row| row.run.method.to_string()).into_pyobject(py)?,
+        text(|row| row.run.policy.to_string()).into_pyobject(py)?,
+        text(|row| row.run.model.to_string()).into_pyobject(py)?,
+        whole(|row| row.record.query as i64).into_any(),
+        whole(|row| row.record.node.map_or(-1, |node| i64::from(node.0))).into_any(),
+        rows.iter()
+            .map(class)
+            .collect::<Vec<Option<String>>>()
+            .into_pyobject(py)?,
+        whole(|row| row.record.labelled as i64).into_any(),
+        number(|row| row.record.accuracy).into_any(),
+        whole(|row| row.record.clusters_found as i64).into_any(),
+        number(|row| row.record.seconds).into_any(),
+    ];
     let table = PyDict::new(py);
-    let repeated = |value: fn(&Run) -> String| {
-        rows()
-            .flat_map(move |(run, _, length)| std::iter::repeat_n(value(run), length))
-            .collect::<Vec<String>>()
-    };
-    let trial = || rows().flat_map(|(_, trial, length)| std::iter::repeat_n(trial as i64, length));
-    table.set_item("trial", whole(trial().collect()))?;
-    let seeds = trial()
-        .map(|trial| seed.wrapping_add(trial as u64))
-        .collect();
-    table.set_item("seed", PyArray1::<u64>::from_vec(py, seeds))?;
-    table.set_item("acquisition", repeated(|run| run.method.clone()))?;
-    table.set_item("policy", repeated(|run| run.policy.to_string()))?;
-    table.set_item("model", repeated(|run| run.model.to_string()))?;
-    table.set_item(
-        "query",
-        whole(records().map(|(_, record)| record.query as i64).collect()),
-    )?;
-    let node = |record: &Record| record.node.map_or(-1, |node| i64::from(node.0));
-    table.set_item(
-        "node",
-        whole(records().map(|(_, record)| node(record)).collect()),
-    )?;
-    let class = |record: &Record| record.class.map(|class| names[class.index()].clone());
-    table.set_item(
-        "class",
-        records()
-            .map(|(_, record)| class(record))
-            .collect::<Vec<Option<String>>>(),
-    )?;
-    table.set_item(
-        "labelled",
-        whole(
-            records()
-                .map(|(_, record)| record.labelled as i64)
-                .collect(),
-        ),
-    )?;
-    let accuracy = |(run, record): (&Run, &Record)| {
-        run.judge
-            .map_or(record.accuracy, |judge| record.judged[judge])
-    };
-    table.set_item("accuracy", PyArray1::from_iter(py, records().map(accuracy)))?;
-    table.set_item(
-        "clusters_found",
-        whole(
-            records()
-                .map(|(_, record)| record.clusters_found as i64)
-                .collect(),
-        ),
-    )?;
-    table.set_item(
-        "seconds",
-        PyArray1::from_iter(py, records().map(|(_, record)| record.seconds)),
-    )?;
+    for (name, column) in COLUMNS.iter().zip(columns) {
+        table.set_item(name, column)?;
+    }
     Ok(table)
 }

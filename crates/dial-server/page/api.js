@@ -2,12 +2,9 @@
 
 import { T } from "./strings.js";
 
-/** @typedef {import("./types.js").Submission} Submission */
-/** @typedef {import("./types.js").Stored} Stored */
-
 /** What the server refused, or that it could not be reached (`status` 0). */
 export class Refusal extends Error {
-  /** @param {number} status @param {string} code @param {string} detail @param {{said?: string[], parked?: number}} [more] */
+  /** @param {number} status @param {string} code @param {string} detail @param {Partial<import("./types.js").Problem>} [more] */
   constructor(status, code, detail, more = {}) {
     super(detail);
     this.status = status;
@@ -44,12 +41,13 @@ async function call(path, options = {}) {
 }
 
 /**
- * @param {string} path
- * @param {Record<string, any>} [query]
+ * @template {import("./types.js").Path<"get">} P
+ * @param {P} path
+ * @param {import("./types.js").Query<P>} [query]
  * @param {AbortSignal} [signal]
- * @returns {Promise<any>}
+ * @returns {Promise<import("./types.js").Answer<"get", P>>}
  */
-export async function get(path, query = {}, signal) {
+export async function get(path, query, signal) {
   return (await call(withQuery(path, query), { signal })).json();
 }
 
@@ -68,14 +66,20 @@ export async function text(path, query = {}) {
   return (await call(withQuery(path, query))).text();
 }
 
-/** @param {string} path @param {any} body @param {AbortSignal} [signal] @returns {Promise<any>} */
+/**
+ * @template {import("./types.js").Path<"post">} P
+ * @param {P} path
+ * @param {import("./types.js").Body<P>} body
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<import("./types.js").Answer<"post", P>>}
+ */
 export async function post(path, body, signal) {
   const headers = { "content-type": "application/json", "x-dial": "1" };
   return (await call(path, { method: "POST", headers, body: JSON.stringify(body), signal })).json();
 }
 
-/** @param {string} path @param {Record<string, any>} query */
-export function withQuery(path, query) {
+/** @param {string} path @param {Record<string, any>} [query] */
+export function withQuery(path, query = {}) {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   return pairs.length ? `${path}?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}` : path;
 }

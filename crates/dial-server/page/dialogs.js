@@ -80,9 +80,9 @@ export function showKeys() {
 
 export function editClasses() {
   const list = make("tbody");
-  const change = async (/** @type {import("./types.js").Deed} */ deed) => {
+  const change = async (/** @type {import("./types.js").Decision} */ decision) => {
     try {
-      await submit([deed]);
+      await submit([decision]);
       await refresh();
     } catch (error) {
       complain(error);

@@ -61,7 +61,12 @@ export function state() {
 
 /** The items that decisions wait for. @returns {string[]} */
 export function items() {
-  return waiting.flatMap((entry) => entry.submission.decisions.map((deed) => deed.item ?? "")).filter((item) => item !== "");
+  return waiting.flatMap((entry) => entry.submission.decisions.map(itemOf)).filter((item) => item !== "");
+}
+
+/** The item that a decision is about; empty: none. @param {import("./types.js").Decision} decision */
+export function itemOf(decision) {
+  return "item" in decision ? decision.item : "";
 }
 
 /**

@@ -62,7 +62,7 @@ export class Panel {
       const ids = many ? await api.post("ids", { rows }) : [this.card?.id ?? ""];
       const classes = [{ class: id, weight: many || soft ? MANY : 1 }];
       const replace = many || (this.card?.labels.some((label) => label.annotator === annotator()) ?? false);
-      await submit(ids.map((/** @type {string} */ item) => ({ kind: "label", item, classes })), { replace });
+      await submit(ids.map((item) => ({ kind: "label", item, classes })), { replace });
       const words = many ? T.bulkDone(rows.length, classOf(id).name) : T.took(ids[0], classOf(id).name);
       toast(words, "good");
       announce(words);

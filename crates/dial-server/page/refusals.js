@@ -2,7 +2,7 @@
 
 import { Refusal, newKey } from "./api.js";
 import { announce, toast } from "./dom.js";
-import { decide } from "./outbox.js";
+import { decide, itemOf } from "./outbox.js";
 import { shared } from "./state.js";
 import { T } from "./strings.js";
 
@@ -29,15 +29,15 @@ export function complain(error) {
 /** @param {Submission} submission @param {Refusal} refusal @returns {Words} */
 function inWords(submission, refusal) {
   const again = () => { decide({ ...submission, key: newKey(), replace: true }).catch(() => {}); };
-  const [deed] = submission.decisions;
+  const [first] = submission.decisions;
   const many = submission.decisions.length > 1;
   const { code, parked, said } = refusal;
   if (code === "C3" && parked !== undefined && said) {
     const settle = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "settle", parked }] }).catch(() => {}); };
-    return { text: T.contradiction(deed.item ?? "", said[0], said[1]), offers: [[T.take(said[1]), again], [T.keep(said[0]), settle]] };
+    return { text: T.contradiction(itemOf(first), said[0], said[1]), offers: [[T.take(said[1]), again], [T.keep(said[0]), settle]] };
   }
   if (code === "C3" && many) return { text: T.contradictions, offers: [[T.replaceAll, again]] };
-  if (code === "C6") return { text: T.classGoneFor(deed.item ?? ""), offers: [[T.look, () => lookAt("parked")]] };
+  if (code === "C6") return { text: T.classGoneFor(itemOf(first)), offers: [[T.look, () => lookAt("parked")]] };
   if (code === "C5") return ofClasses(submission, refusal);
   if (refusal.status === 404) return { text: T.gone, offers: [] };
   return { text: sentence(refusal.message), offers: [] };
@@ -45,17 +45,18 @@ function inWords(submission, refusal) {
 
 /** What cannot be undone, and names that are taken. @param {Submission} submission @param {Refusal} refusal @returns {Words} */
 function ofClasses(submission, refusal) {
-  const [deed] = submission.decisions;
-  if (deed.kind === "undo" || deed.kind === "redo") {
+  const [first] = submission.decisions;
+  if (first.kind === "undo" || first.kind === "redo") {
     const nothing = refusal.message.startsWith("there is nothing");
-    if (nothing) return { text: deed.kind === "undo" ? T.nothingToUndo : T.nothingToRedo, offers: [] };
+    if (nothing) return { text: first.kind === "undo" ? T.nothingToUndo : T.nothingToRedo, offers: [] };
     const last = refusal.message.includes("two classes");
     return { text: last ? T.undoTwoClasses : T.undoLater, offers: last ? [] : [[T.look, () => lookAt("history")]] };
   }
-  const other = shared.project.classes.find((one) => one.name === deed.name);
+  const other = shared.project.classes.find((one) => "name" in first && one.name === first.name);
   if (!other) return { text: sentence(refusal.message), offers: [] };
-  const merge = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "merge-class", from: deed.class, into: other.id }] }).catch(() => {}); };
-  return { text: T.nameTaken(other.name), offers: deed.kind === "rename-class" ? [[T.mergeBoth, merge]] : [] };
+  if (first.kind !== "rename-class") return { text: T.nameTaken(other.name), offers: [] };
+  const merge = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "merge-class", from: first.class, into: other.id }] }).catch(() => {}); };
+  return { text: T.nameTaken(other.name), offers: [[T.mergeBoth, merge]] };
 }
 
 /** Leads to a part of Review. @param {keyof typeof T.tabs} tab */

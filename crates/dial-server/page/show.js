@@ -14,11 +14,11 @@ import { T } from "./strings.js";
  */
 export function large(show, id) {
   switch (show.kind) {
-    case "picture": return picture(show.url ?? "", id);
-    case "text": return make("div", { class: "shown text", tabIndex: 0, role: "group", aria: { label: id } }, foreign(show.text ?? ""));
-    case "spectrum": return make("div", { class: "shown spectrum" }, curve(show.values ?? [], { x: show.wavelengths, unit: show.unit, height: 300 }),
-      make("p", { class: "soft small" }, T.pixel(show.row ?? 0, show.column ?? 0)));
-    default: return numbers(show);
+    case "picture": return picture(show.url, id);
+    case "text": return make("div", { class: "shown text", tabIndex: 0, role: "group", aria: { label: id } }, foreign(show.text));
+    case "spectrum": return make("div", { class: "shown spectrum" }, curve(show.values, { x: show.wavelengths, unit: show.unit, height: 300 }),
+      make("p", { class: "soft small" }, T.pixel(show.row, show.column)));
+    case "numbers": return numbers(show);
   }
 }
 
@@ -32,12 +32,12 @@ export function large(show, id) {
 export function small(show, id, side = 160) {
   switch (show.kind) {
     case "picture": return image(`${show.url}&side=${side}`, id, "thumb");
-    case "text": return make("div", { class: "thumb text" }, foreign((show.text ?? "").slice(0, 280)));
-    case "spectrum": return make("div", { class: "thumb spectrum" }, curve(show.values ?? [], { x: show.wavelengths, height: 60, plain: true }));
-    default: {
-      const values = show.values ?? [];
-      if (values.length > 12 && !show.names?.length) return make("div", { class: "thumb spectrum" }, curve(values, { height: 60, plain: true }));
-      const cells = values.slice(0, 6).map((value, i) => `${show.names?.[i] ?? i}: ${written(value)}`);
+    case "text": return make("div", { class: "thumb text" }, foreign(show.text.slice(0, 280)));
+    case "spectrum": return make("div", { class: "thumb spectrum" }, curve(show.values, { x: show.wavelengths, height: 60, plain: true }));
+    case "numbers": {
+      const { values, names } = show;
+      if (values.length > 12 && !names.length) return make("div", { class: "thumb spectrum" }, curve(values, { height: 60, plain: true }));
+      const cells = values.slice(0, 6).map((value, i) => `${names[i] ?? i}: ${written(value)}`);
       return make("div", { class: "thumb text" }, foreign(cells.join(",\n")));
     }
   }
@@ -100,13 +100,12 @@ function picture(url, id) {
   return whole;
 }
 
-/** @param {Shown} show */
-function numbers(show) {
-  const values = show.values ?? [];
-  if (values.length > 40 && !show.names?.length) {
+/** @param {Extract<Shown, {kind: "numbers"}>} show */
+function numbers({ values, names }) {
+  if (values.length > 40 && !names.length) {
     return make("div", { class: "shown spectrum" }, curve(values, { height: 300 }));
   }
-  const rows = values.map((value, i) => make("tr", {}, make("th", { scope: "row" }, foreign(show.names?.[i] ?? String(i))),
+  const rows = values.map((value, i) => make("tr", {}, make("th", { scope: "row" }, foreign(names[i] ?? String(i))),
     make("td", { class: "number" }, written(value))));
   return make("div", { class: "shown table", tabIndex: 0, role: "group", aria: { label: T.details } }, make("table", {}, make("tbody", {}, rows)));
 }

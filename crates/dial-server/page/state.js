@@ -8,7 +8,7 @@ import { T } from "./strings.js";
 
 /** @typedef {import("./types.js").Project} Project */
 /** @typedef {import("./types.js").ClassInfo} ClassInfo */
-/** @typedef {import("./types.js").Deed} Deed */
+/** @typedef {import("./types.js").Decision} Decision */
 /** @typedef {import("./types.js").Stored} Stored */
 /** @typedef {"project"|"log"|"model"|"map"|"line"} News */
 
@@ -43,23 +43,22 @@ export function setAnnotator(name) {
 /** Shapes of marks, for classes that share a colour. */
 const SHAPES = 8;
 
-/** Gives every class the shape that no earlier class of its colour has. @param {ClassInfo[]} classes */
-function giveShapes(classes) {
+/** The classes, each with the shape that no earlier class of its colour has. @param {import("./types.js").Schemas["ClassInfo"][]} classes @returns {ClassInfo[]} */
+function shaped(classes) {
   /** @type {Map<string, number>} */
   const seen = new Map();
-  for (const one of classes) {
+  return classes.map((one) => {
     const before = seen.get(one.colour) ?? 0;
-    one.shape = before % SHAPES;
     seen.set(one.colour, before + 1);
-  }
+    return { ...one, shape: before % SHAPES };
+  });
 }
 
 /** Reads the project again. */
 export async function refresh() {
   const found = await api.get("project");
-  giveShapes(found.classes);
   // Answers may overtake each other.
-  if (!shared.project || found.version >= shared.project.version) shared.project = found;
+  if (!shared.project || found.version >= shared.project.version) shared.project = { ...found, classes: shaped(found.classes) };
   tell("project");
   return shared.project;
 }
@@ -80,7 +79,7 @@ export function saidOf(classes) {
 
 /**
  * Submits decisions in the name of whoever labels here.
- * @param {Deed[]} decisions
+ * @param {Decision[]} decisions
  * @param {{key?: string, replace?: boolean}} [how]
  * @returns {Promise<Stored>}
  */

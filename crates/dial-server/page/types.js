@@ -1,108 +1,55 @@
-// What the interface sends, as far as the page reads it. Only types: nothing here runs.
+// The types of the page. Those of the interface are in interface.d.ts, which is made from its document; here are short names
+// for them, and what only the page has. Nothing here runs.
 
-/** @typedef {{id: number, name: string, colour: string, key: string, labels: number, shape: number}} ClassInfo */
+/** @typedef {import("./interface").paths} Paths */
+/** @typedef {import("./interface").components["schemas"]} Schemas */
+
+/** A class has a shape on the page, so that two of one colour can be told apart. @typedef {Schemas["ClassInfo"] & {shape: number}} ClassInfo */
+/** @typedef {Omit<Schemas["ProjectInfo"], "classes"> & {classes: ClassInfo[]}} Project */
+/** @typedef {Schemas["Card"]} Card */
+/** @typedef {Schemas["Believed"]} Believed */
+/** @typedef {Schemas["Belief"]} Belief */
+/** @typedef {Schemas["Shown"]} Shown */
+/** @typedef {Schemas["Share"]} Share */
+/** @typedef {Schemas["LabelOf"]} LabelOf */
+/** @typedef {Schemas["HistoryRow"]} HistoryRow */
+/** @typedef {Schemas["Estimates"]} Estimates */
+/** @typedef {Schemas["Point"]} Point */
+/** @typedef {Schemas["Calibration"]} Calibration */
+/** @typedef {Schemas["SceneInfo"]} SceneInfo */
+/** @typedef {Schemas["Decision"]} Decision */
+/** @typedef {Schemas["Submission"]} Submission */
+/** @typedef {Schemas["Stored"]} Stored */
+/** @typedef {Schemas["Problem"]} Problem */
+
 /**
- * @typedef {object} Project
- * @property {string} name
- * @property {string} id
- * @property {string} pool
- * @property {string} item_word
- * @property {number} items
- * @property {number} labelled
- * @property {ClassInfo[]} classes
- * @property {Record<string, number>} annotators
- * @property {string} acquisition
- * @property {number} overlap
- * @property {number} version
- * @property {number} model_version
- * @property {boolean} model_ready
- * @property {string|null} banner
- * @property {number} parked
- */
-/** @typedef {{class: number, weight: number}} Share */
-/** @typedef {{annotator: string, classes: Share[]}} LabelOf */
-/**
- * @typedef {object} Shown
- * @property {"picture"|"text"|"numbers"|"spectrum"} kind
- * @property {string} [url]
- * @property {string} [text]
- * @property {string[]} [names]
- * @property {(number|null)[]} [values]
- * @property {number[]} [wavelengths]
- * @property {string} [unit]
- * @property {number} [row]
- * @property {number} [column]
+ * The paths that take a method, without what all begin with.
+ * @template {"get"|"post"} M
+ * @typedef {{[P in keyof Paths]: Paths[P] extends Record<M, object> ? P extends `/api/v1/${infer Name}` ? Name : never : never}[keyof Paths]} Path
  */
 /**
- * @typedef {object} Belief
- * @property {number} class
- * @property {{class: number, probability: number}[]} probabilities
- * @property {number} variance
- * @property {number} evidence
- * @property {boolean} reached
- * @property {number} version
+ * What a method does at a path.
+ * @template {"get"|"post"} M
+ * @template {Path<M>} P
+ * @typedef {`/api/v1/${P}` extends keyof Paths ? Paths[`/api/v1/${P}`][M] : never} Operation
  */
 /**
- * @typedef {object} Card
- * @property {string} id
- * @property {number} row
- * @property {Shown} show
- * @property {[string, string][]} beside
- * @property {Belief|null} belief
- * @property {string|null} why
- * @property {boolean} audit
- * @property {LabelOf[]} labels
- * @property {{id: string, class: number, distance: number, show: Shown}[]} nearest
- * @property {{class: number, items: number}[]} [changes]
- */
-/** @typedef {{id: string, row: number, show: Shown, belief: Belief, labels: LabelOf[]}} Believed */
-/**
- * @typedef {object} HistoryRow
- * @property {number} seq
- * @property {number} time
- * @property {string} annotator
- * @property {number} group
- * @property {string} kind
- * @property {string|null} item
- * @property {string} text
- * @property {Share[]} [classes]
- * @property {boolean} late
- */
-/** @typedef {{seq: number, group: number, repeated: boolean, known: boolean, late: boolean, also_by?: string[], items?: string[], version: number}} Stored */
-/**
- * A decision as the interface takes it.
- * @typedef {object} Deed
- * @property {string} kind
- * @property {string} [item]
- * @property {{class: number, weight?: number}[]} [classes]
- * @property {number|null} [group]
- * @property {string} [name]
- * @property {number} [class]
- * @property {number} [from]
- * @property {number} [into]
- * @property {string} [colour]
- * @property {string} [key]
- * @property {number} [parked]
- */
-/** @typedef {{key: string, annotator: string, decisions: Deed[], replace?: boolean}} Submission */
-/** @typedef {{mean: number, low: number, high: number}} Accuracy */
-/**
- * @typedef {object} Estimates
- * @property {number} version
- * @property {number} items
- * @property {number} labelled
- * @property {number} classes_met
- * @property {number} classes
- * @property {number} settled
- * @property {number|null} flips
- * @property {Accuracy|null} accuracy
- * @property {[Accuracy, number]|null} audit
- * @property {{verdict: "begin"|"go-on"|"soon"|"stop", reasons: string[]}} advice
+ * The parameters of a path; null is as good as none.
+ * @template {Path<"get">} P
+ * @typedef {Operation<"get", P> extends {parameters: {query?: infer Q}} ? {[K in keyof Q]?: Q[K]|null} : never} Query
  */
 /**
- * @template T
- * @typedef {{version: number, total: number, rows: T[]}} Page
+ * What a path is sent.
+ * @template {Path<"post">} P
+ * @typedef {Operation<"post", P> extends {requestBody: {content: {"application/json": infer B}}} ? B : never} Body
  */
+/**
+ * What a path answers.
+ * @template {"get"|"post"} M
+ * @template {Path<M>} P
+ * @typedef {Operation<M, P> extends {responses: {200: {content: {"application/json": infer A}}}} ? A : never} Answer
+ */
+
 /**
  * A view of the page: made once, shown and hidden.
  * @typedef {object} View

@@ -105,12 +105,12 @@ impl App {
     /// The nodes that may be asked, in an order that is random but always the same.
     pub fn random_order(&self) -> &[u32] {
         self.order.get_or_init(|| {
-            let allowed = self.material.ground.options.askable.as_ref();
+            let allowed = self.material.engine.askable.as_ref();
             let open = |node: &u32| allowed.is_none_or(|allowed| allowed[*node as usize]);
-            let mut nodes: Vec<u32> = (0..self.material.ground.setting.items.len() as u32)
+            let mut nodes: Vec<u32> = (0..self.material.engine.items.len() as u32)
                 .filter(open)
                 .collect();
-            nodes.sort_by_key(|&node| hash(self.material.ground.recipe.seed, u64::from(node)));
+            nodes.sort_by_key(|&node| hash(self.material.recipe.config.seed, u64::from(node)));
             nodes
         })
     }

@@ -1,10 +1,9 @@
 //! An item as others see it: what to show, what is believed, what it was called, what is near.
 
-use dial::{NodeId, Prediction, View};
+use dial::{ClassId, NodeId, Prediction};
 use dial_data::Show;
-use dial_store::Log;
+use dial_store::{Log, Material};
 
-use crate::app::App;
 use crate::thinker::Thought;
 use crate::wire::{Belief, Card, Effect, LabelOf, Near, Probability, Share, Shown};
 
@@ -17,50 +16,80 @@ const LONGEST: usize = 100_000;
 /// The longest text that goes with an item of a list.
 pub const SHORT: usize = 400;
 
+/// What is believed about an item, by whoever believes it.
+pub struct Seen<'a> {
+    /// The prediction; none before there are two classes.
+    pub prediction: Option<Prediction>,
+    /// The classes of its probabilities.
+    pub classes: &'a [ClassId],
+    /// All labelled nodes.
+    pub labelled: &'a [NodeId],
+    /// The place in the log that the belief was made from.
+    pub version: u64,
+    /// How telling a label would be, where it was asked for.
+    pub score: Option<f64>,
+}
+
+impl<'a> Seen<'a> {
+    /// By what the model thought last.
+    pub fn by(thought: &'a Thought, node: NodeId) -> Seen<'a> {
+        let (view, asked) = (thought.view.as_deref(), &thought.questions);
+        Seen {
+            prediction: view.map(|view| view.prediction(node)),
+            classes: view.map_or(&[], |view| view.classes()),
+            labelled: view.map_or(&[], |view| view.labelled()),
+            version: thought.version,
+            score: asked
+                .iter()
+                .find(|question| question.node == node)
+                .map(|asked| asked.score),
+        }
+    }
+}
+
 /// The card of an item.
-pub fn card(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
-    let pool = &app.material.pool;
-    let id = app.material.ground.setting.items.id(node);
+pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> Card {
+    let pool = &material.pool;
+    let id = material.engine.items.id(node);
     let beside = pool.beside.as_ref().map_or(Vec::new(), |table| {
+        let cells = table.row(node.index()).iter().cloned();
         table
             .names
             .iter()
             .cloned()
-            .zip(table.row(node.index()).iter().cloned())
+            .zip(cells)
             .map(|(name, cell)| [name, cell])
             .collect()
     });
-    let prediction = thought
-        .view
-        .as_ref()
-        .map(|view| (view.prediction(node), &**view));
+    let Seen {
+        prediction,
+        classes,
+        labelled,
+        version,
+        score,
+    } = seen;
     Card {
         row: node.0,
-        show: shown(app, node, &id, LONGEST),
+        show: shown(material, node, &id, LONGEST),
         beside,
         why: prediction
             .as_ref()
-            .map(|(prediction, view)| dial_store::why(log, prediction, view.classes())),
-        belief: prediction.map(|(prediction, view)| belief(&prediction, view, thought.version)),
-        score: thought
-            .questions
-            .iter()
-            .find(|question| question.node == node)
-            .map(|question| question.score),
+            .map(|prediction| dial_store::why(log, prediction, classes)),
+        nearest: prediction
+            .as_ref()
+            .map_or(Vec::new(), |_| nearest(material, log, labelled, node)),
+        belief: prediction.map(|prediction| belief(&prediction, classes, version)),
+        score,
         audit: false,
         leased_until: None,
         labels: labels(log, &id),
-        nearest: thought
-            .view
-            .as_ref()
-            .map_or(Vec::new(), |view| nearest(app, log, view, node)),
-        changes: changes(thought, &id),
+        changes: Vec::new(),
         id,
     }
 }
 
 /// What each answer for an item would change, by class.
-fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
+pub fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
     let of = thought.changed.iter().filter(|((item, _), _)| item == id);
     let mut changes: Vec<Effect> = of
         .map(|((_, class), &items)| Effect {
@@ -74,25 +103,16 @@ fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
 
 /// The live labels of an item.
 pub fn labels(log: &Log, item: &str) -> Vec<LabelOf> {
-    let shares = |classes: &[(dial::ClassId, f64)]| {
-        classes
-            .iter()
-            .map(|&(class, weight)| Share {
-                class: class.0,
-                weight,
-            })
-            .collect()
-    };
-    let of = |(annotator, classes): (&str, &[(dial::ClassId, f64)])| LabelOf {
+    let of = |(annotator, classes): (&str, &[(ClassId, f64)])| LabelOf {
         annotator: annotator.into(),
-        classes: shares(classes),
+        classes: Share::of(classes),
     };
     log.labels().labels_of(item).map(of).collect()
 }
 
 /// What is believed about an item, for the wire.
-pub fn belief(prediction: &Prediction, view: &View<'_>, version: u64) -> Belief {
-    let pairs = view.classes().iter().zip(&prediction.probabilities);
+pub fn belief(prediction: &Prediction, classes: &[ClassId], version: u64) -> Belief {
+    let pairs = classes.iter().zip(&prediction.probabilities);
     Belief {
         class: prediction.class.0,
         probabilities: pairs
@@ -109,8 +129,8 @@ pub fn belief(prediction: &Prediction, view: &View<'_>, version: u64) -> Belief 
 }
 
 /// How an item is shown, texts cut to so many characters.
-pub fn shown(app: &App, node: NodeId, id: &str, longest: usize) -> Shown {
-    let pool = &app.material.pool;
+pub fn shown(material: &Material, node: NodeId, id: &str, longest: usize) -> Shown {
+    let pool = &material.pool;
     let numbers = || {
         let value = |column: usize| pool.shown().get(node.index(), column);
         (0..pool.shown().dim)
@@ -151,12 +171,11 @@ pub fn shown(app: &App, node: NodeId, id: &str, longest: usize) -> Shown {
 }
 
 /// The labelled items nearest to an item, by the features.
-fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
-    let Ok(features) = app.material.pool.matrix.features() else {
+fn nearest(material: &Material, log: &Log, labelled: &[NodeId], node: NodeId) -> Vec<Near> {
+    let Ok(features) = material.pool.matrix.features() else {
         return Vec::new();
     };
-    let mut near: Vec<(f64, NodeId)> = view
-        .labelled()
+    let mut near: Vec<(f64, NodeId)> = labelled
         .iter()
         .filter(|&&other| other != node)
         .map(|&other| {
@@ -168,7 +187,7 @@ fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
         .collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let of = |(distance, other): &(f64, NodeId)| {
-        let id = app.material.ground.setting.items.id(*other);
+        let id = material.engine.items.id(*other);
         let class = log
             .labels()
             .labels_of(&id)
@@ -176,7 +195,7 @@ fn nearest(app: &App, log: &Log, view: &View<'_>, node: NodeId) -> Vec<Near> {
             .and_then(|(_, classes)| classes.first())?
             .0
             .0;
-        let show = shown(app, *other, &id, SHORT);
+        let show = shown(material, *other, &id, SHORT);
         Some(Near {
             id,
             class,

@@ -129,11 +129,14 @@ impl Work {
         }
         let start = dial_data::plane(&material.pool.matrix, &self.control)?;
         self.publish(Layout::Components, bytes(&start));
+        let Some(graph) = &material.engine.graph else {
+            return Ok(());
+        };
         let mut watch = |positions: &[[f32; 2]]| self.publish(Layout::Moving, bytes(positions));
         let found = dial::layout::layout(
-            material.ground.graph(),
+            graph,
             &start,
-            material.ground.recipe.seed,
+            material.recipe.config.seed,
             &self.control,
             &mut watch,
         )?;
@@ -161,10 +164,10 @@ impl Work {
 
 /// What the layout depends on: features, graph, seed, and the way it is made.
 fn mark(material: &Material) -> [u8; 32] {
-    let recipe = &material.ground.recipe;
+    let (recipe, config) = (&material.recipe, &material.recipe.config);
     let words = format!(
         "layout 2 {} {} {} {} {}",
-        recipe.features, recipe.k, recipe.kernel, recipe.metric, recipe.seed
+        recipe.features, config.k, config.weights, config.metric, config.seed
     );
     Sha256::digest(words).into()
 }

@@ -130,6 +130,12 @@ fn shape(text: &mut String, schema: &Value, schemas: &Schemas) {
     if let Some(values) = values(schema) {
         let _ = writeln!(text, "{values}");
     }
+    for part in list(&schema["allOf"]) {
+        let named = part["$ref"]
+            .as_str()
+            .and_then(|name| name.rsplit('/').next());
+        members(text, named.map_or(part, |name| &schemas[name]), schemas);
+    }
     for choice in list(&schema["oneOf"]) {
         // A choice of a tagged enum has a member with one value, which is its name.
         let none = Map::new();
@@ -147,6 +153,10 @@ fn shape(text: &mut String, schema: &Value, schemas: &Schemas) {
             .filter(|(name, _)| Some(*name) != tag.map(|(tag, _)| tag));
         others.for_each(|(name, inside)| member(text, "  ", name, inside, choice, schemas));
     }
+    members(text, schema, schemas);
+}
+
+fn members(text: &mut String, schema: &Value, schemas: &Schemas) {
     for (name, inside) in schema["properties"].as_object().unwrap_or(&Map::new()) {
         member(text, "", name, inside, schema, schemas);
     }
@@ -264,7 +274,11 @@ fn kind(schema: &Value, schemas: &Schemas) -> String {
         kinds.dedup();
         return kinds.join(" or ");
     }
+    let each = list(&schema["prefixItems"]).iter();
+    let each: Vec<String> = each.map(|one| kind(one, schemas)).collect();
     let word = |word: &str| match word {
+        "array" if each.len() == 2 => format!("pair of {}", each.join(" and ")),
+        "array" if !each.is_empty() => format!("list of {}", each.join(", then ")),
         "array" if !schema["items"].is_null() => {
             format!("list of {}", kind(&schema["items"], schemas))
         }
@@ -291,8 +305,7 @@ fn kind(schema: &Value, schemas: &Schemas) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::Labels;
-    use crate::wire::{Decisions, Next, Share};
+    use crate::wire::{Labels, Next, Share, Submission};
     use serde_json::json;
 
     #[test]
@@ -310,7 +323,7 @@ mod tests {
             1.0
         );
         assert_eq!(
-            serde_json::from_str::<Decisions>(DECISIONS)
+            serde_json::from_str::<Submission>(DECISIONS)
                 .unwrap()
                 .decisions
                 .len(),
@@ -342,6 +355,24 @@ mod tests {
             "- `name` (string, at least 1 character, at most 9 characters)",
             "- `order` (string, one of `\"row\"`, `\"certain\"`, optional)",
             "- `shares` (list of [Share](#share) or null, optional)",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+    }
+
+    #[test]
+    fn parts_and_pairs_are_written_out() {
+        let receipt =
+            json!({ "required": ["seq"], "properties": { "seq": { "type": "integer" } } });
+        let schemas = json!({ "Receipt": receipt });
+        let own = json!({ "properties": { "said": {
+            "type": ["array", "null"], "items": false, "prefixItems": [{ "type": "string" }, { "type": "integer" }],
+        } } });
+        let schema = json!({ "allOf": [{ "$ref": "#/components/schemas/Receipt" }, own] });
+        let mut text = String::new();
+        shape(&mut text, &schema, schemas.as_object().unwrap());
+        let lines = [
+            "- `seq` (integer)",
+            "- `said` (pair of string and integer or null, optional)",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), lines);
     }

@@ -6,26 +6,25 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use dial_store::{Estimates, Export, Facts, Format, Given, Import, Imported, Manifest, Status};
-use serde::Deserialize;
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use dial_store::{Estimates, Export, Facts, Import, Imported, Manifest, Status};
 
 use crate::app::App;
 use crate::input::{Asked, Input};
 use crate::problem::Problem;
 use crate::routes::aside;
+use crate::wire::{Labels, Wanted};
 
 type Shared = State<Arc<App>>;
 
 /// How the project stands: counts, answers that need attention, disagreements, estimates.
-#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn status(State(app): Shared) -> Result<Json<Value>, Problem> {
+#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Status), (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn status(State(app): Shared) -> Result<Json<Status>, Problem> {
     aside(&app, |app| {
         let status = Status::of(&app.desk.project());
-        let mut status = serde_json::to_value(status).unwrap_or_default();
-        status["estimates"] = serde_json::to_value(estimates_now(app)).unwrap_or_default();
-        Ok(Json(status))
+        Ok(Json(Status {
+            estimates: estimates_now(app),
+            ..status
+        }))
     })
     .await
 }
@@ -38,37 +37,12 @@ pub fn estimates_now(app: &App) -> Option<Estimates> {
     Some(Estimates::of(facts, view, thought.version, thought.flips))
 }
 
-/// What to export.
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct Wanted {
-    /// csv, jsonl, npz or parquet.
-    #[serde(default = "csv")]
-    #[param(pattern = "^(csv|jsonl|npz|parquet)$")]
-    pub format: String,
-    /// Only labels, no predictions.
-    #[serde(default)]
-    pub labels_only: bool,
-}
-
-fn csv() -> String {
-    "csv".into()
-}
-
 /// All items with their labels and what is believed about them, as a file.
 #[utoipa::path(get, path = "/api/v1/export", params(Wanted), responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<Response, Problem> {
     aside(&app, move |app| {
-        let unknown = |_| {
-            Problem::new(
-                axum::http::StatusCode::UNPROCESSABLE_ENTITY,
-                "U1",
-                "format must be csv, jsonl, npz or parquet.",
-            )
-        };
-        let format: Format = wanted.format.parse().map_err(unknown)?;
-        let (thought, items) = (app.thinker.thought(), &app.material.ground.setting.items);
+        let format = wanted.format()?;
+        let (thought, items) = (app.thinker.thought(), &app.material.engine.items);
         let ids: Vec<String> = (0..items.len() as u32)
             .map(|node| items.id(dial::NodeId(node)))
             .collect();
@@ -99,29 +73,8 @@ pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<
     .await
 }
 
-/// Labels to import.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Labels {
-    /// Where they come from.
-    pub source: String,
-    /// The labels as a file of ours gives them.
-    #[schema(value_type = Vec<Value>)]
-    pub given: Vec<Given>,
-    /// The annotator of labels that come without one.
-    pub annotator: Option<String>,
-    /// Labels of items that are not in the pool are left out.
-    #[serde(default)]
-    pub skip_unknown: bool,
-    /// Classes that are not there are added.
-    #[serde(default)]
-    pub add_classes: bool,
-    /// Made by the sender.
-    pub key: String,
-}
-
 /// Imports labels as one group. Contradictions are kept as labels of different annotators, and listed.
-#[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Imported), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn import(
     State(app): Shared,
     Input(labels): Input<Labels>,
@@ -164,7 +117,7 @@ pub async fn import(
 }
 
 /// Makes a backup in the folder of the project.
-#[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Manifest), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
     aside(&app, |app| {
         let now = app.clock.now();

@@ -1,11 +1,9 @@
 //! The log in words.
 
 use dial::{Change, ClassId};
-use dial_store::{Entry, Record};
+use dial_store::{Entry, Record, Share};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::wire::Share;
 
 /// A record of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -21,6 +19,7 @@ pub struct HistoryRow {
     /// What, in a word.
     pub kind: String,
     /// The item, if it is about one.
+    #[schema(required)]
     pub item: Option<String>,
     /// The rest in words.
     pub text: String,
@@ -57,13 +56,7 @@ fn shares(entry: &Entry) -> Vec<Share> {
         | Entry::Parked {
             change: Change::Label { classes, .. },
             ..
-        } => classes
-            .iter()
-            .map(|&(class, weight)| Share {
-                class: class.0,
-                weight,
-            })
-            .collect(),
+        } => Share::of(classes),
         _ => Vec::new(),
     }
 }

@@ -16,6 +16,7 @@ pub mod describe;
 mod desk;
 mod exchange;
 mod guard;
+mod handle;
 mod history;
 mod input;
 mod lists;
@@ -31,9 +32,9 @@ mod serve;
 mod sessions;
 mod thinker;
 mod views;
-mod wire;
+pub mod wire;
 
-pub use history::HistoryRow;
+pub use handle::{Client, Local, Note, ProjectHandle};
 pub use router::document;
 pub use serve::{Address, Served, Server, Settings, check_host};
 #[doc(hidden)]

@@ -3,30 +3,43 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dial::ErrorKind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// What went wrong (RFC 9457).
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {
     /// `urn:dial:error:CODE`.
+    #[serde(default)]
+    #[schema(required)]
     pub r#type: String,
     /// The kind of error in words.
-    pub title: &'static str,
+    #[serde(default)]
+    #[schema(value_type = String, required)]
+    pub title: Box<str>,
     /// The status of HTTP.
+    #[serde(default)]
+    #[schema(required)]
     pub status: u16,
     /// What, where, what was kept, what to do.
+    #[serde(default)]
+    #[schema(required)]
     pub detail: String,
     /// The stable code.
-    pub code: &'static str,
+    #[serde(default)]
+    #[schema(value_type = String, required)]
+    pub code: Box<str>,
     /// The exit code with which the command fails for the same reason.
+    #[serde(default)]
+    #[schema(required)]
     pub exit: u8,
     /// The place in the log where an answer that could not be taken is kept aside.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub parked: Option<u64>,
     /// The label that stands and the label that came, where they contradict each other.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<(String, String)>, nullable = false)]
     pub said: Option<Box<[String; 2]>>,
 }
 
@@ -35,10 +48,10 @@ impl Problem {
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Problem {
         Problem {
             r#type: format!("urn:dial:error:{code}"),
-            title: status.canonical_reason().unwrap_or("Error"),
+            title: status.canonical_reason().unwrap_or("Error").into(),
             status: status.as_u16(),
             detail: detail.into(),
-            code,
+            code: code.into(),
             exit: exit(status),
             parked: None,
             said: None,
@@ -71,7 +84,7 @@ impl Problem {
 }
 
 /// The exit code of problems of the interface itself.
-fn exit(status: StatusCode) -> u8 {
+pub fn exit(status: StatusCode) -> u8 {
     let kind = match status.as_u16() {
         401 | 403 | 421 => ErrorKind::Permission,
         404 => ErrorKind::Input,

@@ -5,10 +5,10 @@
 
 use std::sync::{Mutex, RwLock};
 
-use dial::{Accuracy, View};
-use dial_store::{Project, SETTLED};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use dial::View;
+use dial_store::{Interval, Project, SETTLED};
+
+use crate::wire::Point;
 
 /// The name under which points are kept.
 const KEPT: &str = "progress";
@@ -18,40 +18,6 @@ const MOST: usize = 2000;
 
 /// New points after which they are kept.
 const OFTEN: usize = 20;
-
-/// How the project stood at a moment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Point {
-    /// The version of the log.
-    pub version: u64,
-    /// The time of the last decision before it: milliseconds since 1970.
-    pub time: u64,
-    /// Items with a label that counts.
-    pub labelled: usize,
-    /// Classes with a label.
-    pub classes_met: usize,
-    /// Share of the pool that is settled.
-    pub settled: f64,
-    /// The accuracy to expect on what is not labelled, once it can be told.
-    pub accuracy: Option<Interval>,
-}
-
-/// An estimate with its 95 % interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Interval {
-    /// The estimate.
-    pub mean: f64,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl From<Accuracy> for Interval {
-    fn from(Accuracy { mean, low, high }: Accuracy) -> Interval {
-        Interval { mean, low, high }
-    }
-}
 
 /// The points so far.
 #[derive(Default)]

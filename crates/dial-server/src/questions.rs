@@ -110,10 +110,10 @@ struct Wishes<'a> {
 impl<'a> Wishes<'a> {
     fn new(app: &App, log: &Log, annotator: &'a str, except: &[String]) -> Wishes<'a> {
         let (overlap, seen) = (
-            app.material.ground.recipe.overlap.max(1),
+            app.material.recipe.overlap.max(1),
             except.iter().cloned().collect(),
         );
-        let audit = audit_item(app, log, &app.material.ground.setting.items);
+        let audit = audit_item(app, log, &app.material.engine.items);
         Wishes {
             annotator,
             overlap,
@@ -166,7 +166,7 @@ impl<'a> Wishes<'a> {
             let wanting = log
                 .labels()
                 .labelled()
-                .filter(|item| askable(app, &app.material.ground.setting.items, item));
+                .filter(|item| askable(app, &app.material.engine.items, item));
             for item in wanting {
                 self.wish(log, item);
                 if self.items.len() >= OFFERED {
@@ -188,7 +188,7 @@ impl<'a> Wishes<'a> {
         if std::mem::replace(&mut self.random, true) {
             return false;
         }
-        let items = &app.material.ground.setting.items;
+        let items = &app.material.engine.items;
         for &node in app.random_order() {
             let item = items.id(NodeId(node));
             if log.labels().labels_of(&item).next().is_none() {
@@ -217,10 +217,10 @@ fn foreseen(log: &Log, thought: &Thought) -> Option<String> {
 /// An item drawn at random among all that may be asked, if it is time for one: by the number of labels, so that asking
 /// again gives the same.
 fn audit_item(app: &App, log: &Log, items: &Items) -> Option<String> {
-    let share = app.material.ground.recipe.audit;
+    let share = app.material.recipe.audit;
     let round = log.labels().labelled().count() as u64;
     let draw =
-        (hash(app.material.ground.recipe.seed ^ 0xA0D1, round) >> 11) as f64 / (1u64 << 53) as f64;
+        (hash(app.material.recipe.config.seed ^ 0xA0D1, round) >> 11) as f64 / (1u64 << 53) as f64;
     if draw >= share {
         return None;
     }
@@ -233,7 +233,7 @@ fn audit_item(app: &App, log: &Log, items: &Items) -> Option<String> {
 }
 
 fn askable(app: &App, items: &Items, item: &str) -> bool {
-    let allowed = app.material.ground.options.askable.as_ref();
+    let allowed = app.material.engine.askable.as_ref();
     items
         .node(item)
         .is_ok_and(|node| allowed.is_none_or(|allowed| allowed[node.index()]))

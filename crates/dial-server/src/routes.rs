@@ -7,19 +7,21 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use dial::{Change, NodeId};
-use dial_store::{Estimates, Log, Remark, Submission};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use dial_store::{Decision, Estimates, Log, Project, Receipt, Remark, Submission};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::cards;
-use crate::history::HistoryRow;
+use crate::cards::{self, Seen};
 use crate::input::{Asked, Input};
 use crate::media;
 use crate::problem::Problem;
 use crate::questions;
+use crate::thinker::Thought;
 use crate::views;
-use crate::wire::{Card, ClassInfo, Decisions, Next, ProjectInfo, Questions, Stored};
+use crate::wire::{
+    ById, Card, ClassInfo, HistoryRow, Next, Page, Part, ProjectInfo, Questions, Stored,
+};
 
 type Shared = State<Arc<App>>;
 
@@ -43,7 +45,7 @@ pub async fn aside<T: Send + 'static>(
 pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
     aside(&app, |app| {
         let (project, thought) = (app.desk.project(), app.thinker.thought());
-        let (log, recipe) = (project.log(), &app.material.ground.recipe);
+        let (log, recipe) = (project.log(), &app.material.recipe);
         let (counts, annotators) = counts(log);
         let looks = log.looks();
         let class = |id: dial::ClassId| {
@@ -64,11 +66,11 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             id: project.id().into(),
             pool: app.material.pool.name.clone(),
             item_word: app.material.pool.show.word().into(),
-            items: app.material.ground.setting.items.len(),
+            items: app.material.engine.items.len(),
             labelled: log.labels().labelled().count(),
             classes: log.labels().classes().into_iter().map(class).collect(),
             annotators,
-            acquisition: recipe.acquisition.to_string(),
+            acquisition: recipe.config.acquisition.to_string(),
             overlap: recipe.overlap,
             version: log.version(),
             model_version: thought.version,
@@ -124,10 +126,10 @@ pub async fn next(
         let project = app.desk.project();
         let mut items = Vec::with_capacity(given.len());
         for given in given {
-            let Ok(node) = app.material.ground.setting.items.node(&given.lease.item) else {
+            let Ok(node) = app.material.engine.items.node(&given.lease.item) else {
                 continue;
             };
-            let mut card = cards::card(app, project.log(), &thought, node);
+            let mut card = seen(app, project.log(), &thought, node);
             (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
             if given.audit {
                 card.why = Some("Drawn at random, to measure the accuracy.".into());
@@ -144,56 +146,50 @@ pub async fn next(
 }
 
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.
-#[utoipa::path(post, path = "/api/v1/decisions", request_body = Decisions, responses((status = 200, body = Stored), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/v1/decisions", request_body = Submission, responses((status = 200, body = Stored), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn decide(
     State(app): Shared,
-    Input(sent): Input<Decisions>,
+    Input(mut sent): Input<Submission>,
 ) -> Result<Json<Stored>, Problem> {
-    let decisions: Vec<_> = sent.decisions.into_iter().map(Into::into).collect();
-    let item = match decisions.first() {
-        Some(dial_store::Decision::Change(Change::Label { item, .. })) => Some(item.clone()),
-        _ => None,
-    };
-    let single = decisions.len() == 1;
-    let (of, who) = (item.clone().filter(|_| single), sent.annotator.clone());
-    let remark = aside(&app, move |app| remark(app, of.as_deref(), &who)).await?;
-    let Decisions {
-        key,
-        annotator,
-        replace,
-        ..
-    } = Decisions {
-        decisions: Vec::new(),
-        ..sent
-    };
-    let receipt = app
-        .desk
-        .submit(Submission {
-            key,
-            annotator: annotator.clone(),
-            decisions,
-            replace,
-            remark,
-        })
-        .await?;
+    let (item, who) = (labelled_item(&sent), sent.annotator.clone());
+    let single = item.clone().filter(|_| sent.decisions.len() == 1);
+    sent.remark = aside(&app, move |app| remark(app, single.as_deref(), &who)).await?;
+    let annotator = sent.annotator.clone();
+    let receipt = app.desk.submit(sent).await?;
     aside(&app, move |app| {
-        let project = app.desk.project();
-        let others = item
-            .iter()
-            .flat_map(|item| project.log().labels().labels_of(item));
-        let also_by = others
-            .map(|(who, _)| who.to_string())
-            .filter(|who| *who != annotator)
-            .collect();
-        let items = turned(project.log(), receipt.seq);
-        Ok(Json(Stored::new(
-            &receipt,
-            project.log().version(),
-            also_by,
-            items,
+        Ok(Json(stored(
+            &app.desk.project(),
+            receipt,
+            item.as_deref(),
+            &annotator,
         )))
     })
     .await
+}
+
+/// The item that a submission labels first.
+pub fn labelled_item(submission: &Submission) -> Option<String> {
+    match submission.decisions.first() {
+        Some(Decision::Label { item, .. }) => Some(item.clone()),
+        _ => None,
+    }
+}
+
+/// A receipt, and what its sender may want to know beside that.
+pub fn stored(project: &Project, receipt: Receipt, item: Option<&str>, annotator: &str) -> Stored {
+    let log = project.log();
+    let others = item
+        .into_iter()
+        .flat_map(|item| log.labels().labels_of(item));
+    let others = others
+        .map(|(who, _)| who.to_string())
+        .filter(|who| who != annotator);
+    Stored {
+        also_by: others.collect(),
+        items: turned(log, receipt.seq),
+        version: log.version(),
+        receipt,
+    }
 }
 
 /// The items of the group that an undo or a redo names, at most so many.
@@ -235,9 +231,9 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
         .iter()
         .filter(|lease| item == Some(&*lease.item) && lease.is_live(now, questions::LEASE));
     let (mine, others): (Vec<_>, Vec<_>) = live.partition(|lease| lease.annotator == annotator);
-    let late = mine.is_empty() && others.len() >= app.material.ground.recipe.overlap.max(1);
+    let late = mine.is_empty() && others.len() >= app.material.recipe.overlap.max(1);
     let thought = app.thinker.thought();
-    let node = item.and_then(|item| app.material.ground.setting.items.node(item).ok());
+    let node = item.and_then(|item| app.material.engine.items.node(item).ok());
     let predicted = node
         .zip(thought.view.as_ref())
         .map(|(node, view)| view.class(node));
@@ -256,17 +252,6 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
     })
 }
 
-/// An item by its id or by its row: one of both.
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ById {
-    /// The id.
-    pub id: Option<String>,
-    /// The row in the pool.
-    pub row: Option<u32>,
-}
-
 /// An item with all that is known about it.
 #[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
@@ -283,7 +268,7 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Car
                 ));
             }
         };
-        Ok(Json(cards::card(
+        Ok(Json(seen(
             app,
             app.desk.project().log(),
             &app.thinker.thought(),
@@ -293,13 +278,18 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Car
     .await
 }
 
+/// The card of an item by what the model thought last.
+fn seen(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
+    let card = cards::card(&app.material, log, Seen::by(thought, node), node);
+    Card {
+        changes: cards::changes(thought, &card.id),
+        ..card
+    }
+}
+
 fn node(app: &App, id: &str) -> Result<NodeId, Problem> {
-    app.material
-        .ground
-        .setting
-        .items
-        .node(id)
-        .map_err(|error| Problem::from(dial_store::Error::from(error)))
+    let found = app.material.engine.items.node(id);
+    found.map_err(|error| Problem::from(dial_store::Error::from(error)))
 }
 
 /// The picture of an item, and how large.
@@ -333,49 +323,19 @@ pub async fn media_of(State(app): Shared, Asked(of): Asked<MediaOf>) -> Result<R
     .await
 }
 
-/// A part of a list.
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct Part {
-    /// How many to leave out at the beginning.
-    #[serde(default)]
-    pub offset: usize,
-    /// How many at most; up to 1000.
-    #[serde(default = "hundred")]
-    #[param(minimum = 1, maximum = 1000)]
-    pub limit: usize,
-    /// Only what contains this text.
-    #[serde(default)]
-    pub search: String,
-}
-
-fn hundred() -> usize {
-    100
-}
-
-/// A part of a list and how long it is.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Page<T> {
-    /// The version of the log.
-    pub version: u64,
-    /// How many there are in all.
-    pub total: usize,
-    /// Some of them.
-    pub rows: Vec<T>,
-}
-
-fn page<T>(version: u64, all: Vec<T>, part: &Part) -> Json<Page<T>> {
+/// A part of all rows.
+pub fn page<T>(version: u64, all: Vec<T>, part: &Part) -> Page<T> {
     let total = all.len();
-    Json(Page {
+    let rows = all
+        .into_iter()
+        .skip(part.offset)
+        .take(part.limit.clamp(1, 1000))
+        .collect();
+    Page {
         version,
         total,
-        rows: all
-            .into_iter()
-            .skip(part.offset)
-            .take(part.limit.clamp(1, 1000))
-            .collect(),
-    })
+        rows,
+    }
 }
 
 /// The log, the latest first.
@@ -385,36 +345,35 @@ pub async fn history(
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<HistoryRow>>, Problem> {
     aside(&app, move |app| {
-        let project = app.desk.project();
-        let log = project.log();
-        let rows = log
-            .records()
-            .iter()
-            .rev()
-            .map(|record| HistoryRow::new(log, record));
-        if part.search.is_empty() {
-            let some = rows
-                .skip(part.offset)
-                .take(part.limit.clamp(1, 1000))
-                .collect();
-            return Ok(Json(Page {
-                version: log.version(),
-                total: log.records().len(),
-                rows: some,
-            }));
-        }
-        let found = |row: &HistoryRow| {
-            let texts = [
-                row.item.as_deref().unwrap_or_default(),
-                &row.text,
-                &row.annotator,
-                &row.kind,
-            ];
-            texts.iter().any(|text| text.contains(&part.search))
-        };
-        Ok(page(log.version(), rows.filter(found).collect(), &part))
+        Ok(Json(latest(app.desk.project().log(), &part)))
     })
     .await
+}
+
+/// A part of the log, the latest first.
+pub fn latest(log: &Log, part: &Part) -> Page<HistoryRow> {
+    let rows = log
+        .records()
+        .iter()
+        .rev()
+        .map(|record| HistoryRow::new(log, record));
+    if part.search.is_empty() {
+        let rows = rows
+            .skip(part.offset)
+            .take(part.limit.clamp(1, 1000))
+            .collect();
+        return Page {
+            version: log.version(),
+            total: log.records().len(),
+            rows,
+        };
+    }
+    let found = |row: &HistoryRow| {
+        let item = row.item.as_deref().unwrap_or_default();
+        let texts = [item, &row.text, &row.annotator, &row.kind];
+        texts.iter().any(|text| text.contains(&part.search))
+    };
+    page(log.version(), rows.filter(found).collect(), part)
 }
 
 /// Decisions that were kept aside and need attention.
@@ -426,19 +385,17 @@ pub async fn parked(
     aside(&app, move |app| {
         let project = app.desk.project();
         let log = project.log();
-        Ok(page(
-            log.version(),
-            log.parked()
-                .map(|record| HistoryRow::new(log, record))
-                .collect(),
-            &part,
-        ))
+        let rows = log
+            .parked()
+            .map(|record| HistoryRow::new(log, record))
+            .collect();
+        Ok(Json(page(log.version(), rows, &part)))
     })
     .await
 }
 
 /// How the project stands: share settled, accuracy with its interval, and whether to stop.
-#[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = serde_json::Value), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = Option<Estimates>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn estimates(State(app): Shared) -> Result<Json<Option<Estimates>>, Problem> {
     aside(&app, |app| Ok(Json(crate::exchange::estimates_now(app)))).await
 }

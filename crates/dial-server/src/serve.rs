@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dial_store::time::Clock;
-use dial_store::{Error, Folder, Material, Project, Receipt, Result, Submission};
+use dial_store::{Error, Folder, Material, Project, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -260,34 +260,11 @@ impl Served {
         look(&self.0.desk.project())
     }
 
-    /// Submits, as a request would; browsers and the model are told.
-    ///
-    /// # Errors
-    /// What a submission may fail with.
-    pub fn submit(&self, submission: Submission) -> Result<Receipt> {
-        let receipt = self
-            .0
-            .desk
-            .project_mut()
-            .submit_one(submission, self.0.clock.now());
+    /// Changes the project; browsers and the model are told.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Project) -> T) -> T {
+        let changed = change(&mut self.0.desk.project_mut());
         self.0.desk.told();
-        receipt
-    }
-
-    /// Keeps bytes under a name ([`Project::keep`]).
-    ///
-    /// # Errors
-    /// What the disk fails with.
-    pub fn keep(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.0.desk.project_mut().keep(name, bytes)
-    }
-
-    /// What was kept under a name ([`Project::kept`]).
-    ///
-    /// # Errors
-    /// What the disk fails with.
-    pub fn kept(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.0.desk.project_mut().kept(name)
+        changed
     }
 
     /// A link that signs in a browser, once.

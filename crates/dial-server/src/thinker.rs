@@ -13,8 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
-use dial::{ClassId, Control, Error, Event, Foreseen, NodeId, Overview, Question, Session, View};
-use dial_store::{Material, Project};
+use dial::{ClassId, Control, Error, Foreseen, NodeId, Overview, Question, View};
+use dial_store::{Follower, Material, News, Project};
 use tokio::sync::watch;
 
 use crate::progress::Progress;
@@ -49,6 +49,39 @@ pub struct Thought {
 }
 
 impl Thought {
+    /// What a session thinks: so many questions and, once two classes are known, the belief.
+    ///
+    /// # Errors
+    /// What a solve may fail with; cancelled.
+    pub fn of(follower: &Follower, count: usize, control: &Control) -> dial::Result<Thought> {
+        let session = follower.session();
+        let questions = match session.ask_under(count, control) {
+            Ok(ask) => ask.questions,
+            Err(Error::NothingToAsk) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let view = session
+            .is_ready()
+            .then(|| session.view(control))
+            .transpose()?;
+        let (version, view) = (follower.version(), view.map(Arc::new));
+        Ok(Thought {
+            version,
+            view,
+            questions,
+            ..Thought::default()
+        })
+    }
+
+    /// A belief alone.
+    pub fn believing(version: u64, view: View<'static>) -> Thought {
+        Thought {
+            version,
+            view: Some(Arc::new(view)),
+            ..Thought::default()
+        }
+    }
+
     /// The belief about all items, made once and when it is first wanted.
     pub fn overview(&self) -> Option<&Overview> {
         let view = self.view.as_ref()?;
@@ -133,7 +166,8 @@ impl Thinker {
     /// So many people are labelling.
     pub fn expect(&self, people: usize) {
         self.mail(|mail| {
-            if people > mail.people {
+            // One question is thought of in any case; thinking again forgets what was foreseen.
+            if people > mail.people.max(1) {
                 mail.news = true;
             }
             mail.people = people;
@@ -182,13 +216,10 @@ impl Beginning {
         let mut mind = Mind::default();
         let mut pause = Duration::from_millis(200);
         while let Some((now, ahead, people)) = self.wait() {
-            let work = || {
-                mind.follow(material, project, people, &now, obstacle, &|thought| {
-                    self.publish(thought)
-                })
-            };
+            let work = || mind.follow(material, project, people, &now, obstacle);
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
-                Ok(Ok(())) => {
+                Ok(Ok(thought)) => {
+                    self.publish(thought);
                     pause = Duration::from_millis(200);
                     self.note_progress(project);
                     let look = || mind.look_ahead(&ahead, &|thought| self.amend(thought));
@@ -202,7 +233,7 @@ impl Beginning {
                     }
                     continue;
                 }
-                Ok(Err(Error::Cancelled)) => continue,
+                Ok(Err(dial_store::Error::Core(Error::Cancelled))) => continue,
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => "the model broke a promise of its own. Please report it.".to_string(),
             };
@@ -289,11 +320,10 @@ impl Beginning {
     }
 }
 
-/// The session and where it is in the log.
+/// The session, and what is remembered from one thought to the next.
 #[derive(Default)]
 struct Mind {
-    session: Option<Session<'static>>,
-    version: u64,
+    follower: Option<Follower>,
     /// What was asked last, to look ahead from.
     first: Option<Question>,
     /// The class of every item after each of the last labels, and how many items were labelled then.
@@ -309,52 +339,31 @@ impl Mind {
         people: usize,
         control: &Control,
         obstacle: Option<&Obstacle>,
-        publish: &dyn Fn(Thought),
-    ) -> dial::Result<()> {
-        if self.session.is_none() {
-            self.version = 0;
-        }
-        let (events, version) = news(project, self.version);
+    ) -> dial_store::Result<Thought> {
+        let news = {
+            let project = project
+                .read()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let log = project.log();
+            self.follower
+                .as_ref()
+                .map_or_else(|| News::whole(log), |known| known.news(log))
+        };
         if let Some(obstacle) = obstacle {
-            obstacle(version);
+            obstacle(news.version());
         }
-        match &mut self.session {
-            Some(session) => session.extend(events, control)?,
-            None => match material.ground.session(events, control) {
-                Ok(session) => self.session = Some(session),
-                Err(dial_store::Error::Core(Error::TooFewClasses(_))) => {
-                    // Nothing is thought before there are two classes.
-                    publish(Thought {
-                        version,
-                        ..Thought::default()
-                    });
-                    return Ok(());
-                }
-                Err(dial_store::Error::Core(error)) => return Err(error),
-                Err(other) => return Err(Error::Conflict(other.to_string())),
-            },
+        match &mut self.follower {
+            Some(follower) => follower.follow(news, control)?,
+            None => self.follower = Some(Follower::new(&material.engine, news, control)?),
         }
-        self.version = version;
-        let Some(session) = &self.session else {
-            return Ok(());
-        };
-        let count = people.clamp(1, AHEAD);
-        let questions = match session.ask_under(count, control) {
-            Ok(ask) => ask.questions,
-            Err(Error::NothingToAsk) => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        self.first = questions.first().cloned();
-        let view = session.view(control)?;
-        let flips = self.count_flips(&view);
-        publish(Thought {
-            version,
-            view: Some(Arc::new(view)),
-            questions,
-            flips,
-            ..Thought::default()
-        });
-        Ok(())
+        let follower = self.follower.as_ref().expect("made just now");
+        let mut thought = Thought::of(follower, people.clamp(1, AHEAD), control)?;
+        self.first = thought.questions.first().cloned();
+        thought.flips = thought
+            .view
+            .clone()
+            .and_then(|view| self.count_flips(&view));
+        Ok(thought)
     }
 
     /// The share of items whose class is another one than some labels ago.
@@ -396,14 +405,15 @@ impl Mind {
         control: &Control,
         amend: &dyn Fn(&Amendment<'_>),
     ) -> dial::Result<()> {
-        let Some(session) = &mut self.session else {
+        let Some(follower) = &mut self.follower else {
             return Ok(());
         };
+        let session = follower.session_mut();
         let Some(question) = self.first.take() else {
             return Ok(());
         };
         session.prepare(&question.item, control)?;
-        if session.classes().len() <= FORESEEN {
+        if session.is_ready() && session.classes().len() <= FORESEEN {
             let answers = session.foresee(&question.item, control)?;
             let (mut foreseen, mut changed) = (HashMap::new(), HashMap::new());
             for Foreseen {
@@ -422,19 +432,4 @@ impl Mind {
         }
         Ok(())
     }
-}
-
-/// The events after a place, and where the log ends.
-fn news(project: &RwLock<Project>, after: u64) -> (Vec<Event>, u64) {
-    let project = project
-        .read()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    let records = &project.log().records()[after as usize..];
-    (
-        records
-            .iter()
-            .filter_map(dial_store::Record::event)
-            .collect(),
-        project.log().version(),
-    )
 }

@@ -14,8 +14,8 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::input::Input;
 use crate::problem::Problem;
-use crate::progress::Point;
 use crate::routes::aside;
+use crate::wire::Point;
 
 type Shared = State<Arc<App>>;
 
@@ -48,7 +48,7 @@ pub async fn ids(
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
     }
     aside(&app, move |app| {
-        let id = |&row: &u32| Ok(app.material.ground.setting.items.id(node_of(app, row)?));
+        let id = |&row: &u32| Ok(app.material.engine.items.id(node_of(app, row)?));
         Ok(Json(
             rows.iter()
                 .map(id)
@@ -60,7 +60,7 @@ pub async fn ids(
 
 /// The node of a row, if the pool has it.
 pub fn node_of(app: &App, row: u32) -> Result<NodeId, Problem> {
-    let n = app.material.ground.setting.items.len();
+    let n = app.material.engine.items.len();
     match (row as usize) < n {
         true => Ok(NodeId(row)),
         false => Err(Problem::new(
@@ -96,10 +96,7 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
 #[utoipa::path(get, path = "/api/v1/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
     aside(&app, |app| {
-        let (thought, n) = (
-            app.thinker.thought(),
-            app.material.ground.setting.items.len(),
-        );
+        let (thought, n) = (app.thinker.thought(), app.material.engine.items.len());
         let told = told(app, app.desk.project().log());
         let mut marks = vec![0u8; n];
         told.iter()
@@ -136,7 +133,7 @@ pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
 
 /// The items that something was said about: marks, and the class of the first label.
 fn told(app: &App, log: &Log) -> Vec<(NodeId, u8, u16)> {
-    let (labels, items) = (log.labels(), &app.material.ground.setting.items);
+    let (labels, items) = (log.labels(), &app.material.engine.items);
     let one = |item: &str| {
         let (skipped, excluded) = labels.marks_of(item);
         let first = labels
@@ -197,9 +194,7 @@ pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
 pub struct Calibration {
     /// How many labels were left out, each in turn.
     pub labels: usize,
-    /// They in bins of equal counts, the least probable first: the smallest (`low`) and the largest (`high`) probability of
-    /// the foretold class, how many labels (`count`), the `mean` of the probabilities, and the share that was `right`.
-    #[schema(value_type = Vec<Object>)]
+    /// They in bins of equal counts, the least probable first.
     pub bins: Vec<Bin>,
 }
 

@@ -1,174 +1,24 @@
-//! What goes over the wire, as plain data: requests and answers of the interface, from which its document is made.
+//! What goes over the wire, as plain data: requests and answers of the interface, from which its document is made. The
+//! server, the command, Python and the page (by the document) all use these types; what is sent to be decided is a
+//! [`Submission`] of `dial-store`.
 
 use std::collections::BTreeMap;
 
-use dial::{Change, ClassId};
-use dial_store::{Decision, Look, Receipt};
+use axum::http::StatusCode;
+pub use dial_store::{Decision, Estimates, Imported, Manifest, Receipt, Share, Status, Submission};
+use dial_store::{Format, Given, Interval};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
-/// A class and how much of the answer it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Share {
-    /// The class.
-    pub class: u16,
-    /// Its weight, above 0 and at most 1.
-    #[serde(default = "whole")]
-    pub weight: f64,
-}
+pub use crate::history::HistoryRow;
+pub use crate::problem::Problem;
 
-fn whole() -> f64 {
-    1.0
-}
-
-/// One decision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Deed {
-    /// The label of an item: one class, or several with weights that sum to at most 1.
-    Label {
-        /// The item.
-        item: String,
-        /// The classes.
-        classes: Vec<Share>,
-    },
-    /// Do not ask for this item.
-    Skip {
-        /// The item.
-        item: String,
-    },
-    /// Leave this item out altogether.
-    Exclude {
-        /// The item.
-        item: String,
-    },
-    /// Take back a group of decisions, or the latest of this annotator.
-    Undo {
-        /// The group; none: the latest.
-        group: Option<u64>,
-    },
-    /// Bring back a group, or what this annotator took back last.
-    Redo {
-        /// The group; none: the latest.
-        group: Option<u64>,
-    },
-    /// A new class.
-    AddClass {
-        /// Its name.
-        name: String,
-    },
-    /// Another name for a class.
-    RenameClass {
-        /// The class.
-        class: u16,
-        /// Its new name.
-        name: String,
-    },
-    /// All labels of one class count for another from now on.
-    MergeClass {
-        /// The class that ends.
-        from: u16,
-        /// The class that takes its labels.
-        into: u16,
-    },
-    /// Another colour or key for a class.
-    Look {
-        /// The class.
-        class: u16,
-        /// Its colour, as #rrggbb.
-        colour: String,
-        /// The key that labels with it; empty: none.
-        key: String,
-    },
-    /// How much an annotator counts beside others.
-    Weight {
-        /// The annotator.
-        annotator: String,
-        /// A number above 0.
-        weight: f64,
-    },
-    /// A decision that was kept aside needs no attention any more.
-    Settle {
-        /// Its place in the log.
-        parked: u64,
-    },
-}
-
-impl From<Deed> for Decision {
-    fn from(deed: Deed) -> Decision {
-        let class = ClassId;
-        Decision::Change(match deed {
-            Deed::Label { item, classes } => Change::Label {
-                item,
-                classes: classes
-                    .into_iter()
-                    .map(|share| (class(share.class), share.weight))
-                    .collect(),
-            },
-            Deed::Skip { item } => Change::Skip { item },
-            Deed::Exclude { item } => Change::Exclude { item },
-            Deed::Undo { group: Some(group) } => Change::Undo { group },
-            Deed::Redo { group: Some(group) } => Change::Redo { group },
-            Deed::Undo { group: None } => return Decision::UndoLast,
-            Deed::Redo { group: None } => return Decision::RedoLast,
-            Deed::AddClass { name } => return Decision::AddClass { name },
-            Deed::RenameClass { class: id, name } => Change::RenameClass {
-                class: class(id),
-                name,
-            },
-            Deed::MergeClass { from, into } => Change::MergeClass {
-                from: class(from),
-                into: class(into),
-            },
-            Deed::Look {
-                class: id,
-                colour,
-                key,
-            } => {
-                return Decision::Look(Look {
-                    class: class(id),
-                    colour,
-                    key,
-                });
-            }
-            Deed::Weight { annotator, weight } => Change::Weight { annotator, weight },
-            Deed::Settle { parked } => return Decision::Settle { parked },
-        })
-    }
-}
-
-/// Decisions that are undone together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Decisions {
-    /// Made by the sender when the item is shown, new for every submission. Sent again, it gets the first answer again.
-    #[schema(max_length = 200, min_length = 1)]
-    pub key: String,
-    /// Who decides.
-    #[serde(default)]
-    #[schema(max_length = 200)]
-    pub annotator: String,
-    /// What is decided.
-    #[schema(min_items = 1)]
-    pub decisions: Vec<Deed>,
-    /// Answers take the place of earlier ones of this annotator; an undo may take back the work of others.
-    #[serde(default)]
-    pub replace: bool,
-}
-
-/// What became of a submission. It is on the disk.
+/// What became of a submission, and what its sender may want to know beside that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Stored {
-    /// The place of its first record in the log.
-    pub seq: u64,
-    /// The group to undo it by; none where nothing was stored that could be undone.
-    pub group: Option<u64>,
-    /// The key was known: this is the first answer again.
-    pub repeated: bool,
-    /// The same had been said before: nothing was stored.
-    pub known: bool,
-    /// The item had all the answers it needs.
-    pub late: bool,
+    /// What was stored.
+    #[serde(flatten)]
+    pub receipt: Receipt,
     /// Who else has labelled the items, where that is so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_by: Vec<String>,
@@ -177,34 +27,6 @@ pub struct Stored {
     pub items: Vec<String>,
     /// The version of the log now.
     pub version: u64,
-}
-
-impl Stored {
-    /// A receipt at a version of the log.
-    pub fn new(
-        receipt: &Receipt,
-        version: u64,
-        also_by: Vec<String>,
-        items: Vec<String>,
-    ) -> Stored {
-        let Receipt {
-            seq,
-            group,
-            repeated,
-            known,
-            late,
-        } = *receipt;
-        Stored {
-            seq,
-            group,
-            repeated,
-            known,
-            late,
-            also_by,
-            items,
-            version,
-        }
-    }
 }
 
 /// A wish for items to label.
@@ -220,7 +42,7 @@ pub struct Next {
     #[schema(minimum = 1, maximum = 50)]
     pub count: usize,
     /// Items that are on screen already.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<String>,
 }
 
@@ -229,7 +51,7 @@ fn one() -> usize {
 }
 
 /// Items to label, each leased to the annotator for a while.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Questions {
     /// The version of the log.
     pub version: u64,
@@ -240,7 +62,7 @@ pub struct Questions {
 }
 
 /// An item with all that is known about it.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Card {
     /// Its id.
     pub id: String,
@@ -249,16 +71,21 @@ pub struct Card {
     /// How to show it.
     pub show: Shown,
     /// What else is known of it: names and values.
+    #[schema(value_type = Vec<(String, String)>)]
     pub beside: Vec<[String; 2]>,
     /// What is believed.
+    #[schema(required)]
     pub belief: Option<Belief>,
     /// Why it is asked, in words.
+    #[schema(required)]
     pub why: Option<String>,
     /// How telling its label would be, where the model has asked for it.
+    #[schema(required)]
     pub score: Option<f64>,
     /// Drawn at random, to measure accuracy.
     pub audit: bool,
     /// Until when it is leased: milliseconds since 1970.
+    #[schema(required)]
     pub leased_until: Option<u64>,
     /// The labels it has.
     pub labels: Vec<LabelOf>,
@@ -269,7 +96,7 @@ pub struct Card {
 }
 
 /// What an answer would change.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Effect {
     /// The answer.
     pub class: u16,
@@ -278,7 +105,7 @@ pub struct Effect {
 }
 
 /// How an item is shown.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Shown {
     /// A picture, at `/api/v1/media?id=`.
@@ -314,7 +141,7 @@ pub enum Shown {
 }
 
 /// What is believed about an item.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Belief {
     /// The most probable class.
     pub class: u16,
@@ -331,7 +158,7 @@ pub struct Belief {
 }
 
 /// A class and its probability.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Probability {
     /// The class.
     pub class: u16,
@@ -340,7 +167,7 @@ pub struct Probability {
 }
 
 /// A label and who gave it.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LabelOf {
     /// The annotator.
     pub annotator: String,
@@ -349,7 +176,7 @@ pub struct LabelOf {
 }
 
 /// A labelled item that is near.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Near {
     /// The item.
     pub id: String,
@@ -362,7 +189,7 @@ pub struct Near {
 }
 
 /// A class of the schema.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ClassInfo {
     /// Its id, permanent.
     pub id: u16,
@@ -377,7 +204,7 @@ pub struct ClassInfo {
 }
 
 /// The project.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProjectInfo {
     /// Its name.
     pub name: String,
@@ -408,7 +235,204 @@ pub struct ProjectInfo {
     /// Whether the next question is known for every answer to the present one.
     pub foreseen: bool,
     /// What is wrong with the model; labels are taken all the same.
+    #[schema(required)]
     pub banner: Option<String>,
     /// Decisions that need attention.
     pub parked: usize,
+}
+
+/// Which items, in which order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    /// How many to leave out at the beginning.
+    #[serde(default)]
+    pub offset: usize,
+    /// How many at most; up to 1000.
+    #[serde(default = "hundred")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: usize,
+    /// Only items of this class, believed or told.
+    pub class: Option<u16>,
+    /// In which order.
+    #[serde(default)]
+    #[param(inline)]
+    pub order: Order,
+    /// Only items without a label.
+    #[serde(default)]
+    pub open: bool,
+    /// Only items with a label.
+    #[serde(default)]
+    pub labelled: bool,
+    /// Only items whose id or text contains this, in large or small letters.
+    #[serde(default)]
+    pub search: String,
+}
+
+fn hundred() -> usize {
+    100
+}
+
+/// The order of a list of items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// As in the pool.
+    #[default]
+    Row,
+    /// The most probable class first.
+    Certain,
+    /// The least probable class first.
+    Doubtful,
+}
+
+/// An item of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Believed {
+    /// The item.
+    pub id: String,
+    /// Its row in the pool.
+    pub row: u32,
+    /// How to show it; texts are cut to 400 characters.
+    pub show: Shown,
+    /// What is believed.
+    pub belief: Belief,
+    /// The labels it has.
+    pub labels: Vec<LabelOf>,
+}
+
+/// A label that the others contradict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Suspect {
+    /// The item.
+    pub id: String,
+    /// The class it was given.
+    pub told: u16,
+    /// The class that the other labels foretell.
+    pub foretold: u16,
+    /// The probability of the class it was given, by the other labels.
+    pub probability: f64,
+}
+
+/// An item that annotators call different things.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Disagreement {
+    /// The item.
+    pub id: String,
+    /// What they call it.
+    pub labels: Vec<LabelOf>,
+}
+
+/// An item by its id or by its row: one of both.
+#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ById {
+    /// The id.
+    pub id: Option<String>,
+    /// The row in the pool.
+    pub row: Option<u32>,
+}
+
+/// A part of a list.
+#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Part {
+    /// How many to leave out at the beginning.
+    #[serde(default)]
+    pub offset: usize,
+    /// How many at most; up to 1000.
+    #[serde(default = "hundred")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: usize,
+    /// Only what contains this text.
+    #[serde(default)]
+    pub search: String,
+}
+
+/// A part of a list and how long it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Page<T> {
+    /// The version of the log.
+    pub version: u64,
+    /// How many there are in all.
+    pub total: usize,
+    /// Some of them.
+    pub rows: Vec<T>,
+}
+
+/// What to export.
+#[derive(Clone, Debug, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wanted {
+    /// csv, jsonl, npz or parquet.
+    #[serde(default = "csv")]
+    #[param(pattern = "^(csv|jsonl|npz|parquet)$")]
+    pub format: String,
+    /// Only labels, no predictions.
+    #[serde(default)]
+    pub labels_only: bool,
+}
+
+impl Wanted {
+    /// The format.
+    ///
+    /// # Errors
+    /// A word that is none.
+    pub fn format(&self) -> Result<Format, Problem> {
+        let unknown = |_| {
+            let text = format!(
+                "{:?} is no format. Use csv, jsonl, npz or parquet.",
+                self.format
+            );
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text)
+        };
+        self.format.parse().map_err(unknown)
+    }
+}
+
+fn csv() -> String {
+    "csv".into()
+}
+
+/// Labels to import.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Labels {
+    /// Where they come from.
+    pub source: String,
+    /// The labels as a file of ours gives them.
+    #[schema(value_type = Vec<serde_json::Value>)]
+    pub given: Vec<Given>,
+    /// The annotator of labels that come without one.
+    pub annotator: Option<String>,
+    /// Labels of items that are not in the pool are left out.
+    #[serde(default)]
+    pub skip_unknown: bool,
+    /// Classes that are not there are added.
+    #[serde(default)]
+    pub add_classes: bool,
+    /// Made by the sender.
+    pub key: String,
+}
+
+/// How the project stood at a moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Point {
+    /// The version of the log.
+    pub version: u64,
+    /// The time of the last decision before it: milliseconds since 1970.
+    pub time: u64,
+    /// Items with a label that counts.
+    pub labelled: usize,
+    /// Classes with a label.
+    pub classes_met: usize,
+    /// Share of the pool that is settled.
+    pub settled: f64,
+    /// The accuracy to expect on what is not labelled, once it can be told.
+    #[schema(required)]
+    pub accuracy: Option<Interval>,
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::error::{Error, Result};
 use crate::log::Log;
@@ -31,9 +32,10 @@ const DAY: u64 = 86_400_000;
 const KEPT: usize = 7;
 
 /// What a backup holds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Manifest {
     /// The file.
+    #[schema(value_type = String)]
     pub file: PathBuf,
     /// The id of the project.
     pub project: String,

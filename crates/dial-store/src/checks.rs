@@ -2,10 +2,11 @@
 
 use dial::Change;
 
+use crate::decision::{Decision, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::record::Look;
-use crate::submit::{Decision, Judged, Submission, judge};
+use crate::submit::{Judged, judge};
 
 /// The longest key, name of an annotator, and name of a class, in characters.
 const LONGEST: usize = 200;
@@ -16,11 +17,11 @@ pub(crate) fn check_batch(
     submission: &Submission,
     exists: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
-    let changes: Vec<&Change> = submission.decisions.iter().filter_map(plain).collect();
+    let changes: Vec<Change> = submission.decisions.iter().filter_map(plain).collect();
     if changes.len() < 2 || changes.len() < submission.decisions.len() {
         return Ok(());
     }
-    for change in changes {
+    for change in &changes {
         let judged = judge(log, submission, change, exists)?;
         if let (Judged::Park(_, said), Change::Label { item, .. }) = (judged, change) {
             return Err(batch_error(item, &said));
@@ -33,13 +34,12 @@ pub(crate) fn check_batch(
 }
 
 /// A decision about one item, which needs nothing that comes with it.
-fn plain(decision: &Decision) -> Option<&Change> {
-    match decision {
-        Decision::Change(
-            change @ (Change::Label { .. } | Change::Skip { .. } | Change::Exclude { .. }),
-        ) => Some(change),
-        _ => None,
-    }
+fn plain(decision: &Decision) -> Option<Change> {
+    let about_an_item = matches!(
+        decision,
+        Decision::Label { .. } | Decision::Skip { .. } | Decision::Exclude { .. }
+    );
+    decision.change().filter(|_| about_an_item)
 }
 
 /// Many answers at once are nobody's single answer: the sender has them all and is told which cannot be taken.
@@ -51,7 +51,7 @@ pub(crate) fn batch_error(item: &str, said: &[String; 2]) -> Error {
     }
 }
 
-pub(crate) fn checked_look(log: &Log, look: &Look) -> Result<Look> {
+pub(crate) fn checked_look(log: &Log, look: Look) -> Result<Look> {
     if look.class.index() >= log.labels().schema().len() {
         return Err(dial::Error::UnknownClass(look.class.0.to_string()).into());
     }
@@ -76,7 +76,7 @@ pub(crate) fn checked_look(log: &Log, look: &Look) -> Result<Look> {
             look.key
         )));
     }
-    Ok(look.clone())
+    Ok(look)
 }
 
 pub(crate) fn check_names(submission: &Submission) -> Result<()> {

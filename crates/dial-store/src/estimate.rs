@@ -11,7 +11,8 @@
 use std::collections::BTreeSet;
 
 use dial::{Accuracy, Change, ClassId, Odds, View};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::log::Log;
 use crate::record::Record;
@@ -23,7 +24,7 @@ pub const SETTLED: f64 = 0.9;
 pub const TARGET: f64 = 0.95;
 
 /// How a project stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Estimates {
     /// The place in the log that the belief was made from.
     pub version: u64,
@@ -31,24 +32,44 @@ pub struct Estimates {
     pub items: usize,
     /// Items with a label that counts.
     pub labelled: usize,
-    /// Classes with a label, and all live classes.
+    /// Classes with a label.
     pub classes_met: usize,
     /// All live classes.
     pub classes: usize,
     /// Share of the pool that is settled.
     pub settled: f64,
     /// Share of the items whose class changed over the last labels, if that is known.
+    #[schema(required)]
     pub flips: Option<f64>,
     /// The accuracy to expect on what is not labelled.
+    #[schema(value_type = Option<Interval>, required)]
     pub accuracy: Option<Accuracy>,
     /// The accuracy as measured on items drawn at random, and on how many.
+    #[schema(value_type = Option<(Interval, usize)>, required)]
     pub audit: Option<(Accuracy, usize)>,
     /// What to do.
     pub advice: Advice,
 }
 
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Interval {
+    /// The estimate.
+    pub mean: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl From<Accuracy> for Interval {
+    fn from(Accuracy { mean, low, high }: Accuracy) -> Interval {
+        Interval { mean, low, high }
+    }
+}
+
 /// Whether to go on, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Advice {
     /// In a word.
     pub verdict: Verdict,
@@ -57,7 +78,7 @@ pub struct Advice {
 }
 
 /// Whether to go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Nothing can be said yet.
@@ -171,7 +192,7 @@ impl Estimates {
 }
 
 /// Labels left out whose foretold class was about as probable: how probable, and how often right.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Bin {
     /// The smallest probability.
     pub low: f64,

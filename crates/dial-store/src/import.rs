@@ -10,14 +10,15 @@ use std::path::Path;
 use dial::{Change, ClassId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
 
+use crate::decision::{Decision, Submission};
 use crate::error::{Error, Result};
 use crate::export::Mark;
 use crate::labels_file::{Given, Item, Named, Said, read_labels, source};
 use crate::place::check_room;
 use crate::project::Project;
 use crate::record::Remark;
-use crate::submit::{Decision, Submission};
 
 /// Decisions of one submission, and of one transaction, at most.
 const AT_ONCE: usize = 1_000;
@@ -41,7 +42,7 @@ pub struct Import {
 }
 
 /// What became of an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Imported {
     /// Labels that were stored.
     pub labels: usize,
@@ -56,11 +57,12 @@ pub struct Imported {
     /// Items that now have labels that differ.
     pub contradictions: Vec<Contradiction>,
     /// The group to undo it by, if anything was stored.
+    #[schema(required)]
     pub group: Option<u64>,
 }
 
 /// An item with labels that differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Contradiction {
     /// The item.
     pub item: String,
@@ -71,14 +73,13 @@ pub struct Contradiction {
 impl Imported {
     /// Counts decisions as known that turned out to be stored before.
     fn forget(&mut self, decisions: &[Decision]) {
-        let is = |decision: &&Decision, label: bool| match decision {
-            Decision::Change(change) => matches!(change, Change::Label { .. }) == label,
-            _ => false,
-        };
-        let (labels, marks) = (
-            decisions.iter().filter(|one| is(one, true)).count(),
-            decisions.iter().filter(|one| is(one, false)).count(),
-        );
+        let labels = decisions
+            .iter()
+            .filter(|one| matches!(one, Decision::Label { .. }))
+            .count();
+        let mark =
+            |one: &&Decision| matches!(one, Decision::Skip { .. } | Decision::Exclude { .. });
+        let marks = decisions.iter().filter(mark).count();
         (self.labels, self.known, self.marks) = (
             self.labels - labels,
             self.known + labels,
@@ -455,7 +456,7 @@ impl Plan {
         let changes = self
             .decisions
             .iter()
-            .map(|(who, change)| (who.clone(), Decision::Change(change.clone())));
+            .map(|(who, change)| (who.clone(), Decision::from(change.clone())));
         let mut submissions: Vec<Submission> = Vec::new();
         for (annotator, decision) in add.chain(changes) {
             match submissions.last_mut() {

@@ -6,12 +6,13 @@
 mod backup;
 mod checks;
 mod connection;
+mod decision;
 mod error;
 mod estimate;
 mod export;
 mod export_file;
+mod follower;
 mod import;
-mod labelling;
 mod labels_file;
 mod log;
 mod material;
@@ -31,28 +32,30 @@ mod submit;
 pub mod time;
 
 pub use backup::{BACKUP_ENDING, Copied, Manifest, Restored, restore};
+pub use decision::{Decision, Receipt, Share, Submission};
 pub use error::{Error, Result};
-pub use estimate::{Advice, Bin, Estimates, Facts, SETTLED, TARGET, Verdict, calibration};
+pub use estimate::{
+    Advice, Bin, Estimates, Facts, Interval, SETTLED, TARGET, Verdict, calibration,
+};
 pub use export::{Belief, Export, Mark, Row, Told, places};
 pub use export_file::Format;
+pub use follower::{Follower, News};
 pub use import::{Contradiction, Import, Imported, Importing};
-pub use labelling::{Labelling, News};
 pub use labels_file::{Given, Item, Named, Said, read_labels, source};
 pub use log::{Live, Log};
-pub use material::{Ground, Material};
+pub use material::{Material, keep_graph};
 pub use memory::Memory;
 #[doc(hidden)]
 pub use migrate::Migration;
 pub use place::{ENDING, Folder, Holder, Lock};
 pub use project::Project;
 pub use reasons::why;
-pub use recipe::Recipe;
+pub use recipe::{GivenGraph, Recipe};
 pub use record::{Entry, Look, Record, Remark};
 pub use reopening::ASKABLE;
 pub use sqlite::{Journal, Sqlite};
 pub use status::{AnnotatorCount, ClassCount, Parked, Status};
 pub use store::{Lease, Store, Wanted};
-pub use submit::{Decision, Receipt, Submission};
 
 /// A new id, random: 128 bits in hexadecimal.
 pub fn random_id() -> Result<String> {

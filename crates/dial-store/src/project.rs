@@ -14,6 +14,7 @@ use std::sync::Mutex;
 
 use sha2::{Digest, Sha256};
 
+use crate::decision::{Decision, Receipt, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::place::{self, Folder, Lock};
@@ -21,7 +22,7 @@ use crate::recipe::Recipe;
 use crate::record::{Chain, Entry, Record};
 use crate::sqlite::{Journal, Sqlite};
 use crate::store::{Lease, Store, Wanted};
-use crate::submit::{Decision, Receipt, Submission, submit, submit_in};
+use crate::submit::{submit, submit_in};
 
 /// A project that is open.
 pub struct Project {

@@ -5,10 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dial::methods::Method;
-use dial::{
-    Kernel, Metric, Policy, Precision, Prior, Reading, Search, Sharpness, Tau, ZeroVectors,
-};
+use dial::Config;
 use dial_data::ReadOptions;
 use serde::{Deserialize, Serialize};
 
@@ -26,49 +23,31 @@ pub struct Recipe {
     pub features: String,
     /// How many items there are.
     pub items: usize,
-    /// What becomes of rows without length, under cosine.
-    pub zero_vectors: ZeroVectors,
-    /// Rows without length are left out, under cosine.
-    #[serde(default)]
-    pub drop_zero_rows: bool,
-    /// Neighbours of each item.
-    pub k: usize,
-    /// How distances are measured.
-    pub metric: Metric,
-    /// How distances become weights.
-    pub kernel: Kernel,
-    /// How neighbours are found.
-    pub search: Search,
-    /// τ of Poisson propagation.
-    #[serde(with = "word")]
-    pub tau: Tau,
-    /// How exactly columns are solved for.
-    pub precision: Precision,
-    /// What makes an item worth asking.
-    #[serde(with = "word")]
-    pub acquisition: Method,
-    /// How an item is chosen from the scores.
-    pub policy: Policy,
-    /// λ of the proportional policy.
-    #[serde(with = "word")]
-    pub sharpness: Sharpness,
-    /// α₀, or how it was found.
-    #[serde(with = "word")]
-    pub prior: Prior,
-    /// How classes and probabilities are read from the field.
-    pub belief: Reading,
-    /// The seed of everything random.
-    pub seed: u64,
+    /// How its graph is built and how questions are asked.
+    #[serde(flatten)]
+    pub config: Config,
     /// How many people are to answer for each item.
     pub overlap: usize,
     /// The share of questions drawn at random, to measure accuracy.
     pub audit: f64,
     /// The version of the method.
     pub method_version: u32,
+    /// A graph that was given instead of being built from the features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GivenGraph>,
+}
+
+/// A graph that cannot be built again from the features.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenGraph {
+    /// The file it came from.
+    pub file: PathBuf,
+    /// The fingerprint of its weights.
+    pub fingerprint: String,
 }
 
 impl Recipe {
-    /// The recipe of a pool with the settings that need no tuning: those of `auto`.
+    /// The recipe of a pool, with the configuration that needs no tuning.
     pub fn new(pool: &str, reading: ReadOptions) -> Recipe {
         Recipe {
             pool: pool.into(),
@@ -76,23 +55,11 @@ impl Recipe {
             ignore_labels: Vec::new(),
             features: String::new(),
             items: 0,
-            zero_vectors: ZeroVectors::default(),
-            drop_zero_rows: false,
-            k: 20,
-            metric: Metric::Euclidean,
-            kernel: Kernel::Symmetric,
-            search: Search::default(),
-            tau: Tau::TimesDegree(dial::doubt::TAU_PER_DEGREE),
-            precision: Precision::default(),
-            acquisition: Method::Auto,
-            policy: Policy::Max,
-            sharpness: Sharpness::default(),
-            prior: Prior::Auto,
-            belief: Reading::Even,
-            seed: 0,
+            config: Config::default(),
             overlap: 1,
             audit: 0.0,
             method_version: dial::METHOD_VERSION,
+            graph: None,
         }
     }
 
@@ -102,6 +69,11 @@ impl Recipe {
             true => self.pool.clone(),
             false => found(Path::new(&self.pool), project).display().to_string(),
         }
+    }
+
+    /// A file of the project where it is now: found as the pool is.
+    pub fn found(&self, file: &Path, project: &Path) -> PathBuf {
+        found(file, project)
     }
 
     /// How the pool is read, its files found as the pool is.
@@ -127,27 +99,20 @@ fn found(file: &Path, project: &Path) -> PathBuf {
     moved.unwrap_or_else(|| file.to_path_buf())
 }
 
-/// Closed choices by their words.
-mod word {
-    use std::fmt::Display;
-    use std::str::FromStr;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    use serde::{Deserialize, Deserializer, Serializer};
+    /// As a project of method version 3 has it: its digest is in the chain of the log and names the
+    /// list of items, so not a byte of it may change.
+    const VERSION_3: &str = r#"{"pool":"builtin:moons:60","reading":READING,"features":"00ff","items":60,"zero_vectors":"error","drop_zero_rows":false,"k":5,"metric":"euclidean","kernel":"symmetric","search":"auto","tau":"0.03xdegree","precision":"faithful","acquisition":"auto","policy":"max","sharpness":"auto","prior":"auto","belief":"even","seed":7,"overlap":1,"audit":0.0,"method_version":3}"#;
 
-    pub fn serialize<T: Display, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+    #[test]
+    fn a_recipe_of_an_older_version_is_written_as_it_was() {
+        let reading = serde_json::to_string(&ReadOptions::default()).unwrap();
+        let text = VERSION_3.replace("READING", &reading);
+        let recipe: Recipe = serde_json::from_str(&text).unwrap();
+        assert_eq!((recipe.config.k, recipe.config.seed), (5, 7));
+        assert_eq!(serde_json::to_string(&recipe).unwrap(), text);
     }
 }

@@ -78,13 +78,13 @@ impl Project {
             })?;
         notes.extend(self.notice(&material, now)?);
         if let Some(mut askable) = self.kept_askable(material.pool.matrix.n)? {
-            if let Some(known) = &material.ground.options.askable {
+            if let Some(known) = &material.engine.askable {
                 askable
                     .iter_mut()
                     .zip(known.iter())
                     .for_each(|(row, known)| *row &= known);
             }
-            material.ground.options.askable = Some(Arc::new(askable));
+            material.engine.askable = Some(Arc::new(askable));
         }
         if let Err(error) = material.keep_graph(&folder, control) {
             notes.push(format!(
@@ -117,7 +117,7 @@ impl Project {
             });
         }
         self.change_pool(
-            material.ground.recipe.clone(),
+            material.recipe.clone(),
             ids.as_deref(),
             crate::random_id()?,
             now,

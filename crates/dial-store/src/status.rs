@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
+use crate::estimate::Estimates;
 use crate::import::Contradiction;
 use crate::project::Project;
 use crate::record::Entry;
 
 /// How a project stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Status {
     /// Its name.
     pub name: String,
@@ -20,9 +22,11 @@ pub struct Status {
     pub pool: String,
     /// The file that its features come from, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
     pub features_file: Option<PathBuf>,
     /// The file that its known labels come from, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
     pub labels_file: Option<PathBuf>,
     /// Number of items.
     pub items: usize,
@@ -45,11 +49,16 @@ pub struct Status {
     /// Events of the log.
     pub version: u64,
     /// When the last one was stored: milliseconds since 1970.
+    #[schema(required)]
     pub last: Option<u64>,
+    /// How far along it is and how good, by the last belief that was made; none before there are two classes.
+    #[serde(default)]
+    #[schema(required)]
+    pub estimates: Option<Estimates>,
 }
 
 /// A class and its labels.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClassCount {
     /// Its id.
     pub id: u16,
@@ -60,7 +69,7 @@ pub struct ClassCount {
 }
 
 /// An annotator and their labels.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AnnotatorCount {
     /// The name; empty for labels that nobody claims.
     pub name: String,
@@ -69,7 +78,7 @@ pub struct AnnotatorCount {
 }
 
 /// An answer that waits for somebody to decide.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Parked {
     /// Its place in the log.
     pub seq: u64,
@@ -80,6 +89,7 @@ pub struct Parked {
     /// The code of the error it was answered with.
     pub code: String,
     /// The label that stood, the label that came.
+    #[schema(value_type = (String, String))]
     pub said: [String; 2],
 }
 
@@ -147,6 +157,7 @@ impl Status {
             disagreements: project.contradictions(&labelled),
             version: log.version(),
             last: log.records().last().map(|record| record.time),
+            estimates: None,
         }
     }
 }

@@ -1,74 +1,16 @@
-//! What people send, and what becomes of it: checked against the log, numbered, chained.
+//! What becomes of a submission: checked against the log, numbered, chained.
 //!
-//! A submission is one decision, or many that are undone together, under a key that its sender made. The same key again
-//! gets the same answer; another content under it is refused (fault W2). An answer that cannot be taken as it is, because it
-//! contradicts one of the same person (C3) or names a class that is no more (C6), is human work all the same: it is kept
-//! aside in the log, and the sender is told.
+//! The same key again gets the same answer; another content under it is refused (fault W2). An answer that cannot be
+//! taken as it is, because it contradicts one of the same person (C3) or names a class that is no more (C6), is human work
+//! all the same: it is kept aside in the log, and the sender is told.
 
 use dial::{Change, ClassId};
-use serde::{Deserialize, Serialize};
 
 use crate::checks::{batch_error, check_batch, check_name, check_names, checked_look};
+use crate::decision::{Decision, Receipt, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
-use crate::recipe::Recipe;
 use crate::record::{Entry, Look, Record, Remark};
-
-/// What somebody sends.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Submission {
-    /// Made by the sender, new for every submission.
-    pub key: String,
-    /// Who sends it.
-    pub annotator: String,
-    /// What is decided, undone together.
-    pub decisions: Vec<Decision>,
-    /// Answers take the place of earlier ones of the same annotator.
-    pub replace: bool,
-    /// What the sender's side knows about it.
-    pub remark: Remark,
-}
-
-/// One decision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Decision {
-    /// A change as it is. Undo and redo name a group.
-    Change(Change),
-    /// A new class, whose id is given here.
-    AddClass {
-        /// Its name.
-        name: String,
-    },
-    /// Another colour or key for a class.
-    Look(Look),
-    /// Takes back the latest answer of the annotator.
-    UndoLast,
-    /// Brings back what the annotator undid last.
-    RedoLast,
-    /// A parked answer needs no attention any more.
-    Settle {
-        /// Its place in the log.
-        parked: u64,
-    },
-    /// Another recipe.
-    Recipe(Box<Recipe>),
-}
-
-/// What became of a submission.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// The place of its first record; of the record that said the same before, if nothing was stored.
-    pub seq: u64,
-    /// The group to undo it by; none where nothing was stored that could be undone.
-    pub group: Option<u64>,
-    /// The key was known: this is the first answer again.
-    pub repeated: bool,
-    /// The same annotator had said the same before: nothing was stored.
-    pub known: bool,
-    /// The item had all the answers it needs.
-    pub late: bool,
-}
 
 /// Checks a submission and appends its records to the log, which is as before if it is refused. The records are those after
 /// the version the log had; a parked answer is stored and refused at once.
@@ -124,45 +66,19 @@ fn store(
     let mut key = Some(submission.key.clone());
     let mut known: Option<(u64, Change)> = None;
     for decision in &submission.decisions {
-        let change = match decision {
-            Decision::Change(change) => Some(change.clone()),
-            Decision::AddClass { name } => {
-                check_name("the class", name)?;
-                Some(Change::AddClass {
-                    class: next_class(log)?,
-                    name: name.clone(),
-                })
-            }
-            Decision::UndoLast => Some(Change::Undo {
-                group: last_done(log, &submission.annotator)?,
-            }),
-            Decision::RedoLast => Some(Change::Redo {
-                group: last_undone(log, &submission.annotator)?,
-            }),
-            _ => None,
-        };
-        let (entry, late) = match (decision, change) {
-            (_, Some(change)) => match judge(log, submission, &change, exists)? {
-                Judged::Take { late } => (Entry::Change(change), late),
+        let entry = entry(log, &submission.annotator, decision)?;
+        let late = match &entry {
+            Entry::Change(change) => match judge(log, submission, change, exists)? {
+                Judged::Take { late } => late,
                 Judged::Known(seq) => {
-                    known.get_or_insert((seq, change));
+                    known.get_or_insert((seq, change.clone()));
                     continue;
                 }
                 Judged::Park(code, said) => {
-                    return park(log, submission, change, (code, said), group, now);
+                    return park(log, submission, change.clone(), (code, said), group, now);
                 }
             },
-            (Decision::Look(look), None) => (Entry::Look(checked_look(log, look)?), false),
-            (Decision::Settle { parked }, None) => {
-                if !log.parked().any(|record| record.seq == *parked) {
-                    return Err(Error::Submission(format!(
-                        "decision {parked} does not wait for anything. Reload the list."
-                    )));
-                }
-                (Entry::Settled { parked: *parked }, false)
-            }
-            (Decision::Recipe(recipe), None) => (Entry::Recipe(recipe.clone()), false),
-            _ => unreachable!("every other decision is a change"),
+            _ => false,
         };
         receipt.late |= late;
         let settled = settled_by(log, submission, &entry);
@@ -195,6 +111,41 @@ fn store(
         }
         _ => Ok(receipt),
     }
+}
+
+/// A decision as the log would keep it, whoever may take it.
+fn entry(log: &Log, annotator: &str, decision: &Decision) -> Result<Entry> {
+    Ok(match decision {
+        Decision::AddClass { name } => {
+            check_name("the class", name)?;
+            Entry::Change(Change::AddClass {
+                class: next_class(log)?,
+                name: name.clone(),
+            })
+        }
+        Decision::Undo { group: None } => Entry::Change(Change::Undo {
+            group: last_done(log, annotator)?,
+        }),
+        Decision::Redo { group: None } => Entry::Change(Change::Redo {
+            group: last_undone(log, annotator)?,
+        }),
+        Decision::Look { class, colour, key } => Entry::Look(checked_look(
+            log,
+            Look {
+                class: *class,
+                colour: colour.clone(),
+                key: key.clone(),
+            },
+        )?),
+        Decision::Settle { parked } if log.parked().all(|record| record.seq != *parked) => {
+            return Err(Error::Submission(format!(
+                "decision {parked} does not wait for anything. Reload the list."
+            )));
+        }
+        Decision::Settle { parked } => Entry::Settled { parked: *parked },
+        Decision::Recipe(recipe) => Entry::Recipe(recipe.clone()),
+        plain => Entry::Change(plain.change().expect("all others are changes as they are")),
+    })
 }
 
 fn append(
@@ -413,15 +364,17 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         (Entry::Change(Change::AddClass { name, .. }), Decision::AddClass { name: again }) => {
             name == again
         }
-        (Entry::Change(Change::Undo { .. }), Decision::UndoLast) => true,
-        (Entry::Change(Change::Redo { .. }), Decision::RedoLast) => true,
-        (Entry::Change(change) | Entry::Known { change, .. }, Decision::Change(again)) => {
-            change == again
+        (Entry::Change(Change::Undo { .. }), Decision::Undo { group: None }) => true,
+        (Entry::Change(Change::Redo { .. }), Decision::Redo { group: None }) => true,
+        (Entry::Look(look), Decision::Look { class, colour, key }) => {
+            (look.class, &look.colour, &look.key) == (*class, colour, key)
         }
-        (Entry::Parked { change, .. }, Decision::Change(again)) => change == again,
-        (Entry::Look(look), Decision::Look(again)) => look == again,
         (Entry::Settled { parked }, Decision::Settle { parked: again }) => parked == again,
         (Entry::Recipe(recipe), Decision::Recipe(again)) => recipe == again,
+        (
+            Entry::Change(change) | Entry::Known { change, .. } | Entry::Parked { change, .. },
+            again,
+        ) => again.change().as_ref() == Some(change),
         _ => false,
     };
     // A label that was known already left no record; whatever else has none was not sent then.
@@ -431,8 +384,16 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         .any(|decision| matches!(decision, Decision::Settle { .. }));
     let earlier = &log.records()[..first.seq as usize - 1 + before.len()];
     let known = |decision: &Decision| {
-        matches!(decision, Decision::Change(change @ Change::Label { .. })
-            if earlier.iter().any(|record| record.annotator == first.annotator && record.change() == Some(change)))
+        let change = decision
+            .change()
+            .filter(|change| matches!(change, Change::Label { .. }));
+        let mine = |record: &&Record| record.annotator == first.annotator;
+        change.is_some_and(|change| {
+            earlier
+                .iter()
+                .filter(mine)
+                .any(|record| record.change() == Some(&change))
+        })
     };
     // Parked answers that were settled on the way were not sent.
     let sent = |record: &&Record| !matches!(record.entry, Entry::Settled { .. }) || settles;

@@ -25,7 +25,7 @@ fn begin(mut project: Project) -> Project {
         .submit_one(
             Submission {
                 decisions,
-                ..submission("new", "", Decision::UndoLast)
+                ..submission("new", "", Decision::Undo { group: None })
             },
             1,
         )
@@ -172,7 +172,7 @@ fn all_in_time(mut project: Project, rounds: u64) {
             submission(
                 &format!("{round} undo {group}"),
                 "",
-                Decision::Change(dial::Change::Undo { group }),
+                Decision::from(dial::Change::Undo { group }),
             )
         };
         let labels = project

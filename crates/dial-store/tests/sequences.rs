@@ -11,8 +11,8 @@ use common::{count, first, recipe, submission};
 use dial::seed::{Purpose, Random};
 use dial::{Change, ClassId};
 use dial_store::{
-    Decision, Error, Journal, Log, Look, Memory, Project, Receipt, Record, Result, Sqlite,
-    Submission, Wanted,
+    Decision, Error, Journal, Log, Memory, Project, Receipt, Record, Result, Sqlite, Submission,
+    Wanted,
 };
 
 const ITEMS: usize = 12;
@@ -46,7 +46,7 @@ impl Both {
         both.submit(
             &[Submission {
                 decisions,
-                ..submission("new", "", Decision::UndoLast)
+                ..submission("new", "", Decision::Undo { group: None })
             }],
             1,
         );
@@ -133,14 +133,14 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
         }
         18 => {
             let colour = any(&["#aabbcc", "blue"], random).to_string();
-            return Decision::Look(Look {
+            return Decision::Look {
                 class: class(random),
                 colour,
                 key: "q".into(),
-            });
+            };
         }
-        19 => return Decision::UndoLast,
-        20 => return Decision::RedoLast,
+        19 => return Decision::Undo { group: None },
+        20 => return Decision::Redo { group: None },
         _ => {
             let parked = log
                 .parked()
@@ -152,7 +152,7 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
             };
         }
     };
-    Decision::Change(change)
+    Decision::from(change)
 }
 
 fn sent(log: &Log, key: String, random: &mut Random) -> Submission {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use common::{first, label, recipe, submission};
 use dial::{Change, ClassId};
 use dial_store::{
-    Decision, Error, Lease, Look, Memory, Project, Record, Result, Store, Submission, Wanted,
+    Decision, Error, Lease, Memory, Project, Record, Result, Store, Submission, Wanted,
 };
 
 /// A project in memory with four classes and ten items.
@@ -24,7 +24,7 @@ fn project_on(store: Box<dyn Store>) -> Project {
     decisions.extend(first(4));
     let new = Submission {
         decisions,
-        ..submission("new", "", Decision::UndoLast)
+        ..submission("new", "", Decision::Undo { group: None })
     };
     project.submit_one(new, 1).unwrap();
     project
@@ -37,12 +37,12 @@ fn many(key: &str, decisions: &[(&str, u16)]) -> Submission {
         .collect();
     Submission {
         decisions,
-        ..submission(key, "ann", Decision::UndoLast)
+        ..submission(key, "ann", Decision::Undo { group: None })
     }
 }
 
 fn undo(group: u64) -> Decision {
-    Decision::Change(Change::Undo { group })
+    Decision::Undo { group: Some(group) }
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn a_key_that_comes_again_with_more_is_refused() {
 #[test]
 fn every_group_is_of_one_submission() {
     let mut project = project();
-    let look = Decision::Look(Look {
+    let look = Decision::Look {
         class: ClassId(0),
         colour: "#123456".into(),
         key: "x".into(),
-    });
+    };
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
     let looked = project
         .submit_one(submission("k2", "bob", look), 10)
@@ -129,17 +129,17 @@ fn every_group_is_of_one_submission() {
 #[test]
 fn undo_is_not_refused_because_somebody_else_did_something_in_between() {
     let mut project = project();
-    let look = Decision::Look(Look {
+    let look = Decision::Look {
         class: ClassId(0),
         colour: "#123456".into(),
         key: "x".into(),
-    });
+    };
     project
         .submit_one(submission("k1", "bob", look), 10)
         .unwrap();
     project.submit_one(label("k2", "ann", "2", 0), 10).unwrap();
     project
-        .submit_one(submission("k3", "ann", Decision::UndoLast), 10)
+        .submit_one(submission("k3", "ann", Decision::Undo { group: None }), 10)
         .unwrap();
     assert_eq!(project.log().labels().labels_of("2").count(), 0);
     // The work of another is undone only on purpose (fault C5).
@@ -171,17 +171,17 @@ fn the_undo_key_takes_back_names_and_merges_too() {
     };
     let first = names(&project);
     project.submit_one(label("k1", "ann", "2", 0), 10).unwrap();
-    let rename = Decision::Change(Change::RenameClass {
+    let rename = Decision::RenameClass {
         class: ClassId(0),
         name: "other".into(),
-    });
+    };
     project
         .submit_one(submission("k2", "ann", rename), 10)
         .unwrap();
-    let merge = Decision::Change(Change::MergeClass {
+    let merge = Decision::MergeClass {
         from: ClassId(0),
         into: ClassId(1),
-    });
+    };
     project
         .submit_one(submission("k3", "ann", merge), 10)
         .unwrap();
@@ -197,22 +197,29 @@ fn the_undo_key_takes_back_names_and_merges_too() {
     };
     let renamed = [&["other".to_string()], &first[1..]].concat();
     assert_eq!(
-        turn("u1", Decision::UndoLast),
+        turn("u1", Decision::Undo { group: None }),
         (renamed.clone(), 1),
         "the merge"
     );
     assert_eq!(
-        turn("u2", Decision::UndoLast),
+        turn("u2", Decision::Undo { group: None }),
         (first.clone(), 1),
         "the name"
     );
     assert_eq!(
-        turn("r1", Decision::RedoLast),
+        turn("r1", Decision::Redo { group: None }),
         (renamed, 1),
         "the name again"
     );
-    assert_eq!(turn("u3", Decision::UndoLast), (first.clone(), 1));
-    assert_eq!(turn("u4", Decision::UndoLast), (first, 0), "then the label");
+    assert_eq!(
+        turn("u3", Decision::Undo { group: None }),
+        (first.clone(), 1)
+    );
+    assert_eq!(
+        turn("u4", Decision::Undo { group: None }),
+        (first, 0),
+        "then the label"
+    );
 }
 
 #[test]
@@ -227,7 +234,7 @@ fn what_is_known_is_answered_with_the_label_that_stands() {
     project.submit_one(replacing("k3", 0), 10).unwrap();
     for key in ["k4", "k5"] {
         project
-            .submit_one(submission(key, "ann", Decision::UndoLast), 10)
+            .submit_one(submission(key, "ann", Decision::Undo { group: None }), 10)
             .unwrap();
     }
     let known = project.submit_one(label("k6", "ann", "1", 0), 10).unwrap();
@@ -246,7 +253,7 @@ fn what_is_known_is_known_by_its_key_for_ever() {
     let all_known = many("k3", &[("7", 0)]);
     project.submit_one(all_known.clone(), 10).unwrap();
     project
-        .submit_one(submission("k4", "ann", Decision::UndoLast), 10)
+        .submit_one(submission("k4", "ann", Decision::Undo { group: None }), 10)
         .unwrap();
     for again in [label("k2", "ann", "7", 0), all_known] {
         let again = project.submit_one(again, 20).unwrap();
@@ -265,18 +272,12 @@ fn what_is_known_is_known_by_its_key_for_ever() {
         Err(Error::KeyReused("k2".into()))
     );
     // A skip that is said twice is undone by one undo.
-    let skip = |key| {
-        submission(
-            key,
-            "ann",
-            Decision::Change(Change::Skip { item: "5".into() }),
-        )
-    };
+    let skip = |key| submission(key, "ann", Decision::Skip { item: "5".into() });
     project.submit_one(skip("s1"), 40).unwrap();
     let second = project.submit_one(skip("s2"), 40).unwrap();
     assert_eq!((second.known, second.group), (true, None));
     project
-        .submit_one(submission("s3", "ann", Decision::UndoLast), 50)
+        .submit_one(submission("s3", "ann", Decision::Undo { group: None }), 50)
         .unwrap();
     assert_eq!(project.log().labels().marks_of("5"), (false, false));
 }
@@ -378,10 +379,10 @@ fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
 fn what_could_not_be_read_back_is_not_kept_aside() {
     let mut project = project();
     project.submit_one(label("k1", "ann", "1", 0), 10).unwrap();
-    let merge = Decision::Change(Change::MergeClass {
+    let merge = Decision::MergeClass {
         from: ClassId(3),
         into: ClassId(0),
-    });
+    };
     project.submit_one(submission("k2", "", merge), 10).unwrap();
     let version = project.log().version();
     for class in [1, 3] {
@@ -392,7 +393,7 @@ fn what_could_not_be_read_back_is_not_kept_aside() {
             };
             assert!(
                 project
-                    .submit_one(submission("k3", "ann", Decision::Change(change)), 10)
+                    .submit_one(submission("k3", "ann", Decision::from(change)), 10)
                     .is_err()
             );
         }
@@ -403,7 +404,7 @@ fn what_could_not_be_read_back_is_not_kept_aside() {
     };
     assert_eq!(
         project
-            .submit_one(submission("k3", "ann", Decision::Change(change)), 10)
+            .submit_one(submission("k3", "ann", Decision::from(change)), 10)
             .unwrap_err()
             .code(),
         "I12"
@@ -432,10 +433,10 @@ fn what_could_not_be_read_back_is_not_kept_aside() {
 #[test]
 fn an_answer_with_a_class_that_is_gone_is_kept_aside() {
     let mut project = project();
-    let merge = Decision::Change(Change::MergeClass {
+    let merge = Decision::MergeClass {
         from: ClassId(3),
         into: ClassId(0),
-    });
+    };
     project.submit_one(submission("k1", "", merge), 10).unwrap();
     let refused = project
         .submit_one(label("k2", "ann", "1", 3), 10)
@@ -572,7 +573,7 @@ fn a_commit_that_failed_leaves_the_state_of_before() {
     fails.store(true, Ordering::Relaxed);
     let group = [
         label("k1", "ann", "1", 0),
-        submission("k2", "ann", Decision::UndoLast),
+        submission("k2", "ann", Decision::Undo { group: None }),
     ];
     for answer in project.submit(&group, 10) {
         assert_eq!(answer.unwrap_err().code(), "S4");
@@ -614,7 +615,7 @@ fn a_submission_of_many_labels_is_one_group_under_one_key() {
         .submit_one(
             Submission {
                 decisions,
-                ..submission("new", "", Decision::UndoLast)
+                ..submission("new", "", Decision::Undo { group: None })
             },
             1,
         )
@@ -628,14 +629,17 @@ fn a_submission_of_many_labels_is_one_group_under_one_key() {
         .collect();
     let sent = Submission {
         decisions,
-        ..submission("import", "ann", Decision::UndoLast)
+        ..submission("import", "ann", Decision::Undo { group: None })
     };
     let receipt = project.submit_one(sent.clone(), 10).unwrap();
     let records = project.log().submission("import").unwrap();
     assert_eq!((records.len(), records[0].seq), (20_000, receipt.seq));
     assert!(project.submit_one(sent, 20).unwrap().repeated);
     project
-        .submit_one(submission("undo", "ann", Decision::UndoLast), 30)
+        .submit_one(
+            submission("undo", "ann", Decision::Undo { group: None }),
+            30,
+        )
         .unwrap();
     assert_eq!(project.log().labels().labelled().count(), 0);
 }

@@ -4,10 +4,7 @@
 
 use std::sync::Arc;
 
-use dial::{
-    Acquisition, Control, Graph, Kernel, Metric, Neighbours, Options, Poisson, Session, Setting,
-    Situation,
-};
+use dial::{Acquisition, Config, Control, Engine, Features, Situation};
 
 /// Entropy of the mean, divided by one plus the evidence.
 struct ThinAndTorn;
@@ -31,26 +28,13 @@ fn main() -> dial::Result<()> {
         .map(|i| f64::from(i % 4) * 50.0 + f64::from(i) * 0.1)
         .collect();
     let control = Control::new();
-    let features = dial::Features::f64(&x, 200, 1)?;
-    let found = Neighbours::exact(
-        features,
-        10,
-        Metric::Euclidean,
-        Default::default(),
-        &control,
-    )?;
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1)?);
-    let setting = Setting {
-        kernel,
-        graph: Some(graph),
-        items: dial::Items::rows(200),
+    let config = Config {
+        k: 10,
+        ..Config::paper()
     };
-    let options = Options {
-        acquisition: Arc::new(ThinAndTorn),
-        ..Options::default()
-    };
-    let mut session = Session::new(setting, options, &["even".into(), "odd".into()], &control)?;
+    let engine = Engine::build(Features::f64(&x, 200, 1)?, &config, &control)?
+        .asking_by(Arc::new(ThinAndTorn));
+    let mut session = engine.session(&["even", "odd"], &control)?;
     for _ in 0..8 {
         let question = session.ask(1)?.questions.remove(0);
         let class = session.classes()[question.node.index() % 2];

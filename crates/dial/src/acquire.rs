@@ -164,10 +164,13 @@ impl Acquisition for Score {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dial::{OfAlpha, Options};
+/// use dial::{Config, Control, Engine, Features, OfAlpha};
 ///
+/// let x: Vec<f64> = (0..40).map(f64::from).collect();
+/// let engine = Engine::build(Features::f64(&x, 40, 1)?, &Config::paper(), &Control::new())?;
 /// // Ask where there is least evidence, whatever the classes.
-/// let options = Options { acquisition: Arc::new(OfAlpha(|alpha: &[f64]| -alpha.iter().sum::<f64>())), ..Options::default() };
+/// let engine = engine.asking_by(Arc::new(OfAlpha(|alpha: &[f64]| -alpha.iter().sum::<f64>())));
+/// # Ok::<(), dial::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct OfAlpha<F>(pub F);

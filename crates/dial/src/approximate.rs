@@ -100,14 +100,14 @@ impl Default for Effort {
 /// Cells compared with where there is no sample to choose from.
 const PROBES: usize = 32;
 
-/// What an approximate search finds.
+/// What a search for neighbours finds.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The neighbours. Squared distances are rounded to f32 after ranking, 8 bytes an entry.
+    /// The neighbours. Squared distances of an approximate search are rounded to f32 after ranking, 8 bytes an entry.
     pub neighbours: Neighbours,
-    /// A permutation of the nodes that puts near ones near each other: a good order for the graph.
-    pub order: Vec<NodeId>,
-    /// The share of true neighbours found, on the sample; `None` without a sample.
+    /// A permutation of the nodes that puts near ones near each other, where the search has one: a good order for the graph.
+    pub order: Option<Vec<NodeId>>,
+    /// The share of true neighbours found, on the sample; `None` without a sample, and where the search is exact.
     pub recall: Option<f64>,
 }
 
@@ -406,7 +406,7 @@ impl<'a> Hunt<'a> {
         let neighbours = Neighbours::from_parts(self.k, ids, squared, self.source.isolated.clone());
         Found {
             neighbours,
-            order: self.cells.order.into_iter().map(NodeId).collect(),
+            order: Some(self.cells.order.into_iter().map(NodeId).collect()),
             recall,
         }
     }

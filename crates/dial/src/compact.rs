@@ -8,9 +8,9 @@
 //! weights  ŵ_ij = f32(w_ij), ŵ_ij = ŵ_ji;   degrees  d_i = Σ_j ŵ_ij, summed in f64, so rows of L̂ sum to 0
 //! ```
 //!
-//! Rounding a weight to f32 changes it by at most 2⁻²⁴ of itself; what that does to a column of the propagation is part
-//! of the bound of `local`. A weight below the smallest normal f32 (1.2e-38, only far out under the Gaussian kernel)
-//! could not keep that promise and is no edge here, as one that underflows in f64 is none in `graph`.
+//! Rounding a weight to f32 changes it by at most 2⁻²⁴ of itself; for graphs of weights that were not rounded before, what
+//! that does to a column of the propagation is part of the bound of `local`. A weight below the smallest normal f32
+//! (1.2e-38, only far out under the Gaussian kernel) could not keep that promise and is no edge.
 
 use std::fmt;
 use std::ops::Deref;
@@ -197,6 +197,11 @@ impl CompactGraph {
     /// The node at a place.
     pub fn node(&self, place: usize) -> NodeId {
         NodeId(self.parts.order[place])
+    }
+
+    /// The mean weighted degree.
+    pub fn mean_degree(&self) -> f64 {
+        self.parts.degrees.iter().sum::<f64>() / self.n() as f64
     }
 
     /// The neighbours of a place, as places in ascending order, with their weights.

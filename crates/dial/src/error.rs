@@ -171,6 +171,18 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Every kind.
+    pub const ALL: [ErrorKind; 8] = [
+        ErrorKind::Usage,
+        ErrorKind::Input,
+        ErrorKind::Numeric,
+        ErrorKind::Storage,
+        ErrorKind::Conflict,
+        ErrorKind::Resource,
+        ErrorKind::Permission,
+        ErrorKind::Cancelled,
+    ];
+
     /// The exit code of the `dial` command.
     pub fn exit_code(self) -> u8 {
         match self {

@@ -66,7 +66,42 @@ pub struct Features<'a> {
     dim: usize,
 }
 
+/// A copy of checked features.
+#[derive(Clone, Debug)]
+pub(crate) enum OwnedFeatures {
+    /// Single precision: values, rows and columns.
+    F32(Vec<f32>, usize, usize),
+    /// Double precision.
+    F64(Vec<f64>, usize, usize),
+}
+
+impl OwnedFeatures {
+    /// The features, which were checked before.
+    pub(crate) fn view(&self) -> Features<'_> {
+        match self {
+            OwnedFeatures::F32(values, n, dim) => Features {
+                values: Values::F32(values),
+                n: *n,
+                dim: *dim,
+            },
+            OwnedFeatures::F64(values, n, dim) => Features {
+                values: Values::F64(values),
+                n: *n,
+                dim: *dim,
+            },
+        }
+    }
+}
+
 impl<'a> Features<'a> {
+    /// A copy.
+    pub(crate) fn to_owned(self) -> OwnedFeatures {
+        match self.values {
+            Values::F32(values) => OwnedFeatures::F32(values.to_vec(), self.n, self.dim),
+            Values::F64(values) => OwnedFeatures::F64(values.to_vec(), self.n, self.dim),
+        }
+    }
+
     /// A view of n rows of d 32-bit floats.
     pub fn f32(values: &'a [f32], n: usize, dim: usize) -> Result<Features<'a>> {
         Features::new(Values::F32(values), n, dim)

@@ -9,6 +9,9 @@
 //! uniform       A_ij = 1
 //! ```
 //!
+//! Edge weights are f32 by definition: W is rounded once, after A and Aᵀ are added, and computed with in f64 from then on. So
+//! a graph that is built, one that is saved and opened, and one in compact form are the same graph, and ask the same.
+//!
 //! Symmetric weights ask both ends: an outlier, whose own d_k is large, is not drawn to a dense cluster as if it belonged
 //! there, and labels leak less from cluster to cluster; 7 instead of 4 was measured (`docs/research.md`). Where d_k is 0 (k or more copies of the point) all k weights are
 //! 1; of two ends one of which has d_k = 0, the other's counts. A weight that underflows is no edge: a node may
@@ -81,7 +84,7 @@ impl Graph {
             }
         }
         control.check()?;
-        let graph = Graph::symmetric(found.n(), &edges);
+        let graph = Graph::symmetric(found.n(), &edges, rounded);
         control.finish();
         Ok(graph)
     }
@@ -99,11 +102,59 @@ impl Graph {
                 return Err(Error::Shape(edge));
             }
         }
-        Ok(Graph::symmetric(n, edges))
+        Ok(Graph::symmetric(n, edges, |weight| weight))
+    }
+
+    /// A graph from compressed rows, each entry given in both directions. The diagonal and weights of 0
+    /// are left out.
+    ///
+    /// # Errors
+    /// Arrays that do not fit together, weights that are not at least 0 and finite as f32, a matrix that
+    /// is not symmetric (I13).
+    pub fn from_csr(starts: &[usize], columns: &[u32], weights: &[f64]) -> Result<Graph> {
+        let n = starts.len().saturating_sub(1);
+        let bad = |what: String| Err(Error::BadGraph(what));
+        let ordered = starts.windows(2).all(|ends| ends[0] <= ends[1]);
+        let inside = columns.iter().all(|&column| (column as usize) < n);
+        let entries = (Some(&0), Some(&columns.len()), columns.len());
+        if !ordered || !inside || (starts.first(), starts.last(), weights.len()) != entries {
+            return bad("its rows, columns and weights do not fit together".into());
+        }
+        let mut slots = Vec::with_capacity(columns.len());
+        let mut kept = vec![0];
+        for row in 0..n {
+            for slot in starts[row]..starts[row + 1] {
+                let (column, weight) = (columns[slot], weights[slot]);
+                // An edge has its weight as f32.
+                if !((weight as f32).is_finite() && weight >= 0.0) {
+                    return bad(format!(
+                        "the weight {weight} between {row} and {column} is not possible"
+                    ));
+                }
+                if column as usize != row && weight > 0.0 {
+                    slots.push((column, weight));
+                }
+            }
+            kept.push(slots.len());
+        }
+        let graph = Graph::from_slots(n, &kept, slots);
+        let asymmetric = |row: NodeId| {
+            let (columns, weights) = graph.row(row);
+            let same = |(&column, weight): (&u32, &f64)| {
+                let (back, there) = graph.row(NodeId(column));
+                back.binary_search(&row.0)
+                    .is_ok_and(|slot| there[slot] == *weight)
+            };
+            !columns.iter().zip(weights).all(same)
+        };
+        match (0..n as u32).map(NodeId).find(|&row| asymmetric(row)) {
+            Some(row) => bad(format!("it is not symmetric at row {}", row.0)),
+            None => Ok(graph),
+        }
     }
 
     /// W = E + Eᵀ for directed entries E, each pair added once per direction; zero weights are dropped.
-    fn symmetric(n: usize, entries: &[(u32, u32, f64)]) -> Graph {
+    fn symmetric(n: usize, entries: &[(u32, u32, f64)], weigh: fn(f64) -> f64) -> Graph {
         let mut starts = vec![0usize; n + 1];
         for &(i, j, _) in entries {
             starts[i as usize + 1] += 1;
@@ -120,11 +171,21 @@ impl Graph {
                 next[from as usize] += 1;
             }
         }
-        Graph::from_slots(n, &starts, slots)
+        Graph::from_weighed(n, &starts, slots, weigh)
     }
 
     /// Sorts each row, adds what stands twice, and takes stock of degrees and components.
-    pub(crate) fn from_slots(n: usize, starts: &[usize], mut slots: Vec<(u32, f64)>) -> Graph {
+    pub(crate) fn from_slots(n: usize, starts: &[usize], slots: Vec<(u32, f64)>) -> Graph {
+        Graph::from_weighed(n, starts, slots, |weight| weight)
+    }
+
+    /// The same, every sum as `weigh` makes a weight of it.
+    fn from_weighed(
+        n: usize,
+        starts: &[usize],
+        mut slots: Vec<(u32, f64)>,
+        weigh: fn(f64) -> f64,
+    ) -> Graph {
         let mut graph = Graph {
             starts: Vec::with_capacity(n + 1),
             neighbours: Vec::with_capacity(slots.len()),
@@ -139,7 +200,7 @@ impl Graph {
             // At most two entries stand for a pair, so their sum does not depend on their order.
             slots.sort_unstable_by_key(|&(to, _)| to);
             for pair in slots.chunk_by(|a, b| a.0 == b.0) {
-                let weight: f64 = pair.iter().map(|&(_, weight)| weight).sum();
+                let weight = weigh(pair.iter().map(|&(_, weight)| weight).sum());
                 if weight > 0.0 {
                     graph.neighbours.push(pair[0].0);
                     graph.weights.push(weight);
@@ -256,6 +317,16 @@ impl Graph {
     }
 }
 
+/// A weight as an edge has it: rounded to f32, and none where it is below the smallest normal one.
+fn rounded(weight: f64) -> f64 {
+    let weight = weight as f32;
+    if weight >= f32::MIN_POSITIVE {
+        f64::from(weight)
+    } else {
+        0.0
+    }
+}
+
 /// How the distances of a search become entries of A/2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighing {
@@ -332,11 +403,16 @@ mod tests {
         Graph::new(&found, kernel, &Control::new()).unwrap()
     }
 
+    /// e to the power, as an edge has it.
+    fn exp(power: f64) -> f64 {
+        f64::from(libm::exp(power) as f32)
+    }
+
     #[test]
     fn three_points_by_hand() {
         // Points 0, 1, 3 with k = 1: 0 -> 1 at distance 1, 1 -> 0 at 1, 3 -> 1 at 2. Each k-th neighbour gets e^-4.
         let g = graph(&[0.0, 1.0, 3.0], 1, Kernel::SelfTuning);
-        let e4 = libm::exp(-4.0);
+        let e4 = exp(-4.0);
         assert_eq!(g.row(NodeId(0)), (&[1][..], &[e4][..]));
         assert_eq!(g.row(NodeId(1)), (&[0, 2][..], &[e4, 0.5 * e4][..]));
         assert_eq!(g.degrees(), [e4, 1.5 * e4, 0.5 * e4]);
@@ -349,12 +425,11 @@ mod tests {
         let symmetric = graph(&[0.0, 1.0, 3.0], 1, Kernel::Symmetric);
         assert_eq!(
             symmetric.row(NodeId(1)),
-            (&[0, 2][..], &[libm::exp(-7.0), 0.5 * libm::exp(-14.0)][..])
+            (&[0, 2][..], &[exp(-7.0), 0.5 * exp(-14.0)][..])
         );
         // Gaussian: s = (1 + 1 + 2)/3.
         let gaussian = graph(&[0.0, 1.0, 3.0], 1, Kernel::Gaussian);
-        let expected = libm::exp(-4.0 * 9.0 / 16.0);
-        assert!((gaussian.row(NodeId(0)).1[0] - expected).abs() < 1e-15);
+        assert_eq!(gaussian.row(NodeId(0)).1, [exp(-4.0 * 9.0 / 16.0)]);
     }
 
     #[test]
@@ -369,7 +444,29 @@ mod tests {
         // 6 has its neighbours 5 (a crowd of copies, d_k = 0) and 7 at distance 1: its own d_k counts for both.
         let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, Kernel::Symmetric);
         assert!(g.csr().2.iter().all(|w| *w > 0.0 && *w <= 1.0));
-        assert_eq!(g.row(NodeId(4)).1[0], 0.5 * libm::exp(-7.0));
+        assert_eq!(g.row(NodeId(4)).1[0], 0.5 * exp(-7.0));
+    }
+
+    #[test]
+    fn weights_are_rounded_once_both_directions_together() {
+        // 1 + 2⁻²⁴ and its half are no f32 and would be rounded down one by one; together they are 3/2 + 2⁻²³ after rounding.
+        let (a, smallest) = (1.0 + 0.5_f64.powi(24), f64::from(f32::MIN_POSITIVE));
+        let weight = |a, b| {
+            let g = Graph::symmetric(2, &[(0, 1, a), (1, 0, b)], rounded);
+            g.row(NodeId(0)).1.first().copied()
+        };
+        assert_eq!(weight(a, 0.5 * a), Some(1.5 + 0.5_f64.powi(23)));
+        assert_eq!(rounded(a) + rounded(0.5 * a), 1.5);
+        // What is below the smallest normal f32 is no edge, though f64 and a subnormal f32 could hold it.
+        assert_eq!(
+            weight(0.6 * smallest, 0.6 * smallest),
+            Some(rounded(1.2 * smallest))
+        );
+        assert_eq!(weight(0.4 * smallest, 0.4 * smallest), None);
+        assert_eq!(
+            (rounded(smallest), rounded(0.9 * smallest)),
+            (smallest, 0.0)
+        );
     }
 
     #[test]
@@ -414,6 +511,70 @@ mod tests {
                     .zip(weights.iter().copied())
                     .collect::<Vec<_>>()
             );
+        }
+    }
+
+    #[test]
+    fn compressed_rows_are_the_graph_they_hold() {
+        let g = Graph::from_edges(4, &[(0, 1, 0.5), (2, 1, 0.25), (0, 3, 2.0)]).unwrap();
+        let same = |starts: &[usize], columns: &[u32], weights: &[f64]| {
+            let read = Graph::from_csr(starts, columns, weights).unwrap();
+            assert_eq!(read.csr(), g.csr());
+            assert_eq!(
+                (read.degrees(), read.component_sizes()),
+                (g.degrees(), g.component_sizes())
+            );
+        };
+        let (starts, columns, weights) = g.csr();
+        same(starts, columns, weights);
+        // Columns in any order, loops and zeros (of either sign, and in one direction only) are nothing.
+        let columns = [3, 0, 1, 2, 0, 1, 3, 2, 0];
+        let weights = [2.0, 7.0, 0.5, 0.25, 0.5, 0.25, -0.0, 1.0, 2.0];
+        same(&[0, 3, 5, 8, 9], &columns, &weights);
+        // What stands twice is added, as SciPy does.
+        let columns = [1, 3, 1, 0, 2, 1, 0];
+        let weights = [0.25, 2.0, 0.25, 0.5, 0.25, 0.25, 2.0];
+        same(&[0, 3, 5, 6, 7], &columns, &weights);
+        // Nodes without edges are nodes.
+        let alone = Graph::from_csr(&[0, 0, 0], &[], &[]).unwrap();
+        assert_eq!((alone.n(), alone.component_sizes()), (2, &[1, 1][..]));
+    }
+
+    #[test]
+    fn impossible_rows_are_refused() {
+        let refused = |starts: &[usize], columns: &[u32], weights: &[f64]| {
+            let error = Graph::from_csr(starts, columns, weights).unwrap_err();
+            assert_eq!(error.code(), "I13");
+            error.to_string()
+        };
+        let misfits: [(&[usize], &[u32], &[f64]); 7] = [
+            (&[], &[], &[]),
+            (&[0, 1, 2], &[1, 0], &[1.0]),
+            (&[0, 1, 2], &[1], &[1.0, 1.0]),
+            (&[0, 1, 3], &[1, 0], &[1.0, 1.0]),
+            (&[1, 1, 2], &[1, 0], &[1.0, 1.0]),
+            (&[0, 2, 1, 2], &[1, 0], &[1.0, 1.0]),
+            (&[0, 1, 2], &[2, 0], &[1.0, 1.0]),
+        ];
+        for (starts, columns, weights) in misfits {
+            let text = refused(starts, columns, weights);
+            assert!(text.contains("do not fit together"), "{starts:?}: {text}");
+        }
+        // 1e39 is finite, but no f32.
+        for weight in [f64::NAN, f64::INFINITY, -1.0, 1e39] {
+            let text = refused(&[0, 1, 2], &[1, 0], &[weight, weight]);
+            assert!(text.contains("between 0 and 1 is not possible"), "{text}");
+        }
+        // A loop is left out, not looked over.
+        let text = refused(&[0, 1], &[0], &[f64::NAN]);
+        assert!(text.contains("between 0 and 0"), "{text}");
+        for (columns, weights) in [
+            (&[1, 0][..], &[1.0, 2.0][..]),
+            (&[1, 1], &[1.0, 1.0]),
+            (&[1, 0], &[1.0, 0.0]),
+        ] {
+            let text = refused(&[0, 1, 2], columns, weights);
+            assert!(text.contains("not symmetric at row 0"), "{text}");
         }
     }
 

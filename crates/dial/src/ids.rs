@@ -5,6 +5,7 @@
 //! class keeps it for the record.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,14 @@ impl ClassId {
 #[derive(Clone, Debug)]
 pub struct Items {
     n: usize,
-    named: Option<(Vec<String>, HashMap<String, NodeId>)>,
+    named: Option<Arc<Named>>,
+}
+
+/// Ids in the order of the nodes, and the way back. Shared: every session has the items.
+#[derive(Debug)]
+struct Named {
+    ids: Vec<String>,
+    index: HashMap<String, NodeId>,
 }
 
 impl Items {
@@ -69,7 +77,7 @@ impl Items {
         }
         Ok(Items {
             n: ids.len(),
-            named: Some((ids, index)),
+            named: Some(Arc::new(Named { ids, index })),
         })
     }
 
@@ -86,7 +94,7 @@ impl Items {
     /// The item id of a node.
     pub fn id(&self, node: NodeId) -> String {
         match &self.named {
-            Some((ids, _)) => ids[node.index()].clone(),
+            Some(named) => named.ids[node.index()].clone(),
             None => node.0.to_string(),
         }
     }
@@ -94,7 +102,7 @@ impl Items {
     /// The node of an item id.
     pub fn node(&self, id: &str) -> Result<NodeId> {
         let found = match &self.named {
-            Some((_, index)) => index.get(id).copied(),
+            Some(named) => named.index.get(id).copied(),
             // Only the canonical spelling is an id: "07" is not row 7.
             None => id
                 .parse::<u32>()

@@ -10,27 +10,19 @@
 //! no files, no clock, no printing, no globals. Labels such as `eq:var` are those of the paper's LaTeX.
 //!
 //! ```
-//! use std::sync::Arc;
-//! use dial::{Control, Features, Graph, Kernel, Metric, Neighbours, Poisson, Session, Setting, ZeroVectors};
+//! use dial::{Config, Control, Engine, Features, NodeId};
 //!
 //! // Two groups of points on a line; any n x d matrix will do.
 //! let x: Vec<f64> = (0..40).map(|i| f64::from(i) + if i < 20 { 0.0 } else { 100.0 }).collect();
-//! let features = Features::f64(&x, 40, 1)?;
 //! let control = Control::new();
-//!
-//! let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control)?;
-//! let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control)?);
-//! let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1)?);
-//! let setting = Setting { kernel, graph: Some(graph), items: dial::Items::rows(40) };
-//! let mut session = Session::new(setting, dial::Options::default(), &["low".into(), "high".into()], &control)?;
-//!
+//! let engine = Engine::build(Features::f64(&x, 40, 1)?, &Config::default(), &control)?;
+//! let mut session = engine.session(&["low", "high"], &control)?;
 //! for _ in 0..4 {
 //!     let question = session.ask(1)?.questions.remove(0);
 //!     let answer = if question.node.index() < 20 { "low" } else { "high" };
-//!     let class = session.labels().class_named(answer)?;
-//!     session.tell(&question.item, class, &control)?;
+//!     session.tell(&question.item, session.labels().class_named(answer)?, &control)?;
 //! }
-//! let prediction = session.prediction(dial::NodeId(39));
+//! let prediction = session.prediction(NodeId(39));
 //! assert_eq!(session.labels().schema()[prediction.class.index()].name, "high");
 //! # Ok::<(), dial::Error>(())
 //! ```
@@ -104,26 +96,31 @@ pub mod rwll;
 pub mod optimal;
 pub mod optimal_full;
 pub mod land;
-pub mod methods;
 mod sharpness;
 mod leaders;
 pub mod policy;
 pub mod tau;
-pub mod setting;
+pub mod config;
+pub mod engine;
+pub mod methods;
+pub mod question;
 pub mod view;
 pub mod newcomers;
 pub mod session;
 pub mod measures;
 pub mod simulate;
+pub mod comparison;
 
 pub use acquire::{Acquisition, OfAlpha, Score, Situation};
 pub use approximate::{Effort, Found, Search};
 pub use assemble::Lists;
 pub use certified::{Certified, Precision};
 pub use compact::CompactGraph;
+pub use config::{Asking, Choices, Config, Spread};
 pub use control::{Control, Progress};
 pub use coverage::{KCentre, ProbCover};
 pub use doubt::Doubt;
+pub use engine::Engine;
 pub use error::{Error, ErrorKind, Result};
 pub use events::{Change, Class, Event, Fate};
 pub use features::{Features, Metric, Values};
@@ -144,11 +141,11 @@ pub use points::{Distances, Points};
 pub use policy::{Policy, Sharpness};
 pub use prior::Prior;
 pub use propagate::{Column, Poisson, Propagation};
+pub use question::{Ask, Foreseen, Prediction, Question};
 pub use radial::{Radial, Shape};
 pub use reader::{Accuracy, Reader, Reading};
 pub use rwll::ReweightedNorm;
 pub use session::Session;
-pub use setting::{Ask, Foreseen, Options, Prediction, Question, Setting, Suited, default_method};
 pub use source::Rows;
 pub use space::ZeroVectors;
 pub use spectral::Eigenpairs;
@@ -157,7 +154,7 @@ pub use typiclust::TypiClust;
 pub use view::{Odds, Overview, View};
 
 /// The version of the method: what is asked from a given log may only change together with this number.
-pub const METHOD_VERSION: u32 = 3;
+pub const METHOD_VERSION: u32 = 4;
 
 /// The code in the documents compiles and runs.
 #[cfg(doctest)]

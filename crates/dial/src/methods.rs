@@ -9,12 +9,14 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use crate::acquire::{Acquisition, Score};
+use crate::config::{Asking, Config};
 use crate::control::Control;
 use crate::coverage::{KCentre, ProbCover};
 use crate::doubt::Doubt;
+use crate::engine::{self, Engine};
 use crate::error::{Error, Result};
 use crate::features::{Features, Metric};
-use crate::graph::{Graph, Kernel};
+use crate::graph::Graph;
 use crate::herding::{MaxHerding, UncertaintyHerding};
 use crate::kmeans::Clusterings;
 use crate::land::{Land, LandOptions};
@@ -25,7 +27,6 @@ use crate::optimal_full::FullOptimal;
 use crate::points::{Distances, Points};
 use crate::propagate::{Poisson, Propagation};
 use crate::rwll::ReweightedNorm;
-use crate::space::ZeroVectors;
 use crate::spectral::Eigenpairs;
 use crate::typiclust::TypiClust;
 
@@ -95,6 +96,26 @@ impl fmt::Display for Method {
     }
 }
 
+impl From<Asking> for Method {
+    fn from(asking: Asking) -> Method {
+        match asking {
+            Asking::Auto => Method::Auto,
+            Asking::Score(score) => Method::Score(score, ModelName::Dirichlet),
+        }
+    }
+}
+
+impl Method {
+    /// The acquisition whose defaults go with this method: its own, or the paper's.
+    pub fn asking(self) -> Asking {
+        match self {
+            Method::Auto => Asking::Auto,
+            Method::Score(score, ModelName::Dirichlet) => Asking::Score(score),
+            _ => Asking::Score(Score::Variance),
+        }
+    }
+}
+
 impl FromStr for Method {
     type Err = Error;
 
@@ -127,10 +148,11 @@ impl FromStr for Method {
 
 /// Makes the methods and models for one pool.
 pub struct Workbench<'a> {
+    engine: Engine<'a>,
     features: Features<'a>,
     metric: Metric,
     neighbours: Option<Arc<Neighbours>>,
-    graph: Arc<Graph>,
+    graph: Mutex<Option<Arc<Graph>>>,
     eigenpairs: usize,
     pairs: Made<Eigenpairs>,
     moments: Made<Moments>,
@@ -158,22 +180,21 @@ fn made<T>(slot: &Made<T>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
 }
 
 impl<'a> Workbench<'a> {
-    /// A workbench for a pool whose graph is there. Spectral methods use so many eigenpairs, or as many as there are
-    /// nodes. Without neighbours (a graph from a file) it cannot make LAND.
+    /// A workbench for the pool of an engine. Spectral methods use so many eigenpairs, or as many as
+    /// there are nodes. Without neighbours (a graph from a file) it cannot make LAND.
     pub fn new(
+        engine: &Engine<'a>,
         features: Features<'a>,
-        metric: Metric,
         neighbours: Option<Arc<Neighbours>>,
-        graph: Arc<Graph>,
         eigenpairs: usize,
     ) -> Workbench<'a> {
-        let eigenpairs = eigenpairs.clamp(1, graph.n());
         Workbench {
+            engine: engine.clone(),
             features,
-            metric,
+            metric: engine.config.metric,
             neighbours,
-            graph,
-            eigenpairs,
+            eigenpairs: eigenpairs.clamp(1, engine.propagation.n().max(1)),
+            graph: Mutex::default(),
             pairs: Mutex::default(),
             moments: Mutex::default(),
             land: Mutex::default(),
@@ -185,35 +206,45 @@ impl<'a> Workbench<'a> {
         }
     }
 
-    /// A workbench for a pool, with its graph of k neighbours.
+    /// The engine of a pool and the workbench beside it.
+    ///
+    /// # Errors
+    /// What building the engine may fail with.
     pub fn build(
         features: Features<'a>,
-        k: usize,
-        metric: Metric,
-        kernel: Kernel,
+        config: &Config,
         eigenpairs: usize,
         control: &Control,
     ) -> Result<Workbench<'a>> {
-        let neighbours = Arc::new(Neighbours::exact(
-            features,
-            k,
-            metric,
-            ZeroVectors::Error,
-            control,
-        )?);
-        let graph = Arc::new(Graph::new(&neighbours, kernel, control)?);
-        Ok(Workbench::new(
-            features,
-            metric,
-            Some(neighbours),
-            graph,
-            eigenpairs,
-        ))
+        let found = engine::search(features, config, control)?;
+        let engine = Engine::of(features, &found, config, control)?;
+        let neighbours = Some(Arc::new(found.neighbours));
+        Ok(Workbench::new(&engine, features, neighbours, eigenpairs))
     }
 
-    /// The graph.
-    pub fn graph(&self) -> &Arc<Graph> {
-        &self.graph
+    /// The engine.
+    pub fn engine(&self) -> &Engine<'a> {
+        &self.engine
+    }
+
+    /// The engine, asking by a method.
+    ///
+    /// # Errors
+    /// What making the method may fail with.
+    pub fn asking_by(&self, method: Method, control: &Control) -> Result<Engine<'a>> {
+        let acquisition = self.acquisition(method, &self.engine.propagation, control)?;
+        Ok(self.engine.clone().asking_by(acquisition))
+    }
+
+    /// The graph by node ids and in f64.
+    ///
+    /// # Errors
+    /// An engine without a graph.
+    pub fn graph(&self) -> Result<Arc<Graph>> {
+        made(&self.graph, || {
+            let graph = self.engine.graph.as_ref().map(|graph| graph.to_graph());
+            graph.ok_or_else(|| Error::BadGraph("there is none to compare methods on".into()))
+        })
     }
 
     /// Poisson propagation.
@@ -226,7 +257,7 @@ impl<'a> Workbench<'a> {
         if let Some(found) = find(&self.poisson.lock().expect("no holder panics")) {
             return Ok(found);
         }
-        let fresh = Arc::new(Poisson::new(Arc::clone(&self.graph), tau)?);
+        let fresh = Arc::new(Poisson::new(self.graph()?, tau)?);
         self.poisson
             .lock()
             .expect("no holder panics")
@@ -237,13 +268,15 @@ impl<'a> Workbench<'a> {
     /// The lowest eigenpairs of the normalised Laplacian.
     pub fn pairs(&self, control: &Control) -> Result<Arc<Eigenpairs>> {
         made(&self.pairs, || {
-            Eigenpairs::normalized(&self.graph, self.eigenpairs, control)
+            Eigenpairs::normalized(&*self.graph()?, self.eigenpairs, control)
         })
     }
 
     /// Start values of full VOpt and Σ-Opt.
     pub fn moments(&self, control: &Control) -> Result<Arc<Moments>> {
-        made(&self.moments, || FullOptimal::start(&self.graph, control))
+        made(&self.moments, || {
+            FullOptimal::start(&*self.graph()?, control)
+        })
     }
 
     /// The LAND ranking and classifier.
@@ -260,7 +293,7 @@ impl<'a> Workbench<'a> {
         made(&self.land, || {
             Land::new(
                 neighbours,
-                &self.graph,
+                &*self.graph()?,
                 &pairs,
                 LandOptions::default(),
                 control,
@@ -304,7 +337,7 @@ impl<'a> Workbench<'a> {
         if let Some(found) = find(&self.models.lock().expect("no holder panics")) {
             return Ok(found);
         }
-        let graph = Arc::clone(&self.graph);
+        let graph = self.graph()?;
         let fresh = Arc::new(match name {
             ModelName::Dirichlet => {
                 let want = "one of laplace, poisson, reweighted, nearest, land, logistic here";
@@ -350,12 +383,18 @@ impl<'a> Workbench<'a> {
         };
         let full = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
             Ok(Arc::new(FullOptimal::new(
-                &self.graph,
+                &*self.graph()?,
                 self.moments(control)?,
                 criterion,
             )))
         };
         match method {
+            Method::Auto
+                if self.engine.config.acquisition == Asking::Auto
+                    && Arc::ptr_eq(kernel, &self.engine.propagation) =>
+            {
+                Ok(Arc::clone(&self.engine.acquisition))
+            }
             Method::Auto => Ok(Arc::new(Doubt::new(Arc::clone(kernel), control)?)),
             Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
             Method::Score(score, model) => {
@@ -364,10 +403,7 @@ impl<'a> Workbench<'a> {
             Method::VOpt => spectral(Criterion::Vopt),
             Method::SigmaOpt => spectral(Criterion::SigmaOpt),
             Method::McVOpt => {
-                let margin = ScoreOf::new(
-                    Score::Margin,
-                    Arc::new(Model::laplace(Arc::clone(&self.graph))),
-                )?;
+                let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(self.graph()?)))?;
                 Ok(Arc::new(ModelChange::new(
                     self.pairs(control)?,
                     Arc::new(margin),
@@ -383,7 +419,7 @@ impl<'a> Workbench<'a> {
             Method::UncertaintyHerding => {
                 Ok(Arc::new(UncertaintyHerding::new(self.distances(control)?)))
             }
-            Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(Arc::clone(&self.graph)))),
+            Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(self.graph()?))),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::features::{Features, Metric, Values, sum_of_squares};
 use crate::field::{DirichletField, variance};
 use crate::ids::NodeId;
-use crate::setting::Prediction;
+use crate::question::Prediction;
 use crate::view::View;
 
 /// The rows of a pool that are nearest to new rows, with what they count.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::columns::CHUNK;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::features::Features;
+use crate::features::{Features, OwnedFeatures};
 use crate::ids::NodeId;
 use crate::propagate::{Column, Propagation, check_source_value};
 
@@ -32,19 +32,21 @@ pub enum Shape {
 }
 
 /// A radial kernel of the Euclidean distance between features; needs no graph.
-#[derive(Clone, Copy, Debug)]
-pub struct Radial<'a> {
-    features: Features<'a>,
+///
+/// It keeps a copy of the features, so that sessions outlive the rows they were made from.
+#[derive(Clone, Debug)]
+pub struct Radial {
+    features: Arc<OwnedFeatures>,
     shape: Shape,
     source_value: f64,
 }
 
-impl<'a> Radial<'a> {
+impl Radial {
     /// A radial kernel on the given features.
     ///
     /// # Errors
     /// A width that is not a finite number above 0.
-    pub fn new(features: Features<'a>, shape: Shape) -> Result<Radial<'a>> {
+    pub fn new(features: Features<'_>, shape: Shape) -> Result<Radial> {
         let (Shape::Rbf { sigma: width } | Shape::Compact { radius: width }) = shape;
         if !(width.is_finite() && width > 0.0) {
             let got = width.to_string();
@@ -55,7 +57,7 @@ impl<'a> Radial<'a> {
             });
         }
         Ok(Radial {
-            features,
+            features: Arc::new(features.to_owned()),
             shape,
             source_value: 1.0,
         })
@@ -65,14 +67,14 @@ impl<'a> Radial<'a> {
     ///
     /// # Errors
     /// A T that is not between 1e-100 and 1e100.
-    pub fn with_source_value(mut self, source_value: f64) -> Result<Radial<'a>> {
+    pub fn with_source_value(mut self, source_value: f64) -> Result<Radial> {
         check_source_value(source_value)?;
         self.source_value = source_value;
         Ok(self)
     }
 
     fn value(&self, source: NodeId, node: usize) -> f64 {
-        let squared = self.features.squared_distance(source.index(), node);
+        let squared = self.features.view().squared_distance(source.index(), node);
         let shape = match self.shape {
             Shape::Rbf { sigma } => libm::exp(-squared / (2.0 * sigma * sigma)),
             Shape::Compact { radius } => {
@@ -89,9 +91,9 @@ impl<'a> Radial<'a> {
     }
 }
 
-impl Propagation for Radial<'_> {
+impl Propagation for Radial {
     fn n(&self) -> usize {
-        self.features.n()
+        self.features.view().n()
     }
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::acquire::Situation;
 use crate::control::Control;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::events::{Change, Event};
 use crate::evidence::Evidence;
@@ -21,17 +22,16 @@ use crate::ids::{ClassId, Items, NodeId};
 use crate::labels::Labels;
 use crate::leaders::Leaders;
 use crate::policy::Chooser;
+use crate::question::{Ask, Question};
 use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
-use crate::setting::{Ask, Options, Question, Setting, check_sizes};
 
 mod foreseeing;
 mod reading;
 
 /// A labelling session. See the module for its rules.
 pub struct Session<'a> {
-    setting: Setting<'a>,
-    options: Options<'a>,
+    engine: Engine<'a>,
     labels: Labels,
     evidence: Evidence<'a>,
     open: Vec<bool>,
@@ -55,24 +55,20 @@ struct Scratch {
 /// The annotator of events that nobody else claims.
 const NOBODY: &str = "";
 
-impl<'a> Session<'a> {
-    /// Starts a session with the given class names. This fixes α₀ and K̂ (the first events of the log).
+/// Planes that stand for classes nobody has named yet: of no class can one be in doubt alone.
+const UNNAMED: [ClassId; 2] = [ClassId(u16::MAX - 1), ClassId(u16::MAX)];
+
+impl<'a> Engine<'a> {
+    /// Starts a session with the given class names: none, if they will be met one by one. This fixes
+    /// α₀ and K̂ (the first events of the log).
     ///
     /// # Errors
-    /// Fewer than two classes (N12), or what calibrating the prior may fail with.
-    pub fn new(
-        setting: Setting<'a>,
-        options: Options<'a>,
-        classes: &[String],
-        control: &Control,
-    ) -> Result<Session<'a>> {
-        if classes.len() < 2 {
-            return Err(Error::TooFewClasses(classes.len()));
-        }
-        let settings = setting.settle(&options, classes.len(), control)?;
-        let add = |(id, name): (usize, &String)| Change::AddClass {
+    /// What calibrating the prior may fail with.
+    pub fn session<S: AsRef<str>>(&self, classes: &[S], control: &Control) -> Result<Session<'a>> {
+        let settings = self.settle(classes.len().max(UNNAMED.len()), control)?;
+        let add = |(id, name): (usize, &S)| Change::AddClass {
             class: ClassId(id as u16),
-            name: name.clone(),
+            name: name.as_ref().to_string(),
         };
         let changes = classes.iter().enumerate().map(add).chain([settings]);
         let events = changes.map(|change| Event {
@@ -80,17 +76,16 @@ impl<'a> Session<'a> {
             annotator: NOBODY.into(),
             change,
         });
-        Session::resume(setting, options, events, control)
+        self.resume(events, control)
     }
 
     /// Takes up a session from its log.
     ///
     /// # Errors
-    /// A log that does not replay, or has no settings or fewer than two classes; items, graph or askable nodes that are
-    /// not as many as the kernel has nodes.
+    /// A log that does not replay or has no settings; items, graph or askable nodes that are not as
+    /// many as the propagation has nodes.
     pub fn resume(
-        setting: Setting<'a>,
-        options: Options<'a>,
+        &self,
         events: impl IntoIterator<Item = Event>,
         control: &Control,
     ) -> Result<Session<'a>> {
@@ -100,38 +95,28 @@ impl<'a> Session<'a> {
                 "the log has no settings. Start a new session.".into(),
             ));
         };
-        if labels.classes().len() < 2 {
-            return Err(Error::TooFewClasses(labels.classes().len()));
-        }
-        check_sizes(&setting, &options)?;
-        let evidence = Evidence::new(
-            Arc::clone(&setting.kernel),
-            options.columns_kept,
-            prior_strength,
-        );
-        let open = options
-            .askable
-            .as_ref()
-            .map_or_else(|| vec![true; setting.kernel.n()], |open| open.to_vec());
-        let (closed, labelled, order) = (Vec::new(), Vec::new(), Vec::new());
-        let (leaders, reader, scratch) = (None, OnceLock::new(), Mutex::default());
+        self.check_sizes()?;
+        let propagation = Arc::clone(&self.propagation);
+        let all = || vec![true; propagation.n()];
+        let open = self.askable.as_ref().map_or_else(all, |open| open.to_vec());
         let mut session = Session {
-            setting,
-            options,
+            evidence: Evidence::new(propagation, self.columns_kept, prior_strength),
+            engine: self.clone(),
             labels,
-            evidence,
             open,
-            closed,
-            labelled,
-            order,
-            leaders,
-            reader,
-            scratch,
+            closed: Vec::new(),
+            labelled: Vec::new(),
+            order: Vec::new(),
+            leaders: None,
+            reader: OnceLock::new(),
+            scratch: Mutex::default(),
         };
         session.follow(control)?;
         Ok(session)
     }
+}
 
+impl<'a> Session<'a> {
     /// The items to ask next: one, or a batch, chosen by supposing answers where the acquisition does that, and else without
     /// graph neighbours.
     ///
@@ -155,7 +140,7 @@ impl<'a> Session<'a> {
         }
         if let (1, Some(leaders)) = (count, &self.leaders) {
             if let Some(node) = leaders.not_a_number() {
-                return Err(Error::NanScore(self.setting.items.id(node)));
+                return Err(Error::NanScore(self.engine.items.id(node)));
             }
             let node = self.chooser().choose_leader(leaders, &mut self.random())?;
             return Ok(Ask {
@@ -165,7 +150,7 @@ impl<'a> Session<'a> {
         }
         // Taken out, not borrowed: an acquisition is the caller's code and may panic or wait.
         let mut scratch = std::mem::take(&mut *self.scratch.lock().expect("no holder panics"));
-        let asked = match count > 1 && self.options.acquisition.supposes() {
+        let asked = match count > 1 && self.engine.acquisition.supposes() {
             true => self.ask_supposing(count, &mut scratch, control),
             false => self.ask_with(count, &mut scratch, control),
         };
@@ -185,7 +170,7 @@ impl<'a> Session<'a> {
         control.start("choosing questions", count);
         while questions.len() < count {
             scores.resize(field.n(), 0.0);
-            self.options.acquisition.scores(
+            self.engine.acquisition.scores(
                 &Situation {
                     field: &field,
                     ..self.situation(control)
@@ -203,7 +188,7 @@ impl<'a> Session<'a> {
                 .nodes[0];
             questions.push(self.question(chosen, scores[chosen.index()]));
             if questions.len() < count {
-                self.options
+                self.engine
                     .acquisition
                     .suppose(&self.situation(control), &mut field, chosen)?;
             }
@@ -226,7 +211,7 @@ impl<'a> Session<'a> {
                 .filter(|(node, _)| self.open[node.index()]),
         );
         match candidates.iter().find(|(_, score)| score.is_nan()) {
-            Some((node, _)) => Err(Error::NanScore(self.setting.items.id(*node))),
+            Some((node, _)) => Err(Error::NanScore(self.engine.items.id(*node))),
             None => Ok(()),
         }
     }
@@ -239,7 +224,7 @@ impl<'a> Session<'a> {
             }
             None => {
                 scratch.scores.resize(self.field().n(), 0.0);
-                self.options
+                self.engine
                     .acquisition
                     .scores(&self.situation(control), &mut scratch.scores)?;
             }
@@ -253,7 +238,7 @@ impl<'a> Session<'a> {
     /// What the acquisition fails with.
     pub fn scores(&self, control: &Control) -> Result<Vec<f64>> {
         let mut scores = vec![0.0; self.field().n()];
-        self.options
+        self.engine
             .acquisition
             .scores(&self.situation(control), &mut scores)?;
         Ok(scores)
@@ -290,10 +275,10 @@ impl<'a> Session<'a> {
             weights,
         } = scratch;
         self.list_candidates(scores, candidates)?;
-        let local = self.setting.kernel.local();
-        let joined = |a: NodeId, b: NodeId| match &self.setting.graph {
-            Some(graph) => graph.adjacent(a, b),
-            None => local.is_some_and(|local| local.graph().adjacent(a, b)),
+        let joined = |a: NodeId, b: NodeId| {
+            let solver = || self.engine.propagation.local().map(|local| local.graph());
+            let graph = self.engine.graph.as_deref().or_else(solver);
+            graph.is_some_and(|graph| graph.adjacent(a, b))
         };
         let batch =
             self.chooser()
@@ -308,7 +293,7 @@ impl<'a> Session<'a> {
     fn question(&self, node: NodeId, score: f64) -> Question {
         Question {
             node,
-            item: self.setting.items.id(node),
+            item: self.engine.items.id(node),
             score,
             error: self.error(node),
         }
@@ -316,7 +301,7 @@ impl<'a> Session<'a> {
 
     /// The generator of the next question.
     fn random(&self) -> Random {
-        Random::new(self.options.seed, Purpose::Ask, self.round())
+        Random::new(self.engine.config.seed, Purpose::Ask, self.round())
     }
 
     /// Tells the class of an item; returns the group to undo it by.
@@ -350,7 +335,7 @@ impl<'a> Session<'a> {
         if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } =
             &event.change
         {
-            self.setting.items.node(item)?;
+            self.engine.items.node(item)?;
         }
         self.labels.append(event)?;
         let followed = self.follow(control);
@@ -395,12 +380,13 @@ impl<'a> Session<'a> {
 
     /// Brings the field and the lists of nodes up to the log. Nothing changes unless all columns can be had.
     fn follow(&mut self, control: &Control) -> Result<()> {
-        let classes = self.labels.classes();
+        let mut classes = self.labels.classes();
+        classes.extend(UNNAMED.iter().skip(classes.len()));
         let mut terms: Vec<Vec<Term>> = vec![Vec::new(); classes.len()];
         let mut order = Vec::new();
         for term in self.labels.contributions() {
             // Items that are no longer in the pool keep their labels in the log.
-            if let Ok(node) = self.setting.items.node(&term.item) {
+            if let Ok(node) = self.engine.items.node(&term.item) {
                 let plane = classes
                     .binary_search(&term.class)
                     .expect("contributions name live classes");
@@ -421,7 +407,7 @@ impl<'a> Session<'a> {
 
     /// Lists the labelled nodes and those that may be asked, and scores again what has changed.
     fn list_nodes(&mut self) {
-        let items = &self.setting.items;
+        let items = &self.engine.items;
         self.labelled = self
             .labels
             .labelled()
@@ -434,7 +420,7 @@ impl<'a> Session<'a> {
             .filter_map(|item| items.node(item).ok())
             .collect();
         let askable = |node: NodeId| {
-            self.options
+            self.engine
                 .askable
                 .as_ref()
                 .is_none_or(|askable| askable[node.index()])
@@ -453,7 +439,7 @@ impl<'a> Session<'a> {
     fn score_changed(&mut self, was_closed: Vec<NodeId>) {
         let changed = self.evidence.take_changed();
         let (field, open, acquisition) =
-            (self.evidence.field(), &self.open, &self.options.acquisition);
+            (self.evidence.field(), &self.open, &self.engine.acquisition);
         let mut alpha = Vec::new();
         let mut score = |node: NodeId| {
             field.alpha_into(node, &mut alpha);
@@ -478,7 +464,7 @@ impl<'a> Session<'a> {
                     let scores = (0..field.n() as u32)
                         .map(|node| score(NodeId(node)))
                         .collect();
-                    Leaders::new(scores, range, self.options.seed)
+                    Leaders::new(scores, range, self.engine.config.seed)
                 });
             }
         }
@@ -488,7 +474,7 @@ impl<'a> Session<'a> {
         let (field, labels, seed, round) = (
             self.field(),
             self.evidence.terms(),
-            self.options.seed,
+            self.engine.config.seed,
             self.round(),
         );
         Situation {
@@ -505,12 +491,12 @@ impl<'a> Session<'a> {
     fn chooser(&self) -> Chooser {
         let (_, expected_clusters) = self.labels.settings().expect("a session has settings");
         Chooser {
-            policy: self.options.policy,
-            sharpness: self.options.sharpness,
+            policy: self.engine.config.policy,
+            sharpness: self.engine.config.sharpness,
             expected_clusters,
-            question: (self.round() + 1).saturating_sub(self.options.given).max(1),
+            question: self.round() + 1,
             tie_seed: (self.labelled.is_empty() || self.evidence.is_local())
-                .then_some(self.options.seed),
+                .then_some(self.engine.config.seed),
         }
     }
 
@@ -529,9 +515,21 @@ impl<'a> Session<'a> {
         self.evidence.field()
     }
 
-    /// The live classes, in the order of the planes of the field.
+    /// The live classes, in the order of the planes of the field. Where there are fewer than two, more
+    /// planes follow, for classes that nobody has named yet.
     pub fn classes(&self) -> &[ClassId] {
-        self.evidence.classes()
+        let planes = self.evidence.classes();
+        let named = planes
+            .iter()
+            .filter(|class| !UNNAMED.contains(class))
+            .count();
+        &planes[..named]
+    }
+
+    /// Whether two classes are known, so that there is something to believe. Questions are as good
+    /// before: where nothing was heard, a label tells most.
+    pub fn is_ready(&self) -> bool {
+        self.classes().len() >= UNNAMED.len()
     }
 
     /// The labels of every class, in the order of the planes of the field.
@@ -544,8 +542,13 @@ impl<'a> Session<'a> {
         &self.labelled
     }
 
+    /// What the session was made from.
+    pub fn engine(&self) -> &Engine<'a> {
+        &self.engine
+    }
+
     /// The item ids.
     pub fn items(&self) -> &Items {
-        &self.setting.items
+        &self.engine.items
     }
 }

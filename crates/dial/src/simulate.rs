@@ -18,15 +18,18 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::control::Control;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::events::Change;
 use crate::field::DirichletField;
 use crate::ids::{ClassId, NodeId};
 use crate::measures::{Measures, Tally};
 use crate::models::Model;
+use crate::question::Question;
 use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
 use crate::session::Session;
-use crate::setting::{Options, Question, Setting};
+use crate::words::words;
 
 /// The known labels.
 #[derive(Clone, Debug)]
@@ -51,11 +54,26 @@ pub enum Initial {
     Nodes(Vec<NodeId>),
 }
 
+/// What a simulation knows of the classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Classes {
+    /// All of them from the start: the paper's protocol.
+    #[default]
+    Known,
+    /// Those it has met: each is added with its first label, as in a project that was made without
+    /// classes.
+    Met,
+}
+
+words!(Classes, "classes", { Known => "known", Met => "met" });
+
 /// How much is asked.
 #[derive(Clone)]
 pub struct Plan<'a> {
     /// Labels given before the first question.
     pub initial: Initial,
+    /// Whether the classes are known before they are met.
+    pub classes: Classes,
     /// Number of questions.
     pub queries: usize,
     /// Questions asked at once.
@@ -76,6 +94,7 @@ impl Default for Plan<'_> {
     fn default() -> Self {
         Plan {
             initial: Initial::OnePerClass,
+            classes: Classes::Known,
             queries: 100,
             batch: 1,
             judges: Vec::new(),
@@ -114,25 +133,27 @@ pub struct Record {
 /// A clock in seconds. The core has none of its own; tests pass one that stands still.
 pub type Clock<'a> = &'a (dyn Fn() -> f64 + Sync);
 
-/// Runs one trial under the seed of the options; returns its records and the session it ended in.
+/// Runs one trial under the seed of the engine; returns its records and the session it ended in.
 ///
 /// # Errors
 /// Initial nodes without a known class, or what a session may fail with.
 pub fn trial<'a>(
-    setting: &Setting<'a>,
-    options: &Options<'a>,
+    engine: &Engine<'a>,
     truth: &Truth,
     plan: &Plan<'a>,
     clock: Clock<'_>,
     control: &Control,
 ) -> Result<(Vec<Record>, Session<'a>)> {
-    let (n, clusters) = (setting.kernel.n(), truth.clusters.len());
+    let (n, clusters) = (engine.propagation.n(), truth.clusters.len());
     if truth.classes.len() != n || clusters != n {
         let text = format!(
             "{} classes and {clusters} clusters for {n} nodes. Give one of each.",
             truth.classes.len()
         );
         return Err(Error::Conflict(text));
+    }
+    if truth.names.len() < 2 {
+        return Err(Error::TooFewClasses(truth.names.len()));
     }
     if !(0.0..=1.0).contains(&plan.noise) {
         return Err(Error::BadSetting {
@@ -142,30 +163,24 @@ pub fn trial<'a>(
         });
     }
     let allowed = |node: usize| {
-        options
-            .askable
-            .as_ref()
-            .is_none_or(|askable| askable.get(node) == Some(&true))
+        let askable = engine.askable.as_ref();
+        askable.is_none_or(|askable| askable.get(node) == Some(&true))
     };
-    let known: Vec<bool> = truth
-        .classes
-        .iter()
-        .enumerate()
-        .map(|(i, class)| class.is_some() && allowed(i))
-        .collect();
-    let initial = initial_nodes(truth, &plan.initial, options.seed)?;
-    let seed = options.seed;
-    let options = Options {
-        askable: Some(Arc::new(known)),
-        given: initial.len() as u64,
-        ..options.clone()
+    let known = |(node, class): (usize, &Option<ClassId>)| class.is_some() && allowed(node);
+    let askable = truth.classes.iter().enumerate().map(known).collect();
+    let seed = engine.config.seed;
+    let initial = initial_nodes(truth, &plan.initial, seed)?;
+    let engine = engine.clone().asking_only(Some(Arc::new(askable)));
+    let names = match plan.classes {
+        Classes::Known => truth.names.as_slice(),
+        Classes::Met => &[],
     };
     // Trials share the caller's progress, which counts questions; calibrating a prior is not one.
-    let mut session = Session::new(setting.clone(), options, &truth.names, &control.quiet())?;
+    let mut session = engine.session(names, &control.quiet())?;
     let start = clock();
     for &node in &initial {
         let class = truth.classes[node.index()].expect("initial nodes are of known class");
-        tell(&mut session, node, class, control)?;
+        tell(&mut session, truth, node, class, control)?;
     }
     let seconds = clock() - start;
     let scores = score(&session, truth, plan, true, control)?;
@@ -181,7 +196,7 @@ pub fn trial<'a>(
         let apart = asked.questions.len() - asked.crowded;
         for (place, Question { node, .. }) in asked.questions.into_iter().enumerate() {
             let class = answer(truth, node, plan.noise, seed);
-            tell(&mut session, node, class, control)?;
+            tell(&mut session, truth, node, class, control)?;
             let (seconds, query) = (clock() - start, records.len());
             let Record {
                 accuracy,
@@ -208,10 +223,9 @@ pub fn trial<'a>(
     Ok((records, session))
 }
 
-/// Runs several trials in parallel, trial t under the seed of the options plus t.
+/// Runs several trials in parallel, trial t under the seed of the engine plus t.
 pub fn trials<'a>(
-    setting: &Setting<'a>,
-    options: &Options<'a>,
+    engine: &Engine<'a>,
     truth: &Truth,
     plan: &Plan<'a>,
     count: usize,
@@ -219,12 +233,12 @@ pub fn trials<'a>(
     control: &Control,
 ) -> Result<Vec<Vec<Record>>> {
     let run = |t: usize| {
-        let options = Options {
-            seed: options.seed.wrapping_add(t as u64),
+        let seed = engine.config.seed.wrapping_add(t as u64);
+        let engine = Engine {
             columns_kept: 0,
-            ..options.clone()
+            ..engine.seeded(seed)
         };
-        trial(setting, &options, truth, plan, clock, control).map(|(records, _)| records)
+        trial(&engine, truth, plan, clock, control).map(|(records, _)| records)
     };
     (0..count).into_par_iter().map(run).collect()
 }
@@ -240,10 +254,47 @@ fn answer(truth: &Truth, node: NodeId, noise: f64, seed: u64) -> ClassId {
     ClassId(((class.index() + 1 + random.below(others)) % truth.names.len()) as u16)
 }
 
-fn tell(session: &mut Session<'_>, node: NodeId, class: ClassId, control: &Control) -> Result<()> {
-    let item = session.items().id(node);
+/// Tells the class of a node, which is added if it was not met before.
+fn tell(
+    session: &mut Session<'_>,
+    truth: &Truth,
+    node: NodeId,
+    class: ClassId,
+    control: &Control,
+) -> Result<()> {
+    let (item, name) = (session.items().id(node), &truth.names[class.index()]);
+    let class = match session.labels().class_named(name) {
+        Ok(class) => class,
+        Err(_) => {
+            let class = session.labels().new_class();
+            session.append(
+                "",
+                Change::AddClass {
+                    class,
+                    name: name.clone(),
+                },
+                control,
+            )?;
+            class
+        }
+    };
     session.tell(&item, class, control)?;
     Ok(())
+}
+
+/// The class of the truth that each class of the session is.
+fn as_in_truth(session: &Session<'_>, truth: &Truth) -> Vec<ClassId> {
+    let same = |class: &ClassId| {
+        let name = &session.labels().schema()[class.index()].name;
+        let known = truth.names.get(class.index()) == Some(name);
+        let found = || truth.names.iter().position(|other| other == name);
+        if known {
+            *class
+        } else {
+            ClassId(found().expect("a class of the truth") as u16)
+        }
+    };
+    session.classes().iter().map(same).collect()
 }
 
 /// The nodes labelled at the start; the same for every method under one seed.
@@ -349,12 +400,12 @@ fn measures(
     reader: &Reader,
     truth: &Truth,
 ) -> Measures {
-    let mut tally = Tally::new(belief.n_classes());
+    let (mut tally, classes) = (Tally::new(belief.n_classes()), as_in_truth(session, truth));
     for (node, class) in unlabelled(session, truth) {
-        let plane = session
-            .classes()
-            .binary_search(&class)
-            .expect("all classes of the truth are in the session");
+        // A class that was not met yet cannot be right, and has no probability to be measured.
+        let Some(plane) = classes.iter().position(|other| *other == class) else {
+            continue;
+        };
         tally.add(
             &reader.probabilities(belief, node),
             reader.class(belief, node),
@@ -392,11 +443,10 @@ fn counted(
     truth: &Truth,
     plane: impl Fn(NodeId) -> usize,
 ) -> (usize, usize) {
+    let classes = as_in_truth(session, truth);
     unlabelled(session, truth).fold((0, 0), |(right, all), (node, class)| {
-        (
-            right + usize::from(session.classes()[plane(node)] == class),
-            all + 1,
-        )
+        let is_right = classes.get(plane(node)) == Some(&class);
+        (right + usize::from(is_right), all + 1)
     })
 }
 

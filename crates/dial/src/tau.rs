@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::error::{Error, Result};
+
 /// τ as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tau {
@@ -23,6 +25,13 @@ impl Tau {
     }
 }
 
+impl Tau {
+    /// Whether it is 0 on every graph.
+    pub fn is_zero(self) -> bool {
+        matches!(self, Tau::Number(tau) | Tau::TimesDegree(tau) if tau == 0.0)
+    }
+}
+
 impl fmt::Display for Tau {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -33,12 +42,15 @@ impl fmt::Display for Tau {
 }
 
 impl FromStr for Tau {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(word: &str) -> Result<Tau, String> {
+    fn from_str(word: &str) -> Result<Tau> {
         let number = |text: &str| {
-            text.parse::<f64>()
-                .map_err(|_| "use a number, or a number followed by xdegree".into())
+            text.parse::<f64>().map_err(|_| Error::BadSetting {
+                name: "tau",
+                want: "a number, or a number followed by xdegree",
+                got: word.to_string(),
+            })
         };
         match word.strip_suffix("xdegree") {
             Some(factor) => number(factor).map(Tau::TimesDegree),

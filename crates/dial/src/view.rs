@@ -15,8 +15,8 @@ use crate::columns::CHUNK;
 use crate::field::{DirichletField, Term, variance};
 use crate::ids::{ClassId, NodeId};
 use crate::propagate::Propagation;
+use crate::question::Prediction;
 use crate::reader::{Accuracy, Reader};
-use crate::setting::Prediction;
 
 /// A belief about every node.
 pub struct View<'a> {

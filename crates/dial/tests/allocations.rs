@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dial::{ClassId, Control, Graph, Items, Options, Poisson, Policy, Session, Setting};
+use dial::{ClassId, CompactGraph, Config, Control, Engine, Graph, Poisson, Policy, Prior};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -14,22 +14,22 @@ fn a_step_allocates_its_column_and_little_else() {
         .flat_map(|i| [(i, (i + 1) % n, 1.0), (i, (i + 7) % n, 0.5)])
         .collect();
     let graph = Arc::new(Graph::from_edges(n as usize, &ring).unwrap());
+    let compact = Arc::new(CompactGraph::new(&graph));
     let _profiler = dhat::Profiler::builder().testing().build();
     for policy in [Policy::Max, Policy::Proportional] {
         let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-        let setting = Setting {
-            kernel,
-            graph: Some(Arc::clone(&graph)),
-            items: Items::rows(n as usize),
-        };
-        let options = Options {
+        let config = Config {
             policy,
-            prior: dial::Prior::Constant(1.0),
-            ..Options::default()
+            prior: Prior::Constant(1.0),
+            ..Config::paper()
+        };
+        let engine = Engine {
+            config,
+            graph: Some(Arc::clone(&compact)),
+            ..Engine::with(kernel)
         };
         let control = Control::new();
-        let names = ["a", "b"].map(String::from);
-        let mut session = Session::new(setting, options, &names, &control).unwrap();
+        let mut session = engine.session(&["a", "b"], &control).unwrap();
         let mut step = |count: u16| {
             let question = session.ask(1).unwrap().questions.remove(0);
             session

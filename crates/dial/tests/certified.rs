@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dial::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::{
-    Certified, ClassId, CompactGraph, Control, Features, Foreseen, Graph, Items, Kernel, Metric,
-    NodeId, Options, Poisson, Policy, Prior, Propagation, Reading, Session, Setting,
+    Certified, ClassId, CompactGraph, Config, Control, Engine, Features, Foreseen, Graph, Kernel,
+    Metric, NodeId, Poisson, Policy, Prior, Propagation, Reading, Session,
 };
 
 /// A random graph of clusters: a ring in each, shortcuts inside, a few bridges.
@@ -47,20 +47,22 @@ fn graph(n: u32, clusters: u32, bridges: usize, random: &mut Random) -> Graph {
     Graph::from_edges(n as usize, &edges).unwrap()
 }
 
-fn session<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Session<'a> {
-    let setting = Setting {
-        items: Items::rows(kernel.n()),
-        kernel,
-        graph: None,
-    };
-    let options = Options {
+fn engine<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Engine<'a> {
+    let config = Config {
         prior: Prior::Constant(prior),
         policy,
         seed: 3,
-        ..Options::default()
+        ..Config::paper()
     };
-    let names: Vec<String> = (0..3).map(|class| class.to_string()).collect();
-    Session::new(setting, options, &names, &Control::new()).unwrap()
+    Engine {
+        config,
+        ..Engine::with(kernel)
+    }
+}
+
+fn session<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) -> Session<'a> {
+    let engine = engine(kernel, prior, policy);
+    engine.session(&["0", "1", "2"], &Control::new()).unwrap()
 }
 
 fn certified(graph: &Graph, tau: f64) -> Arc<Certified> {
@@ -227,18 +229,10 @@ fn incremental_equals_replay_bit_by_bit_with_undo_relabel_and_new_classes() {
             states.push((bits(&session), session.ask(1).unwrap()));
         }
         let resume = |session: &Session<'_>| {
-            let setting = Setting {
-                items: Items::rows(900),
-                kernel: kernel.clone(),
-                graph: None,
-            };
-            let options = Options {
-                policy,
-                seed: 3,
-                ..Options::default()
-            };
+            // The prior is in the log: another one here changes nothing.
+            let engine = engine(kernel.clone(), 1.0, policy);
             let events = session.labels().events().to_vec();
-            Session::resume(setting, options, events, &control).unwrap()
+            engine.resume(events, &control).unwrap()
         };
         assert_eq!(bits(&resume(&session)), states[25].0);
         assert_eq!(resume(&session).ask(1).unwrap(), states[25].1);
@@ -327,17 +321,9 @@ fn what_an_answer_changes_is_what_telling_it_changes() {
     let mut most = 0;
     for reading in [Reading::Plain, Reading::Even] {
         let kernel = Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap());
-        let setting = Setting {
-            items: Items::rows(600),
-            kernel,
-            graph: None,
-        };
-        let options = Options {
-            reading,
-            ..Options::default()
-        };
-        let names: Vec<String> = (0..3).map(|class| class.to_string()).collect();
-        let mut session = Session::new(setting, options, &names, &control).unwrap();
+        let mut engine = Engine::with(kernel);
+        engine.config.readout = reading;
+        let mut session = engine.session(&["0", "1", "2"], &control).unwrap();
         for node in [3, 160, 300, 460, 75, 590] {
             let item = node.to_string();
             let was = classes(&session);

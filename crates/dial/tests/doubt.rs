@@ -145,32 +145,21 @@ fn scores_are_doubt_times_the_root_of_coverage() {
     }
 }
 
-fn session(sizes: &[usize], options: Options<'static>) -> (Session<'static>, usize) {
-    let (graph, tau) = pool(sizes, Kernel::Symmetric);
-    let n = graph.n();
-    let kernel: Arc<dyn Propagation> = Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap());
-    let acquisition = Arc::new(Doubt::new(Arc::clone(&kernel), &Control::new()).unwrap());
-    let setting = Setting {
-        kernel,
-        graph: Some(graph),
-        items: Items::rows(n),
+fn session(sizes: &[usize]) -> (Session<'static>, usize) {
+    let (x, control) = (clouds(sizes), Control::new());
+    let n = x.len() / 2;
+    let config = Config {
+        k: 6,
+        ..Config::default()
     };
-    let names = ["a", "b", "c"].map(String::from);
-    let options = Options {
-        acquisition,
-        reading: Reading::Even,
-        ..options
-    };
-    (
-        Session::new(setting, options, &names, &Control::new()).unwrap(),
-        n,
-    )
+    let engine = Engine::build(Features::f64(&x, n, 2).unwrap(), &config, &control).unwrap();
+    (engine.session(&["a", "b", "c"], &control).unwrap(), n)
 }
 
 #[test]
 fn a_batch_goes_to_a_cluster_each_and_begins_with_the_single_question() {
     let sizes = [40, 30, 20];
-    let (mut session, _) = session(&sizes, Options::default());
+    let (mut session, _) = session(&sizes);
     assert_eq!(
         session.field().prior_strength(),
         1e-4,
@@ -212,7 +201,7 @@ fn a_batch_goes_to_a_cluster_each_and_begins_with_the_single_question() {
 
 #[test]
 fn a_question_can_be_cancelled_and_asked_again() {
-    let (mut session, n) = session(&[40, 30, 20], Options::default());
+    let (mut session, n) = session(&[40, 30, 20]);
     session.tell("0", ClassId(0), &Control::new()).unwrap();
     for count in [1, 4] {
         let cancelled = Control::new();
@@ -287,11 +276,6 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
             true => Arc::new(Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap()),
             false => Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap()),
         };
-        let setting = Setting {
-            kernel: Arc::clone(&kernel),
-            graph: None,
-            items: Items::rows(graph.n()),
-        };
         let plan = Plan {
             initial: Initial::None,
             queries: 12,
@@ -302,20 +286,17 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
             .build()
             .unwrap();
         workers.install(|| {
-            let acquisition = Arc::new(Doubt::new(kernel, &Control::new()).unwrap());
-            let options = Options {
-                acquisition,
-                reading: Reading::Even,
-                ..Options::default()
-            };
-            trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new())
+            let acquisition = Arc::new(Doubt::new(Arc::clone(&kernel), &Control::new()).unwrap());
+            let mut engine = Engine::with(kernel).asking_by(acquisition);
+            engine.config.readout = Reading::Even;
+            trial(&engine, &truth, &plan, &|| 0.0, &Control::new())
                 .unwrap()
                 .0
         })
     };
     let (one, certified) = (run(1, false), run(2, true));
     assert_eq!(one, run(3, false));
-    // Weights in f32 and another solver: scores that tie may swap, and nothing else differs.
+    // Another solver: scores that tie may swap, and nothing else differs.
     assert_eq!(
         certified[..3].iter().map(|r| r.node).collect::<Vec<_>>(),
         one[..3].iter().map(|r| r.node).collect::<Vec<_>>()
@@ -340,7 +321,7 @@ fn other_kernels_are_refused() {
 
 #[test]
 fn a_class_nobody_knew_of_is_found_and_undo_is_exact() {
-    let (mut session, _) = session(&[40, 30, 20], Options::default());
+    let (mut session, _) = session(&[40, 30, 20]);
     let control = Control::new();
     let cloud = |node: NodeId| {
         [0, 40, 70]

@@ -10,8 +10,8 @@ use dial::policy::{automatic_lambda, probabilities};
 use dial::simulate::{Initial, Plan, Truth, trial};
 use dial::solve::{Stop, Workspace, conjugate_gradients};
 use dial::{
-    Acquisition, ClassId, Control, DirichletField, Features, Items, Kernel, Metric, NodeId,
-    Options, Poisson, Propagation, Score, Setting, Situation,
+    Acquisition, ClassId, Config, Control, DirichletField, Engine, Features, Kernel, Metric,
+    NodeId, Poisson, Propagation, Score, Situation,
 };
 
 fn small_kernel(tau: f64) -> Poisson {
@@ -284,18 +284,12 @@ fn the_proportional_policy() {
 fn the_first_30_questions_of_maximum_variance() {
     let (pool, golden) = (Arrays::golden("pool_small"), Arrays::golden("queries"));
     let (x, labels) = (pool.floats("X"), pool.integers("labels"));
-    let graph = Arc::new(graph(
-        Features::f64(&x, 150, 5).unwrap(),
-        8,
-        Metric::Euclidean,
-        Kernel::SelfTuning,
-    ));
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-    let setting = Setting {
-        kernel,
-        graph: Some(graph),
-        items: Items::rows(150),
+    let config = Config {
+        k: 8,
+        ..Config::paper()
     };
+    let features = Features::f64(&x, 150, 5).unwrap();
+    let engine = Engine::build(features, &config, &Control::new()).unwrap();
     let truth = Truth {
         names: ["a", "b", "c"].map(String::from).to_vec(),
         classes: labels
@@ -313,15 +307,7 @@ fn the_first_30_questions_of_maximum_variance() {
         queries: 30,
         ..Plan::default()
     };
-    let (records, _) = trial(
-        &setting,
-        &Options::default(),
-        &truth,
-        &plan,
-        &|| 0.0,
-        &Control::new(),
-    )
-    .unwrap();
+    let (records, _) = trial(&engine, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
     let asked: Vec<NodeId> = records.iter().filter_map(|record| record.node).collect();
     assert_eq!(asked, golden.nodes("asked"));
 }

@@ -121,7 +121,7 @@ fn kernels(golden: &Arrays, name: &str) -> [Arc<dyn Propagation>; 2] {
 }
 
 /// By how much a spread may be off at every node: |u - u*| <= |residual|/τ with a residual of at most 1e-4 |values|, times
-/// d + τ; and a little for weights in f32.
+/// d + τ; and a little for rounding the drawn weights to f32.
 fn spread_slack(golden: &Arrays, name: &str, values: &[f64]) -> Vec<f64> {
     let (tau, degrees) = (
         golden.float(&format!("{name}_tau")),
@@ -137,9 +137,10 @@ fn spread_slack(golden: &Arrays, name: &str, values: &[f64]) -> Vec<f64> {
 #[test]
 fn peaks_are_found_nearby_and_never_too_high() {
     let golden = Arrays::golden("auto");
-    for name in ["pool", "tight"] {
+    // The drawn weights of `tight` are no f32, which those of the certified kernel are.
+    for (name, rounding) in [("pool", 1e-12), ("tight", 1e-5)] {
         let get = |what: &str| golden.floats(&format!("{name}_{what}"));
-        for (kernel, slack) in kernels(&golden, name).into_iter().zip([1e-12, 1e-5]) {
+        for (kernel, slack) in kernels(&golden, name).into_iter().zip([1e-12, rounding]) {
             let got = kernel.peaks(&Control::new()).unwrap().unwrap();
             assert_close(name, &got, &get("peak_found"), slack);
             for (x, (got, exact)) in got.into_iter().zip(get("peak")).enumerate() {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use common::{Arrays, assert_close, graph, graph_of};
 use dial::seed::{Purpose, Random};
 use dial::{
-    ClassId, Control, Eigenpairs, Features, Graph, Heat, Items, Kernel, Metric, NodeId,
-    NormalizedPoisson, Options, Poisson, Prior, Propagation, Radial, Session, Setting, Shape,
+    ClassId, Control, Eigenpairs, Engine, Features, Graph, Heat, Kernel, Metric, NodeId,
+    NormalizedPoisson, Poisson, Prior, Propagation, Radial, Shape,
 };
 
 /// What a label counts at its source in the table.
@@ -83,12 +83,12 @@ enum Maximum {
     Fails,
 }
 
-type Row<'a> = (String, Maximum, Box<dyn Propagation + 'a>);
+type Row = (String, Maximum, Box<dyn Propagation>);
 
 /// The rows of the table for one graph.
-fn rows(ground: &Ground) -> Vec<Row<'_>> {
+fn rows(ground: &Ground) -> Vec<Row> {
     let graph = || Arc::clone(&ground.graph);
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for tau in [0.0, 1e-4, 0.1, 10.0] {
         let poisson = Poisson::new(graph(), tau)
             .unwrap()
@@ -259,7 +259,7 @@ fn two_labels_in_a_session_count_as_the_sum_of_two_columns_made_alone() {
     for ground in grounds() {
         let (n, control) = (ground.graph.n(), Control::new());
         for (name, _, kernel) in rows(&ground) {
-            let kernel: Arc<dyn Propagation + '_> = Arc::from(kernel);
+            let kernel: Arc<dyn Propagation> = Arc::from(kernel);
             let alone = |node: usize| {
                 kernel
                     .columns(&[NodeId(node as u32)], &control)
@@ -267,17 +267,9 @@ fn two_labels_in_a_session_count_as_the_sum_of_two_columns_made_alone() {
                     .remove(0)
             };
             let (first, second) = (alone(0), alone(n - 1));
-            let setting = Setting {
-                kernel: Arc::clone(&kernel),
-                graph: None,
-                items: Items::rows(n),
-            };
-            let options = Options {
-                prior: Prior::Constant(0.5),
-                ..Options::default()
-            };
-            let mut session =
-                Session::new(setting, options, &["a".into(), "b".into()], &control).unwrap();
+            let mut engine = Engine::with(Arc::clone(&kernel));
+            engine.config.prior = Prior::Constant(0.5);
+            let mut session = engine.session(&["a", "b"], &control).unwrap();
             for item in [0, n - 1] {
                 session
                     .tell(&item.to_string(), ClassId(1), &control)

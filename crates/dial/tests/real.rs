@@ -5,12 +5,10 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use common::{Arrays, assert_close, graph, real_data};
 use dial::{
-    Acquisition, ClassId, Control, Features, Items, Kernel, Metric, NodeId, Options, Poisson,
-    Score, Session, Setting, Situation,
+    Acquisition, ClassId, Config, Control, Engine, Features, Kernel, Metric, NodeId, Score,
+    Session, Situation,
 };
 
 #[test]
@@ -19,7 +17,7 @@ fn weights_agree_with_the_authors_graph() {
     let blobs = Arrays::read(data.join("golden/blobs.npz"));
     let theirs = Arrays::read(data.join("golden/graph_blobs_20.npz"));
     let x = blobs.floats("X_f64");
-    // Their 20 neighbours count the point itself; its weight, the diagonal, is kept there.
+    // Their 20 neighbours count the point itself; its weight, the diagonal, is kept there. Their weights are f64, ours f32.
     let ours = graph(
         Features::f64(&x, x.len() / 2, 2).unwrap(),
         19,
@@ -35,7 +33,7 @@ fn weights_agree_with_the_authors_graph() {
     for row in 0..ours.n() {
         let mut expected: Vec<(u32, f64)> = (starts[row]..starts[row + 1])
             .filter(|&slot| columns[slot] != row)
-            .map(|slot| (columns[slot] as u32, weights[slot]))
+            .map(|slot| (columns[slot] as u32, f64::from(weights[slot] as f32)))
             .collect();
         expected.sort_by_key(|&(column, _)| column);
         let (neighbours, values) = ours.row(NodeId(row as u32));
@@ -76,18 +74,15 @@ fn replays_an_independent_run_step_by_step() {
         let pool = Arrays::read(data.join(format!("features/{set}.npz")));
         let (x, shape) = (pool.f32s("X"), &pool.array("X").shape);
         let features = Features::f32(&x, shape[0], shape[1]).unwrap();
-        let graph = Arc::new(graph(features, 20, metric, Kernel::SelfTuning));
-        let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-        let setting = Setting {
-            kernel,
-            graph: Some(graph),
-            items: Items::rows(shape[0]),
+        let config = Config {
+            metric,
+            ..Config::paper()
         };
+        let engine = Engine::build(features, &config, &Control::new()).unwrap();
         let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
-        let session = Session::new(setting, Options::default(), &names, &Control::new()).unwrap();
         compare(
             set,
-            session,
+            engine.session(&names, &Control::new()).unwrap(),
             &Arrays::read(replays.join(format!("{set}.npz"))),
         );
     }

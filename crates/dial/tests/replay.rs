@@ -5,40 +5,27 @@ use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
 use dial::{
-    Change, ClassId, Control, Error, Event, Graph, Items, Kernel, Metric, Neighbours, NodeId,
-    Options, Poisson, Policy, Score, Session, Setting, ZeroVectors,
+    Change, ClassId, Config, Control, Engine, Error, Event, Features, Items, NodeId, Policy,
+    Session, Tau,
 };
 
-fn setting(seed: u64, n: usize) -> Setting<'static> {
+/// A pool of three clouds, which differs by its seed; the questions have seed 1.
+fn engine(seed: u64, n: usize) -> Engine<'static> {
     let mut random = Random::new(seed, Purpose::User, 9);
     let x: Vec<f64> = (0..n * 2)
         .map(|i| random.normal() + (i / 2 % 3) as f64 * 4.0)
         .collect();
-    let features = dial::Features::f64(&x, n, 2).unwrap();
-    let found = Neighbours::exact(
-        features,
-        6,
-        Metric::Euclidean,
-        ZeroVectors::Error,
-        &Control::new(),
-    )
-    .unwrap();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.05).unwrap());
-    Setting {
-        kernel,
-        graph: Some(graph),
-        items: Items::rows(n),
-    }
-}
-
-fn options(seed: u64, policy: Policy, columns_kept: usize) -> Options<'static> {
-    Options {
-        acquisition: Arc::new(Score::Variance),
-        policy,
-        seed,
-        columns_kept,
-        ..Options::default()
+    let config = Config {
+        k: 6,
+        tau: Tau::Number(0.05),
+        seed: 1,
+        ..Config::paper()
+    };
+    let features = Features::f64(&x, n, 2).unwrap();
+    let engine = Engine::build(features, &config, &Control::new()).unwrap();
+    Engine {
+        columns_kept: 9,
+        ..engine
     }
 }
 
@@ -102,16 +89,15 @@ fn every_state_is_the_replay_of_its_log() {
     let sequences =
         std::env::var("DIAL_SEQUENCES").map_or(100, |count| count.parse().expect("a number"));
     for seed in 0..sequences {
-        let setting = setting(seed, 90);
-        let policy = [Policy::Max, Policy::Proportional][seed as usize % 2];
+        let mut engine = engine(seed, 90).seeded(seed);
+        engine.config.policy = [Policy::Max, Policy::Proportional][seed as usize % 2];
+        engine.columns_kept = seed as usize % 5;
+        let other = Engine {
+            columns_kept: 1000,
+            ..engine.clone()
+        };
         let mut random = Random::new(seed, Purpose::User, 1);
-        let mut session = Session::new(
-            setting.clone(),
-            options(seed, policy, seed as usize % 5),
-            &names(3),
-            &control,
-        )
-        .unwrap();
+        let mut session = engine.session(&names(3), &control).unwrap();
         let mut refused = 0;
         for step in 0..60 {
             let before = (session.labels().clone(), bits(&session));
@@ -125,9 +111,7 @@ fn every_state_is_the_replay_of_its_log() {
                 refused += 1;
             }
             let log = session.labels().events().to_vec();
-            let replayed =
-                Session::resume(setting.clone(), options(seed, policy, 1000), log, &control)
-                    .unwrap();
+            let replayed = other.resume(log, &control).unwrap();
             assert_eq!(bits(&session), bits(&replayed), "seed {seed}, step {step}");
             assert_eq!(session.labels(), replayed.labels());
             assert_eq!(session.ask(3), replayed.ask(3));
@@ -138,9 +122,9 @@ fn every_state_is_the_replay_of_its_log() {
 
 #[test]
 fn undo_is_as_if_it_had_never_been_and_redo_returns_to_its_place() {
-    let (setting, control) = (setting(1, 60), Control::new());
-    let mut session =
-        Session::new(setting, options(1, Policy::Max, 0), &names(2), &control).unwrap();
+    let (mut engine, control) = (engine(1, 60), Control::new());
+    engine.columns_kept = 0;
+    let mut session = engine.session(&names(2), &control).unwrap();
     session.tell("3", ClassId(0), &control).unwrap();
     let before = bits(&session);
     let group = session.tell("9", ClassId(0), &control).unwrap();
@@ -170,13 +154,7 @@ fn undo_is_as_if_it_had_never_been_and_redo_returns_to_its_place() {
 #[test]
 fn annotators_share_one_observation_and_the_latest_label_of_each_counts() {
     let control = Control::new();
-    let mut session = Session::new(
-        setting(2, 60),
-        options(1, Policy::Max, 9),
-        &names(2),
-        &control,
-    )
-    .unwrap();
+    let mut session = engine(2, 60).session(&names(2), &control).unwrap();
     let mut label = |annotator: &str, class| {
         let change = Change::Label {
             item: "5".into(),
@@ -227,13 +205,7 @@ fn annotators_share_one_observation_and_the_latest_label_of_each_counts() {
 #[test]
 fn classes_may_be_added_renamed_and_merged_at_any_time() {
     let control = Control::new();
-    let mut session = Session::new(
-        setting(3, 60),
-        options(1, Policy::Max, 9),
-        &names(3),
-        &control,
-    )
-    .unwrap();
+    let mut session = engine(3, 60).session(&names(3), &control).unwrap();
     session.tell("5", ClassId(2), &control).unwrap();
     session
         .append(
@@ -308,13 +280,7 @@ fn classes_may_be_added_renamed_and_merged_at_any_time() {
 #[test]
 fn class_ids_are_never_given_twice() {
     let control = Control::new();
-    let mut session = Session::new(
-        setting(3, 60),
-        options(1, Policy::Max, 9),
-        &names(2),
-        &control,
-    )
-    .unwrap();
+    let mut session = engine(3, 60).session(&names(2), &control).unwrap();
     let add = |class, name: &str| Change::AddClass {
         class: ClassId(class),
         name: name.into(),
@@ -335,14 +301,10 @@ fn class_ids_are_never_given_twice() {
 
 #[test]
 fn taking_back_one_of_many_labels_starts_from_a_checkpoint_and_keeps_the_bits() {
-    let (setting, control) = (setting(7, 400), Control::new());
-    let mut session = Session::new(
-        setting.clone(),
-        options(1, Policy::Max, 40),
-        &names(2),
-        &control,
-    )
-    .unwrap();
+    let (mut engine, control) = (engine(7, 400), Control::new());
+    engine.columns_kept = 40;
+    let mut session = engine.session(&names(2), &control).unwrap();
+    engine.columns_kept = 0;
     let groups: Vec<u64> = (0..200)
         .map(|i: u16| {
             session
@@ -365,47 +327,31 @@ fn taking_back_one_of_many_labels_starts_from_a_checkpoint_and_keeps_the_bits() 
             )
             .unwrap();
         let log = session.labels().events().to_vec();
-        let replayed =
-            Session::resume(setting.clone(), options(1, Policy::Max, 0), log, &control).unwrap();
+        let replayed = engine.resume(log, &control).unwrap();
         assert_eq!(bits(&session), bits(&replayed), "after undoing {undone}");
     }
 }
 
 #[test]
 fn logs_and_settings_that_do_not_fit_are_refused() {
-    let (setting, control) = (setting(8, 60), Control::new());
-    let session = Session::new(
-        setting.clone(),
-        options(1, Policy::Max, 9),
-        &names(2),
-        &control,
-    )
-    .unwrap();
-    let settings = session.labels().events().last().unwrap().clone();
-    let resume = |setting, options, log: Vec<Event>| {
-        Session::resume(setting, options, log, &Control::new()).err()
-    };
-    assert_eq!(
-        resume(setting.clone(), options(1, Policy::Max, 9), vec![settings]),
-        Some(Error::TooFewClasses(0))
-    );
+    let (engine, control) = (engine(8, 60), Control::new());
+    let session = engine.session(&names(2), &control).unwrap();
     let log = session.labels().events().to_vec();
-    let longer = Setting {
-        items: Items::rows(61),
-        ..setting.clone()
+    let refused = |engine: &Engine<'_>, log: &[Event]| {
+        let resumed = engine.resume(log.to_vec(), &Control::new());
+        matches!(resumed.err(), Some(Error::Conflict(_)))
     };
-    assert!(matches!(
-        resume(longer, options(1, Policy::Max, 9), log.clone()),
-        Some(Error::Conflict(_))
-    ));
-    let askable = Options {
-        askable: Some(Arc::new(vec![true; 59])),
-        ..options(1, Policy::Max, 9)
+    assert!(!refused(&engine, &log));
+    assert!(refused(&engine, &log[..2]), "no settings");
+    let longer = engine.clone().with_items(Items::rows(61));
+    assert!(refused(&longer, &log));
+    let fewer = Some(Arc::new(vec![true; 59]));
+    assert!(refused(&engine.clone().asking_only(fewer), &log));
+    let other = Engine {
+        graph: self::engine(8, 61).graph,
+        ..engine
     };
-    assert!(matches!(
-        resume(setting, askable, log),
-        Some(Error::Conflict(_))
-    ));
+    assert!(refused(&other, &log));
 }
 
 struct NotANumber;
@@ -421,11 +367,8 @@ impl dial::Acquisition for NotANumber {
 #[test]
 fn a_score_that_is_not_a_number_is_an_error_unless_it_does_not_matter() {
     let control = Control::new();
-    let options = Options {
-        acquisition: Arc::new(NotANumber),
-        ..options(1, Policy::Max, 9)
-    };
-    let mut session = Session::new(setting(9, 60), options, &names(2), &control).unwrap();
+    let engine = engine(9, 60).asking_by(Arc::new(NotANumber));
+    let mut session = engine.session(&names(2), &control).unwrap();
     assert_eq!(session.ask(1), Err(Error::NanScore("7".into())));
     session.tell("7", ClassId(0), &control).unwrap();
     assert!(session.ask(1).is_ok());
@@ -434,13 +377,7 @@ fn a_score_that_is_not_a_number_is_an_error_unless_it_does_not_matter() {
 #[test]
 fn bad_labels_are_refused_with_their_reason() {
     let control = Control::new();
-    let mut session = Session::new(
-        setting(4, 60),
-        options(1, Policy::Max, 9),
-        &names(2),
-        &control,
-    )
-    .unwrap();
+    let mut session = engine(4, 60).session(&names(2), &control).unwrap();
     let mut refuse = |item: &str, classes: Vec<(u16, f64)>| {
         let classes = classes
             .into_iter()
@@ -479,37 +416,26 @@ fn bad_labels_are_refused_with_their_reason() {
         session.append_event(far, &control),
         Err(Error::Conflict(_))
     ));
-    let none = Options {
-        expected_clusters: Some(0),
-        ..options(1, Policy::Proportional, 9)
-    };
-    let refused = Session::new(setting(4, 60), none, &names(2), &control).err();
-    assert!(matches!(
-        refused,
-        Some(Error::BadSetting {
-            name: "expected-clusters",
-            ..
-        })
-    ));
-    let one = Session::new(
-        setting(4, 60),
-        options(1, Policy::Max, 9),
-        &names(1),
-        &control,
-    );
-    assert_eq!(one.err(), Some(Error::TooFewClasses(1)));
+    for policy in [Policy::Max, Policy::Proportional] {
+        let mut none = engine(4, 60);
+        none.config.policy = policy;
+        none.config.expected_clusters = Some(0);
+        assert!(matches!(
+            none.session(&names(2), &control).err(),
+            Some(Error::BadSetting {
+                name: "expected-clusters",
+                ..
+            })
+        ));
+    }
 }
 
 #[test]
 fn skipped_excluded_and_labelled_items_are_not_asked() {
     let control = Control::new();
-    let mut session = Session::new(
-        setting(5, 30),
-        options(1, Policy::Uniform, 9),
-        &names(2),
-        &control,
-    )
-    .unwrap();
+    let mut engine = engine(5, 30);
+    engine.config.policy = Policy::Uniform;
+    let mut session = engine.session(&names(2), &control).unwrap();
     for i in 0..10 {
         session
             .append(
@@ -552,13 +478,7 @@ fn skipped_excluded_and_labelled_items_are_not_asked() {
 #[test]
 fn a_log_survives_json() {
     let control = Control::new();
-    let mut session = Session::new(
-        setting(6, 60),
-        options(1, Policy::Max, 9),
-        &names(2),
-        &control,
-    )
-    .unwrap();
+    let mut session = engine(6, 60).session(&names(2), &control).unwrap();
     session.tell("3", ClassId(1), &control).unwrap();
     session.undo("", &control).unwrap();
     let text = serde_json::to_string(session.labels().events()).unwrap();
@@ -576,19 +496,14 @@ fn prediction_says_whether_a_label_reaches_an_item() {
     let x: Vec<f64> = (0..40)
         .map(|i| f64::from(i) + if i < 20 { 0.0 } else { 1e6 })
         .collect();
-    let features = dial::Features::f64(&x, 40, 1).unwrap();
-    let control = Control::new();
-    let found =
-        Neighbours::exact(features, 3, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
-    let setting = Setting {
-        kernel,
-        graph: Some(graph),
-        items: Items::rows(40),
+    let features = Features::f64(&x, 40, 1).unwrap();
+    let config = Config {
+        k: 3,
+        ..Config::paper()
     };
-    let mut session =
-        Session::new(setting, options(1, Policy::Max, 9), &names(2), &control).unwrap();
+    let control = Control::new();
+    let engine = Engine::build(features, &config, &control).unwrap();
+    let mut session = engine.session(&names(2), &control).unwrap();
     session.tell("0", ClassId(1), &control).unwrap();
     let (near, far) = (
         session.prediction(NodeId(19)),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use dial::methods::{Method, Workbench};
 use dial::seed::{Purpose, Random};
 use dial::{
-    Acquisition, Clusterings, Control, DirichletField, Distances, Features, KCentre, Kernel,
-    MaxHerding, Metric, NodeId, Points, ProbCover, Propagation, Situation, TypiClust,
+    Acquisition, Clusterings, Config, Control, DirichletField, Distances, Engine, Error, Features,
+    KCentre, MaxHerding, Metric, NodeId, Points, ProbCover, Radial, Shape, Situation, TypiClust,
     UncertaintyHerding,
 };
 
@@ -328,23 +328,19 @@ fn what_was_asked_before_and_the_number_of_threads_do_not_matter() {
     assert_eq!(run(2, &[2, 0, 6, 3, 6]), straight);
 }
 
-fn kernel<'a>(bench: &Workbench<'a>) -> Arc<dyn Propagation + 'a> {
-    bench.poisson(0.1).unwrap()
+fn bench(features: Features<'_>, k: usize, eigenpairs: usize) -> Workbench<'_> {
+    let config = Config {
+        k,
+        ..Config::paper()
+    };
+    Workbench::build(features, &config, eigenpairs, &Control::new()).unwrap()
 }
 
 #[test]
 fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
     let x = clouds(&[40, 30, 20], 2, 2.0);
     let features = Features::f64(&x, 90, 2).unwrap();
-    let bench = Workbench::build(
-        features,
-        5,
-        Metric::Euclidean,
-        Kernel::SelfTuning,
-        5,
-        &Control::new(),
-    )
-    .unwrap();
+    let few = bench(features, 5, 5);
     let field = DirichletField::new(90, 2, 1.0);
     let labels = [vec![(NodeId(3), 1.0)], vec![(NodeId(50), 1.0)]];
     let order = nodes(&[50, 3]);
@@ -365,43 +361,40 @@ fn the_workbench_makes_all_of_them_and_refuses_what_is_too_large() {
         "auto",
     ] {
         let method: Method = word.parse().unwrap();
-        let acquisition = bench
-            .acquisition(method, &kernel(&bench), &Control::new())
-            .unwrap();
+        let engine = few.asking_by(method, &Control::new()).unwrap();
         let mut out = vec![f64::NAN; 90];
-        acquisition.scores(&now, &mut out).unwrap();
+        engine.acquisition.scores(&now, &mut out).unwrap();
         assert!(out.iter().all(|score| score.is_finite()), "{word}");
         assert!(out.iter().any(|score| *score != out[0]), "{word}");
     }
     let many: Vec<f64> = (0..10_001).map(f64::from).collect();
-    let bench = Workbench::build(
-        Features::f64(&many, 10_001, 1).unwrap(),
-        2,
-        Metric::Euclidean,
-        Kernel::SelfTuning,
-        1,
-        &Control::new(),
-    )
-    .unwrap();
+    let many = bench(Features::f64(&many, 10_001, 1).unwrap(), 2, 1);
     for word in [
         "typiclust",
         "probcover",
         "max-herding",
         "uncertainty-herding",
     ] {
-        let refused = bench
-            .acquisition(word.parse().unwrap(), &kernel(&bench), &Control::new())
-            .err()
-            .unwrap();
-        assert_eq!(refused.code(), "U1", "{word}");
+        let refused = many.asking_by(word.parse().unwrap(), &Control::new());
+        assert_eq!(refused.err().unwrap().code(), "U1", "{word}");
     }
-    assert!(
-        bench
-            .acquisition(
-                "k-centre".parse().unwrap(),
-                &kernel(&bench),
-                &Control::new()
-            )
-            .is_ok()
-    );
+    let k_centre = "k-centre".parse().unwrap();
+    assert!(many.asking_by(k_centre, &Control::new()).is_ok());
+}
+
+#[test]
+fn the_workbench_says_what_it_lacks_and_makes_auto_once() {
+    let (x, control) = (clouds(&[40, 30, 20], 2, 2.0), Control::new());
+    let features = Features::f64(&x, 90, 2).unwrap();
+    let engine = Engine::build(features, &Config::default(), &control).unwrap();
+    let bench = Workbench::new(&engine, features, None, 5);
+    let auto = bench.asking_by(Method::Auto, &control).unwrap();
+    assert!(Arc::ptr_eq(&auto.acquisition, &engine.acquisition));
+    let land = bench.asking_by(Method::Land, &control).err().unwrap();
+    assert_eq!(land.code(), "U1", "LAND reads distances");
+    let radial = Arc::new(Radial::new(features, Shape::Rbf { sigma: 1.0 }).unwrap());
+    let bench = Workbench::new(&Engine::with(radial), features, None, 5);
+    assert!(bench.asking_by(Method::KCentre, &control).is_ok());
+    let refused = bench.asking_by(Method::VOpt, &control).err();
+    assert!(matches!(refused, Some(Error::BadGraph(_))), "{refused:?}");
 }

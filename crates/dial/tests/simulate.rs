@@ -3,31 +3,26 @@
 use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
-use dial::simulate::{Initial, Plan, Record, Truth, trial, trials};
+use dial::simulate::{Classes, Initial, Plan, Record, Truth, trial, trials};
 use dial::{
-    ClassId, Control, Error, Graph, Items, Kernel, Metric, Neighbours, NodeId, Options, Poisson,
-    Policy, Score, Setting, ZeroVectors,
+    Change, ClassId, Config, Control, Engine, Error, Features, NodeId, Policy, Precision, Score,
+    Session, Tau,
 };
 
 /// Six Gaussian clusters in the plane; the classes are the clusters modulo 3. Large enough for threads to share work.
-fn pool(n: usize) -> (Setting<'static>, Truth) {
+fn pool(n: usize) -> (Engine<'static>, Truth) {
     let mut random = Random::new(5, Purpose::User, 0);
     let cluster = |i: usize| i % 6;
     let x: Vec<f64> = (0..n)
         .flat_map(|i| [cluster(i) as f64 * 5.0, (cluster(i) % 2) as f64 * 5.0])
         .map(|centre| centre + random.normal())
         .collect();
-    let features = dial::Features::f64(&x, n, 2).unwrap();
-    let found = Neighbours::exact(
-        features,
-        10,
-        Metric::Euclidean,
-        ZeroVectors::Error,
-        &Control::new(),
-    )
-    .unwrap();
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap());
-    let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());
+    let features = Features::f64(&x, n, 2).unwrap();
+    let config = Config {
+        k: 10,
+        ..Config::paper()
+    };
+    let engine = Engine::build(features, &config, &Control::new()).unwrap();
     let truth = Truth {
         names: ["a", "b", "c"].map(String::from).to_vec(),
         classes: (0..n)
@@ -35,14 +30,7 @@ fn pool(n: usize) -> (Setting<'static>, Truth) {
             .collect(),
         clusters: (0..n).map(|i| Some(cluster(i) as u32)).collect(),
     };
-    (
-        Setting {
-            kernel,
-            graph: Some(graph),
-            items: Items::rows(n),
-        },
-        truth,
-    )
+    (engine, truth)
 }
 
 fn plan(initial: Initial, queries: usize, batch: usize) -> Plan<'static> {
@@ -54,22 +42,14 @@ fn plan(initial: Initial, queries: usize, batch: usize) -> Plan<'static> {
     }
 }
 
-fn options(score: Score, policy: Policy, seed: u64) -> Options<'static> {
-    Options {
-        acquisition: Arc::new(score),
-        policy,
-        seed,
-        ..Options::default()
-    }
+fn asking(engine: &Engine<'static>, score: Score, policy: Policy, seed: u64) -> Engine<'static> {
+    let mut engine = engine.seeded(seed).asking_by(Arc::new(score));
+    engine.config.policy = policy;
+    engine
 }
 
-fn run(
-    setting: &Setting<'static>,
-    options: &Options<'static>,
-    truth: &Truth,
-    plan: &Plan<'static>,
-) -> Vec<Record> {
-    trial(setting, options, truth, plan, &|| 0.0, &Control::new())
+fn run(engine: &Engine<'static>, truth: &Truth, plan: &Plan<'static>) -> Vec<Record> {
+    trial(engine, truth, plan, &|| 0.0, &Control::new())
         .unwrap()
         .0
 }
@@ -85,11 +65,9 @@ fn the_same_bits_for_1_2_and_8_threads_and_from_the_same_seed() {
                 .unwrap();
             threads.install(|| {
                 // The graph is built inside as well: the whole path is compared.
-                let (setting, truth) = pool(20_000);
-                let options = options(Score::Variance, Policy::Proportional, 3);
+                let (engine, truth) = pool(20_000);
                 trials(
-                    &setting,
-                    &options,
+                    &asking(&engine, Score::Variance, Policy::Proportional, 3),
                     &truth,
                     &plan(Initial::OnePerClass, 6, 1),
                     2,
@@ -106,12 +84,11 @@ fn the_same_bits_for_1_2_and_8_threads_and_from_the_same_seed() {
 
 #[test]
 fn every_method_runs_and_asks_no_item_twice() {
-    let (setting, truth) = pool(300);
+    let (engine, truth) = pool(300);
     for &score in Score::ALL {
         for &policy in Policy::ALL {
             let records = run(
-                &setting,
-                &options(score, policy, 1),
+                &asking(&engine, score, policy, 1),
                 &truth,
                 &plan(Initial::None, 12, 1),
             );
@@ -131,10 +108,9 @@ fn every_method_runs_and_asks_no_item_twice() {
 
 #[test]
 fn maximum_variance_meets_every_cluster_early_and_learns_them() {
-    let (setting, truth) = pool(300);
+    let (engine, truth) = pool(300);
     let records = run(
-        &setting,
-        &options(Score::Variance, Policy::Max, 1),
+        &asking(&engine, Score::Variance, Policy::Max, 1),
         &truth,
         &plan(Initial::None, 30, 1),
     );
@@ -152,7 +128,7 @@ fn maximum_variance_meets_every_cluster_early_and_learns_them() {
 
 #[test]
 fn accuracy_is_over_unlabelled_nodes_of_known_class() {
-    let (setting, mut truth) = pool(60);
+    let (engine, mut truth) = pool(60);
     // Only four nodes have a known class; three of them are labelled at the start, all of class a.
     truth
         .classes
@@ -164,8 +140,7 @@ fn accuracy_is_over_unlabelled_nodes_of_known_class() {
     }
     let initial = Initial::Nodes([0, 1, 2].map(NodeId).to_vec());
     let records = run(
-        &setting,
-        &options(Score::Variance, Policy::Max, 1),
+        &asking(&engine, Score::Variance, Policy::Max, 1),
         &truth,
         &plan(initial, 10, 1),
     );
@@ -180,23 +155,14 @@ fn accuracy_is_over_unlabelled_nodes_of_known_class() {
         (Some(NodeId(3)), 1.0)
     );
     let unknown = plan(Initial::Nodes(vec![NodeId(5)]), 1, 1);
-    let refused = trial(
-        &setting,
-        &Options::default(),
-        &truth,
-        &unknown,
-        &|| 0.0,
-        &Control::new(),
-    )
-    .err();
+    let refused = trial(&engine, &truth, &unknown, &|| 0.0, &Control::new()).err();
     assert!(
         matches!(refused, Some(Error::Conflict(text)) if text.starts_with("node 5 has no known class"))
     );
     let everything = plan(Initial::None, usize::MAX, 7);
     assert_eq!(
         run(
-            &setting,
-            &options(Score::Variance, Policy::Max, 1),
+            &asking(&engine, Score::Variance, Policy::Max, 1),
             &truth,
             &everything
         )
@@ -204,26 +170,17 @@ fn accuracy_is_over_unlabelled_nodes_of_known_class() {
         5
     );
     truth.clusters.pop();
-    let short = trial(
-        &setting,
-        &Options::default(),
-        &truth,
-        &Plan::default(),
-        &|| 0.0,
-        &Control::new(),
-    )
-    .err();
+    let short = trial(&engine, &truth, &Plan::default(), &|| 0.0, &Control::new()).err();
     assert!(matches!(short, Some(Error::Conflict(_))));
 }
 
 #[test]
 fn one_per_class_labels_one_of_each_and_is_shared_by_methods() {
-    let (setting, truth) = pool(300);
+    let (engine, truth) = pool(300);
     let start = |score, seed| {
         let plan = plan(Initial::OnePerClass, 0, 1);
         let (_, session) = trial(
-            &setting,
-            &options(score, Policy::Max, seed),
+            &asking(&engine, score, Policy::Max, seed),
             &truth,
             &plan,
             &|| 0.0,
@@ -245,15 +202,14 @@ fn one_per_class_labels_one_of_each_and_is_shared_by_methods() {
 
 #[test]
 fn batches_of_a_simulation_hold_no_neighbours() {
-    let (setting, truth) = pool(300);
+    let (engine, truth) = pool(300);
     let records = run(
-        &setting,
-        &options(Score::Variance, Policy::Max, 1),
+        &asking(&engine, Score::Variance, Policy::Max, 1),
         &truth,
         &plan(Initial::OnePerClass, 11, 5),
     );
     assert_eq!(records.len(), 12, "two batches of five and one of one");
-    let graph = setting.graph.as_ref().unwrap();
+    let graph = engine.graph.as_ref().unwrap();
     for batch in [&records[1..6], &records[6..11]] {
         let nodes: Vec<NodeId> = batch.iter().map(|record| record.node.unwrap()).collect();
         assert!(
@@ -268,15 +224,9 @@ fn batches_of_a_simulation_hold_no_neighbours() {
 #[test]
 fn many_tasks_may_ask_one_session_at_once() {
     use rayon::prelude::*;
-    let (setting, truth) = pool(20_000);
-    let names = &truth.names;
-    let session = dial::Session::new(
-        setting,
-        options(Score::Variance, Policy::Max, 1),
-        names,
-        &Control::new(),
-    )
-    .unwrap();
+    let (engine, truth) = pool(20_000);
+    let engine = asking(&engine, Score::Variance, Policy::Max, 1);
+    let session = engine.session(&truth.names, &Control::new()).unwrap();
     let expected = session.ask(1).unwrap();
     let threads = rayon::ThreadPoolBuilder::new()
         .num_threads(8)
@@ -292,11 +242,10 @@ fn many_tasks_may_ask_one_session_at_once() {
 
 #[test]
 fn crowded_batches_and_doubled_initial_nodes_are_noticed() {
-    let (setting, truth) = pool(60);
+    let (engine, truth) = pool(60);
     let initial = Initial::Nodes([3, 4, 3].map(NodeId).to_vec());
     let records = run(
-        &setting,
-        &options(Score::Variance, Policy::Max, 1),
+        &asking(&engine, Score::Variance, Policy::Max, 1),
         &truth,
         &plan(initial, 58, 58),
     );
@@ -309,30 +258,22 @@ fn crowded_batches_and_doubled_initial_nodes_are_noticed() {
 
 #[test]
 fn cancelling_ends_a_simulation() {
-    let (setting, truth) = pool(60);
+    let (engine, truth) = pool(60);
     let control = Control::new();
     control.cancel();
-    let stopped = trials(
-        &setting,
-        &Options::default(),
-        &truth,
-        &Plan::default(),
-        3,
-        &|| 0.0,
-        &control,
-    );
+    let stopped = trials(&engine, &truth, &Plan::default(), 3, &|| 0.0, &control);
     assert_eq!(stopped, Err(Error::Cancelled));
 }
 
 #[test]
 fn a_noisy_oracle_errs_as_often_as_it_should_and_alike_for_all_methods() {
-    let (setting, truth) = pool(300);
+    let (engine, truth) = pool(300);
     let told = |noise: f64, score, seed| {
         let plan = Plan {
             noise,
             ..plan(Initial::OnePerClass, 200, 200)
         };
-        let records = run(&setting, &options(score, Policy::Max, seed), &truth, &plan);
+        let records = run(&asking(&engine, score, Policy::Max, seed), &truth, &plan);
         records
             .iter()
             .filter_map(|record| record.node.zip(record.class))
@@ -363,8 +304,7 @@ fn a_noisy_oracle_errs_as_often_as_it_should_and_alike_for_all_methods() {
         "a node has one answer under one seed"
     );
     let refused = trial(
-        &setting,
-        &Options::default(),
+        &engine,
         &truth,
         &Plan {
             noise: 1.5,
@@ -381,14 +321,13 @@ fn a_noisy_oracle_errs_as_often_as_it_should_and_alike_for_all_methods() {
 
 #[test]
 fn measures_are_taken_where_asked_and_agree_with_slow_ones() {
-    let (setting, truth) = pool(120);
+    let (engine, truth) = pool(120);
     let plan = Plan {
         measure_every: 1,
         ..plan(Initial::OnePerClass, 3, 1)
     };
-    let options = options(Score::Variance, Policy::Max, 2);
-    let (records, session) =
-        trial(&setting, &options, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
+    let engine = asking(&engine, Score::Variance, Policy::Max, 2);
+    let (records, session) = trial(&engine, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
     let free: Vec<NodeId> = (0..120)
         .map(NodeId)
         .filter(|node| !session.labelled().contains(node))
@@ -418,8 +357,133 @@ fn measures_are_taken_where_asked_and_agree_with_slow_ones() {
     assert!((last.brier - brier / free.len() as f64).abs() < 1e-12);
     assert!((0.0..=1.0).contains(&last.calibration_error));
     assert!(
-        run(&setting, &options, &truth, &Plan::default())
+        run(&engine, &truth, &Plan::default())
             .iter()
             .all(|record| record.measures.is_none())
+    );
+}
+
+/// A session driven by hand that adds every class when it is first met.
+fn by_hand<'a>(
+    engine: &Engine<'a>,
+    truth: &Truth,
+    queries: usize,
+    batch: usize,
+) -> (Vec<Record>, Session<'a>) {
+    let control = Control::new();
+    let mut session = engine.session::<&str>(&[], &control).unwrap();
+    let mut records = vec![by_name(&session, truth, None)];
+    while records.len() <= queries {
+        let count = batch.min(queries + 1 - records.len());
+        for question in session.ask(count).unwrap().questions {
+            let class = truth.classes[question.node.index()].unwrap();
+            let name = &truth.names[class.index()];
+            if session.labels().class_named(name).is_err() {
+                let (class, name) = (session.labels().new_class(), name.clone());
+                session
+                    .append("", Change::AddClass { class, name }, &control)
+                    .unwrap();
+            }
+            let own = session.labels().class_named(name).unwrap();
+            session.tell(&question.item, own, &control).unwrap();
+            let record = by_name(&session, truth, Some((question.node, class)));
+            records.push(Record {
+                query: records.len(),
+                ..record
+            });
+        }
+    }
+    (records, session)
+}
+
+/// The record of a session whose classes are known by their names only.
+fn by_name(session: &Session<'_>, truth: &Truth, told: Option<(NodeId, ClassId)>) -> Record {
+    let free: Vec<usize> = (0..truth.classes.len())
+        .filter(|&i| !session.labelled().contains(&NodeId(i as u32)))
+        .collect();
+    let belief = session.belief(&Control::new()).unwrap();
+    let reader = session.reader(&belief);
+    let right = |&&i: &&usize| {
+        // A plane that nobody has named is nobody's class.
+        let class = session
+            .classes()
+            .get(reader.class(&belief, NodeId(i as u32)));
+        let name = class.map(|class| &session.labels().schema()[class.index()].name);
+        name == Some(&truth.names[truth.classes[i].unwrap().index()])
+    };
+    let labelled = session.labelled();
+    let met: std::collections::BTreeSet<u32> = labelled
+        .iter()
+        .map(|node| truth.clusters[node.index()].unwrap())
+        .collect();
+    Record {
+        query: 0,
+        node: told.map(|(node, _)| node),
+        class: told.map(|(_, class)| class),
+        crowded: false,
+        labelled: labelled.len(),
+        accuracy: free.iter().filter(right).count() as f64 / free.len() as f64,
+        judged: Vec::new(),
+        measures: None,
+        clusters_found: met.len(),
+        seconds: 0.0,
+    }
+}
+
+#[test]
+fn classes_that_are_met_are_asked_for_as_a_person_would_add_them() {
+    let (engine, mut truth) = pool(300);
+    // Names in another order than they are met in, so that no class has its own id by chance.
+    truth.names = ["c", "a", "b", "nobody"].map(String::from).to_vec();
+    let graph = engine.graph.clone().unwrap();
+    let build = |config: Config| {
+        let config = Config { k: 10, ..config };
+        Engine::on(Arc::clone(&graph), None, &config, &Control::new()).unwrap()
+    };
+    let certified = |tolerance| Config {
+        precision: Precision::Certified,
+        tolerance,
+        tau: Tau::Number(0.2),
+        ..Config::paper()
+    };
+    for (name, engine) in [
+        ("auto", build(Config::default())),
+        ("variance", build(Config::paper())),
+        (
+            "proportional",
+            asking(&engine, Score::Variance, Policy::Proportional, 8),
+        ),
+        ("certified, global", build(certified(None))),
+        ("certified, local", build(certified(Some(0.001)))),
+    ] {
+        for batch in [1, 4] {
+            let plan = Plan {
+                classes: Classes::Met,
+                ..plan(Initial::None, 18, batch)
+            };
+            let (records, ended) = trial(&engine, &truth, &plan, &|| 0.0, &Control::new()).unwrap();
+            let (by_hand, session) = by_hand(&engine, &truth, 18, batch);
+            assert_eq!(records, by_hand, "{name}, {batch}");
+            assert_eq!(ended.labels(), session.labels(), "{name}, {batch}");
+            assert_eq!(ended.field(), session.field(), "{name}, {batch}");
+            assert_eq!(ended.ask(1), session.ask(1), "{name}, {batch}");
+            assert_eq!(ended.classes().len(), 3, "{name}: nobody was never met");
+        }
+    }
+}
+
+#[test]
+fn met_classes_are_as_good_as_known_ones_once_all_are_met() {
+    let (engine, truth) = pool(300);
+    let with = |classes| Plan {
+        classes,
+        measure_every: 1,
+        ..plan(Initial::OnePerClass, 10, 1)
+    };
+    // One label of every class, in the order of the classes: nothing is left to meet.
+    let engine = asking(&engine, Score::Variance, Policy::Max, 4);
+    assert_eq!(
+        run(&engine, &truth, &with(Classes::Met)),
+        run(&engine, &truth, &with(Classes::Known))
     );
 }

@@ -61,16 +61,16 @@ fn codes() -> BTreeSet<String> {
         assert!(found.len() >= 10, "{file}: only {found:?}");
         codes.extend(found);
     }
-    let command = fs::read_dir(crates.join("dial-cli/src"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let server = fs::read_dir(crates.join("dial-server/src"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    for path in command
-        .chain(server)
-        .chain([crates.join("dial-lab/src/trouble.rs")])
-    {
+    let mut paths = vec![crates.join("dial-lab/src/trouble.rs")];
+    for folder in ["dial-cli/src", "dial-server/src", "dial-server/src/handle"] {
+        let entries = fs::read_dir(crates.join(folder)).unwrap();
+        paths.extend(
+            entries
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.is_file()),
+        );
+    }
+    for path in paths {
         let text = source(&path);
         codes.extend(literals(&text));
         for kind in ["note[", "warn["] {

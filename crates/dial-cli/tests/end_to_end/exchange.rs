@@ -238,19 +238,34 @@ fn delayed(place: &Place, delay: Duration, answers: Vec<(u16, Value)>) -> JoinHa
     })
 }
 
+/// What a server says of the project, and of how it stands.
+fn project() -> (u16, Value) {
+    let class = |id: u16, name: &str| json!({ "id": id, "name": name, "colour": "#000000", "key": name, "labels": 0 });
+    let project = json!({
+        "name": "rows", "id": "1", "pool": "rows", "item_word": "row", "items": 12, "labelled": 0,
+        "classes": [class(0, "a"), class(7, "b")], "annotators": {}, "acquisition": "auto", "overlap": 1,
+        "version": 3, "model_version": 3, "model_ready": true, "foreseen": false, "banner": null, "parked": 0,
+    });
+    (200, project)
+}
+
+fn status() -> (u16, Value) {
+    let class = |id: u16, name: &str| json!({ "id": id, "name": name, "labels": 0 });
+    let status = json!({
+        "name": "rows", "id": "1", "pool": "rows.csv", "items": 12, "labelled": 0, "labels": 0, "skipped": 0,
+        "excluded": 0, "classes": [class(0, "a"), class(7, "b")], "annotators": [], "parked": [],
+        "disagreements": [], "version": 3, "last": null, "estimates": null,
+    });
+    (200, status)
+}
+
 #[test]
 fn a_running_server_is_used_instead_of_the_lock() {
     let place = labelled();
     let _held =
         dial_store::Project::open(&place.path("rows.dial"), dial_store::Journal::Wal, 0).unwrap();
-    let project = || {
-        (
-            200,
-            json!({ "classes": [{ "id": 0, "name": "a" }, { "id": 7, "name": "b" }] }),
-        )
-    };
     let receipt = json!({ "seq": 9, "group": 4, "repeated": false, "known": false, "late": true, "version": 9 });
-    let sent = server(&place, vec![project(), project(), (200, receipt)]);
+    let sent = server(&place, vec![project(), status(), (200, receipt)]);
     let told = place
         .line("tell rows.dial r9 b:0.5 --annotator ann --key k")
         .ok();
@@ -286,19 +301,25 @@ fn a_running_server_is_used_instead_of_the_lock() {
     );
     // A problem of the server is a failure of the command, with its code.
     let problem = json!({ "code": "C3", "detail": "a before, b now.", "status": 409 });
-    let sent = server(&place, vec![project(), project(), (409, problem)]);
+    let sent = server(&place, vec![project(), status(), (409, problem)]);
     place
         .line("tell rows.dial r1 b")
         .fails("C3", 6, &["a before, b now."]);
     sent.join().unwrap();
-    let cards = json!({ "version": 3, "items": [{ "id": "r5" }, { "id": "r6" }] });
-    let sent = server(&place, vec![project(), project(), (200, cards)]);
+    let card = |id: &str| {
+        json!({
+            "id": id, "row": 5, "show": { "kind": "text", "text": "" }, "beside": [], "belief": null, "why": null,
+            "score": null, "audit": false, "leased_until": null, "labels": [], "nearest": [], "changes": [],
+        })
+    };
+    let cards = json!({ "version": 3, "model_version": 3, "items": [card("r5"), card("r6")] });
+    let sent = server(&place, vec![project(), project(), (200, cards), status()]);
     assert_eq!(place.line("ask rows.dial --count 2").ok().out, "r5\nr6\n");
     assert!(sent.join().unwrap()[2].ends_with("{\"annotator\":\"\",\"count\":2}"));
     // What the server says of the exit code counts, not the status; so does an answer that it kept aside.
     let problem =
         json!({ "code": "C3", "detail": "kept aside.", "status": 422, "exit": 6, "parked": 31 });
-    let sent = server(&place, vec![project(), project(), (422, problem)]);
+    let sent = server(&place, vec![project(), status(), (422, problem)]);
     place.line("tell rows.dial r1 b").fails(
         "C3",
         6,
@@ -310,7 +331,7 @@ fn a_running_server_is_used_instead_of_the_lock() {
         &place,
         vec![
             project(),
-            project(),
+            status(),
             (200, json!({ "welcome": "to another program" })),
         ],
     );
@@ -325,18 +346,12 @@ fn a_slow_server_is_waited_for_and_what_is_no_server_counts_for_nothing() {
     let place = labelled();
     let held =
         dial_store::Project::open(&place.path("rows.dial"), dial_store::Journal::Wal, 0).unwrap();
-    let project = || {
-        (
-            200,
-            json!({ "classes": [{ "id": 0, "name": "a" }, { "id": 7, "name": "b" }] }),
-        )
-    };
     let receipt = json!({ "seq": 9, "group": 4, "repeated": false, "known": false, "late": false, "version": 9 });
     // Longer than it may take to connect.
     let sent = delayed(
         &place,
         Duration::from_secs(3),
-        vec![project(), project(), (200, receipt)],
+        vec![project(), status(), (200, receipt)],
     );
     place.line("tell rows.dial r9 b").ok();
     assert_eq!(sent.join().unwrap().len(), 3);

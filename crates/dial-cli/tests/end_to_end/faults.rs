@@ -15,9 +15,17 @@ fn too_few_items_for_k() {
     place
         .line("doctor a.csv --k 15 --quiet")
         .fails("I8", 3, &[text]);
-    place
-        .line("graph a.csv --quiet")
-        .fails("I8", 3, &["k=20 needs at least 21 items, found 9"]);
+    place.line("graph a.csv --k 20 --quiet").fails(
+        "I8",
+        3,
+        &["k=20 needs at least 21 items, found 9"],
+    );
+    // The default is meant for pools that have as many items.
+    let noted = place.line("graph a.csv").ok().err;
+    assert!(
+        noted.contains("note[I8]: k = 8, because there are only 9 items"),
+        "{noted}"
+    );
     for n in 1..=5 {
         let place = Place::with("a.csv", points(n));
         let ran = place.line("graph a.csv --k 3 --quiet");

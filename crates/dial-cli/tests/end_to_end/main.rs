@@ -23,6 +23,7 @@ mod pool_options;
 mod pools;
 mod projects;
 mod propagate;
+mod questions;
 mod reproduce;
 mod run;
 mod same;

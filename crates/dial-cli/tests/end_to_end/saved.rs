@@ -211,11 +211,14 @@ fn settings_of_precision_that_do_not_go_together_are_refused_at_once() {
     for (words, text) in [
         (
             "--precision certified --propagation rbf",
-            "--propagation poisson",
+            "poisson in certified precision",
         ),
-        ("--precision certified --tau 0", "larger tau"),
+        (
+            "--precision certified --tau 0",
+            "above 0 in certified precision",
+        ),
         ("--precision certified --tolerance 0", "above 0"),
-        ("--tolerance 0.1", "--precision certified"),
+        ("--tolerance 0.1", "unless precision is certified"),
     ] {
         let ended = place.line(&format!(
             "simulate pool.npy --labels pool-labels.npy {words}"

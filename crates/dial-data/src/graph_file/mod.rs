@@ -12,7 +12,8 @@
 //! reads everything: checksums, symmetry, degrees, components. Weights that a broken disk has changed are found by that
 //! last one only.
 //!
-//! A graph belongs to the features it was made from: [`GraphFile::check_features`] compares fingerprints.
+//! A graph belongs to the features it was made from: [`SavedGraph::check_features`](crate::SavedGraph::check_features)
+//! compares fingerprints.
 
 mod header;
 mod mapped;
@@ -125,22 +126,6 @@ impl GraphFile {
     /// Number of entries: twice the number of edges.
     pub fn entries(&self) -> usize {
         self.header.entries as usize
-    }
-
-    /// Refuses other features than those the graph was made from.
-    ///
-    /// # Errors
-    /// Features with another fingerprint (S14).
-    pub fn check_features(&self, n: usize, features: &Fingerprint) -> Result<()> {
-        let recipe = self.recipe();
-        if recipe.features == *features && self.n() == n {
-            return Ok(());
-        }
-        let what = match self.n() == n {
-            true => format!("{} and not {features}", recipe.features),
-            false => format!("{} items and not {n}", self.n()),
-        };
-        Err(Fault::OtherFeatures(what).at(&self.place))
     }
 
     /// The graph, its arrays in the file. Every index is checked, once.

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::matrix::{Buffer, Matrix};
+use crate::saved_graph::SavedGraph;
 
 /// A graph of two groups of points, its recipe, and a folder to put it in.
 struct Case {
@@ -99,7 +100,7 @@ fn a_graph_comes_back_as_it_was() {
 fn other_features_are_refused() {
     let case = Case::new();
     case.write();
-    let file = GraphFile::open(case.path()).unwrap();
+    let file = SavedGraph::map(&case.path()).unwrap();
     file.check_features(60, &case.recipe.features).unwrap();
     let other = Fingerprint([7; 32]);
     let error = file.check_features(60, &other).unwrap_err();

@@ -12,7 +12,7 @@ use std::time::Instant;
 use dial::methods::Workbench;
 use dial::models::Model;
 use dial::simulate::{Plan, Record, trial};
-use dial::{Acquisition, Control, Graph, Items, Kernel, Options, Propagation, Setting};
+use dial::{Config, Control, Engine};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -133,15 +133,17 @@ fn digest(settings: &Value) -> u32 {
 
 /// A contestant ready to ask.
 struct Player<'a> {
-    contestant: Contestant,
-    acquisition: Arc<dyn Acquisition + 'a>,
-    kernel: Arc<Remembered>,
-    graph: Arc<Graph>,
+    engine: Engine<'a>,
+    columns: Arc<Remembered<'a>>,
     judges: Vec<Arc<Model<'a>>>,
+    batch: Option<usize>,
 }
 
-/// The kernels of a graph by their τ.
-type Kernels = Vec<(f64, Arc<Remembered>)>;
+/// What contestants with the same weights share: a workbench, and for every τ an engine with its columns.
+struct Ground<'a> {
+    bench: Workbench<'a>,
+    engines: Vec<(Engine<'a>, Arc<Remembered<'a>>)>,
+}
 
 /// Plays the missing matches of a pool in parallel: pairs of a contestant's place and a seed.
 pub fn play(
@@ -153,31 +155,35 @@ pub fn play(
     control: &Control,
 ) -> Result<(), Trouble> {
     let quiet = control.quiet();
-    let k = NEIGHBOURS.min(ready.pool.matrix.n.saturating_sub(1));
     let features = ready.pool.matrix.features()?;
-    let build =
-        |kernel: Kernel| Workbench::build(features, k, ready.metric, kernel, EIGENPAIRS, &quiet);
-    let mut benches: Vec<(Kernel, Workbench<'_>, Kernels)> = Vec::new();
-    for contestant in &settings.contestants {
-        if benches
-            .iter()
-            .all(|(kernel, ..)| *kernel != contestant.kernel)
-        {
-            benches.push((contestant.kernel, build(contestant.kernel)?, Vec::new()));
+    let mut grounds: Vec<Ground<'_>> = Vec::new();
+    let ready_to_ask = |(place, contestant): (usize, &Contestant)| {
+        if missing.iter().all(|(one, _)| *one != place) {
+            return Ok(None);
         }
-    }
-    let players: Vec<Option<Player<'_>>> = (settings.contestants.iter().enumerate())
-        .map(|(place, contestant)| {
-            let plays = missing.iter().any(|(one, _)| *one == place);
-            let (_, bench, kernels) = benches
-                .iter_mut()
-                .find(|(kernel, ..)| *kernel == contestant.kernel)
-                .expect("every kernel has a bench");
-            plays
-                .then(|| player(contestant, bench, kernels, &quiet))
-                .transpose()
-        })
-        .collect::<Result<_, _>>()?;
+        let config = Config {
+            k: NEIGHBOURS.min(features.n().saturating_sub(1)),
+            metric: ready.metric,
+            expected_clusters: ready.expected_clusters,
+            ..contestant.config.clone()
+        };
+        let same = |ground: &Ground<'_>| ground.bench.engine().config.weights == config.weights;
+        let place = match grounds.iter().position(same) {
+            Some(place) => place,
+            None => {
+                let bench = Workbench::build(features, &config, EIGENPAIRS, &quiet)?;
+                grounds.push(Ground::new(bench));
+                grounds.len() - 1
+            }
+        };
+        grounds[place].player(contestant, config, &quiet).map(Some)
+    };
+    let players: Vec<Option<Player<'_>>> = settings
+        .contestants
+        .iter()
+        .enumerate()
+        .map(ready_to_ask)
+        .collect::<Result<_, Trouble>>()?;
     let one = |&(place, seed): &(usize, usize)| -> Result<(), Trouble> {
         let player = players[place]
             .as_ref()
@@ -191,46 +197,62 @@ pub fn play(
     missing.par_iter().with_max_len(1).map(one).collect()
 }
 
-fn player<'a>(
-    contestant: &Contestant,
-    bench: &Workbench<'a>,
-    kernels: &mut Kernels,
-    control: &Control,
-) -> Result<Player<'a>, Trouble> {
-    let method = contestant
-        .method()
-        .expect("only contestants that are ready take part");
-    let degrees = bench.graph().degrees();
-    let tau = contestant
-        .tau
-        .value(degrees.iter().sum::<f64>() / degrees.len() as f64);
-    let kernel = match kernels.iter().find(|(of, _)| *of == tau) {
-        Some((_, kernel)) => Arc::clone(kernel),
-        None => {
-            let room = kernels
-                .first()
-                .map_or_else(Arc::default, |(_, first)| first.room());
-            let fresh = Arc::new(Remembered::new(bench.poisson(tau)?, room));
-            kernels.push((tau, Arc::clone(&fresh)));
-            fresh
+impl<'a> Ground<'a> {
+    fn new(bench: Workbench<'a>) -> Ground<'a> {
+        let engine = bench.engine().clone();
+        let columns = Remembered::new(Arc::clone(&engine.propagation), Arc::default());
+        Ground {
+            bench,
+            engines: vec![(engine, Arc::new(columns))],
         }
-    };
-    Ok(Player {
-        contestant: contestant.clone(),
-        acquisition: bench.acquisition(
-            method,
-            &(bench.poisson(tau)? as Arc<dyn Propagation + 'a>),
-            control,
-        )?,
-        kernel,
-        graph: Arc::clone(bench.graph()),
-        judges: contestant
+    }
+
+    /// The engine with the τ of a configuration, made when first needed, and its columns.
+    fn engine(
+        &mut self,
+        config: &Config,
+        control: &Control,
+    ) -> Result<(Engine<'a>, Arc<Remembered<'a>>), Trouble> {
+        let (first, columns) = &self.engines[0];
+        let graph = first.graph.as_ref().expect("it was built with one");
+        let tau = Some(config.tau.value(graph.mean_degree()));
+        if let Some(found) = self.engines.iter().find(|(engine, _)| engine.tau() == tau) {
+            return Ok(found.clone());
+        }
+        let engine = Engine::on(Arc::clone(graph), None, config, control)?;
+        let columns = Remembered::new(Arc::clone(&engine.propagation), columns.room());
+        let fresh = (engine, Arc::new(columns));
+        self.engines.push(fresh.clone());
+        Ok(fresh)
+    }
+
+    fn player(
+        &mut self,
+        contestant: &Contestant,
+        config: Config,
+        control: &Control,
+    ) -> Result<Player<'a>, Trouble> {
+        let (engine, columns) = self.engine(&config, control)?;
+        let method = contestant
+            .method()
+            .expect("only contestants that are ready take part");
+        let acquisition = self
+            .bench
+            .acquisition(method, &engine.propagation, control)?;
+        let judge = contestant
             .judge()
-            .map(|model| bench.model(model, control))
-            .transpose()?
-            .into_iter()
-            .collect(),
-    })
+            .map(|model| self.bench.model(model, control));
+        Ok(Player {
+            engine: Engine {
+                config,
+                columns_kept: 0,
+                ..engine.asking_by(acquisition)
+            },
+            columns,
+            judges: judge.transpose()?.into_iter().collect(),
+            batch: contestant.batch,
+        })
+    }
 }
 
 fn one_match(
@@ -241,34 +263,23 @@ fn one_match(
     seed: usize,
     control: &Control,
 ) -> Result<Rows, Trouble> {
-    let options = Options {
-        acquisition: Arc::clone(&player.acquisition),
-        policy: player.contestant.policy,
-        prior: player.contestant.prior,
-        reading: player.contestant.reading,
-        expected_clusters: ready.expected_clusters,
-        seed: seed as u64,
-        columns_kept: 0,
-        ..Options::default()
-    };
     let plan = Plan {
         queries: settings.queries,
-        batch: player.contestant.batch.unwrap_or(settings.batch),
+        batch: player.batch.unwrap_or(settings.batch),
         judges: player.judges.clone(),
         measure_every: 5,
         noise: pool.noise,
         ..Plan::default()
     };
-    let lent = Lent::new(Arc::clone(&player.kernel));
+    let lent = Lent::new(Arc::clone(&player.columns));
     let (owed, start) = (lent.owed(), Instant::now());
     let clock = || start.elapsed().as_secs_f64() + 1e-9 * owed.load(Ordering::Relaxed) as f64;
-    let items = Items::rows(player.graph.n());
-    let setting = Setting {
-        kernel: Arc::new(lent),
-        graph: Some(Arc::clone(&player.graph)),
-        items,
+    // The acquisition keeps the propagation itself: what it solves for is its own time.
+    let engine = Engine {
+        propagation: Arc::new(lent),
+        ..player.engine.seeded(seed as u64)
     };
-    let (records, _) = trial(&setting, &options, &ready.truth, &plan, &clock, control)?;
+    let (records, _) = trial(&engine, &ready.truth, &plan, &clock, control)?;
     let mut rows: Rows = records
         .iter()
         .map(|record| row(record, ready.clusters))

@@ -34,16 +34,16 @@ impl Room {
 }
 
 /// A kernel with columns that were solved for before.
-pub struct Remembered {
-    kernel: Arc<dyn Propagation>,
+pub struct Remembered<'a> {
+    kernel: Arc<dyn Propagation + 'a>,
     /// The column of every node and the nanoseconds it took, where there was room.
     columns: Vec<OnceLock<(Column, u64)>>,
     room: Arc<Room>,
 }
 
-impl Remembered {
+impl<'a> Remembered<'a> {
     /// Nothing remembered yet.
-    pub fn new(kernel: Arc<dyn Propagation>, room: Arc<Room>) -> Remembered {
+    pub fn new(kernel: Arc<dyn Propagation + 'a>, room: Arc<Room>) -> Remembered<'a> {
         Remembered {
             columns: (0..kernel.n()).map(|_| OnceLock::new()).collect(),
             kernel,
@@ -64,14 +64,14 @@ impl Remembered {
 }
 
 /// The columns as one match sees them, with the time it owes.
-pub struct Lent {
-    from: Arc<Remembered>,
+pub struct Lent<'a> {
+    from: Arc<Remembered<'a>>,
     owed: Arc<AtomicU64>,
 }
 
-impl Lent {
+impl<'a> Lent<'a> {
     /// For one match.
-    pub fn new(from: Arc<Remembered>) -> Lent {
+    pub fn new(from: Arc<Remembered<'a>>) -> Lent<'a> {
         Lent {
             from,
             owed: Arc::default(),
@@ -84,7 +84,7 @@ impl Lent {
     }
 }
 
-impl Propagation for Lent {
+impl Propagation for Lent<'_> {
     fn n(&self) -> usize {
         self.from.kernel.n()
     }
@@ -130,20 +130,20 @@ impl Propagation for Lent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dial::{Features, Graph, Kernel, Metric, Neighbours, Poisson, ZeroVectors};
+    use dial::{Config, Engine, Features};
 
     #[test]
     fn columns_have_the_same_bits_and_are_charged() {
         let x: Vec<f64> = (0..60).map(|i| f64::from(i * i % 17)).collect();
         let (features, control) = (Features::f64(&x, 60, 1).unwrap(), Control::new());
-        let found = Neighbours::exact(features, 5, Metric::Euclidean, ZeroVectors::Error, &control)
-            .unwrap();
-        let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &control).unwrap());
-        let poisson = Arc::new(Poisson::new(graph, 0.1).unwrap());
-        let remembered = Arc::new(Remembered::new(
-            Arc::<Poisson>::clone(&poisson),
-            Arc::default(),
-        ));
+        let config = Config {
+            k: 5,
+            ..Config::paper()
+        };
+        let poisson = Engine::build(features, &config, &control)
+            .unwrap()
+            .propagation;
+        let remembered = Arc::new(Remembered::new(Arc::clone(&poisson), Arc::default()));
         let sources = [3, 17, 3].map(NodeId);
         let plain = poisson.columns(&sources, &control).unwrap();
         let (first, second) = (Lent::new(Arc::clone(&remembered)), Lent::new(remembered));

@@ -11,7 +11,7 @@ use std::time::Instant;
 use dial::land::Ranking;
 use dial::methods::Workbench;
 use dial::simulate::{Plan, Record, Truth, trial};
-use dial::{Acquisition, Control, Items, Kernel, Options, Prior, Propagation, Setting};
+use dial::{Config, Control, Engine, Metric, Prior, Search, Tau};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -74,8 +74,8 @@ impl Protocol {
     }
 }
 
-/// The paper's settings.
-pub const NEIGHBOURS: usize = 20;
+/// The paper's neighbours.
+pub use dial::config::NEIGHBOURS;
 /// The paper's regularisation.
 pub const TAU: f64 = 0.1;
 /// Eigenpairs of the spectral methods.
@@ -173,17 +173,21 @@ fn row(record: &Record) -> Vec<f64> {
     ]
 }
 
+/// The paper's settings, with a metric; its neighbours are the true ones, however large the pool.
+pub fn paper(metric: Metric) -> Config {
+    Config {
+        k: NEIGHBOURS,
+        metric,
+        search: Search::Exact,
+        tau: Tau::Number(TAU),
+        ..Config::paper()
+    }
+}
+
 /// The workbench of a pool, with the paper's settings.
 pub fn workbench<'a>(loaded: &'a Loaded, control: &Control) -> Result<Workbench<'a>, Trouble> {
-    let features = loaded.pool.matrix.features()?;
-    Ok(Workbench::build(
-        features,
-        NEIGHBOURS,
-        loaded.metric,
-        Kernel::SelfTuning,
-        EIGENPAIRS,
-        control,
-    )?)
+    let (features, config) = (loaded.pool.matrix.features()?, paper(loaded.metric));
+    Ok(Workbench::build(features, &config, EIGENPAIRS, control)?)
 }
 
 /// Runs all lines of a pool, or takes up where an earlier run stopped.
@@ -277,7 +281,7 @@ impl<'a> Runner<'_, 'a> {
             .collect();
         let missing: Vec<usize> = (0..trials.len()).filter(|&t| trials[t].is_none()).collect();
         if !missing.is_empty() {
-            let acquisition = self.acquisition(line, control)?;
+            let engine = self.engine(line, control)?;
             let judges = match line.judge {
                 Some(model) => vec![self.bench.model(model, control)?],
                 None => Vec::new(),
@@ -292,7 +296,7 @@ impl<'a> Runner<'_, 'a> {
                 missing.len() * self.protocol.queries,
             );
             let run = |&t: &usize| -> Result<Vec<Vec<f64>>, Trouble> {
-                let rows = self.trial(line, t, Arc::clone(&acquisition), &plan, control)?;
+                let rows = self.trial(&engine, t, &plan, control)?;
                 self.cells.put(&name(t), &HEADER, &rows)?;
                 Ok(rows)
             };
@@ -319,38 +323,20 @@ impl<'a> Runner<'_, 'a> {
             || (asked > 0 && self.truth.classes.len() <= self.protocol.queries + 100)
     }
 
-    fn acquisition(
-        &self,
-        line: Line,
-        control: &Control,
-    ) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
-        match (line.source, &self.loaded.ranking) {
-            (Source::Method(method), _) => {
-                let kernel: Arc<dyn Propagation + 'a> = self.bench.poisson(TAU)?;
-                Ok(self.bench.acquisition(method, &kernel, control)?)
-            }
+    /// The engine of the trials of a line.
+    fn engine(&self, line: Line, control: &Control) -> Result<Engine<'a>, Trouble> {
+        let mut engine = match (line.source, &self.loaded.ranking) {
+            (Source::Method(method), _) => self.bench.asking_by(method, control)?,
             (Source::AuthorsLand, Some((ranking, _))) => {
-                Ok(Arc::new(Ranking::new(self.truth.classes.len(), ranking)?))
+                let ranking = Ranking::new(self.truth.classes.len(), ranking)?;
+                self.bench.engine().clone().asking_by(Arc::new(ranking))
             }
             (Source::AuthorsLand, None) => unreachable!("lines without data are left out"),
-        }
-    }
-
-    fn trial(
-        &self,
-        line: Line,
-        t: usize,
-        acquisition: Arc<dyn Acquisition + 'a>,
-        plan: &Plan<'a>,
-        control: &Control,
-    ) -> Result<Vec<Vec<f64>>, Trouble> {
-        let graph = Arc::clone(self.bench.graph());
-        let kernel = self.bench.poisson(TAU)?;
-        let setting = Setting {
-            kernel,
-            graph: Some(graph),
-            items: Items::rows(self.truth.classes.len()),
         };
+        engine.config.policy = line.policy;
+        engine.config.prior = line.prior;
+        engine.config.expected_clusters = Some(self.protocol.expected_clusters);
+        engine.columns_kept = 0;
         let not_class_0 = || {
             self.truth
                 .classes
@@ -358,19 +344,20 @@ impl<'a> Runner<'_, 'a> {
                 .map(|class| class.is_some_and(|c| c.0 != 0))
                 .collect()
         };
-        let options = Options {
-            acquisition,
-            policy: line.policy,
-            prior: line.prior,
-            expected_clusters: Some(self.protocol.expected_clusters),
-            seed: self.settings.seed.wrapping_add(t as u64),
-            columns_kept: 0,
-            askable: self.protocol.spare_class_0.then(|| Arc::new(not_class_0())),
-            ..Options::default()
-        };
+        Ok(engine.asking_only(self.protocol.spare_class_0.then(|| Arc::new(not_class_0()))))
+    }
+
+    fn trial(
+        &self,
+        engine: &Engine<'a>,
+        t: usize,
+        plan: &Plan<'a>,
+        control: &Control,
+    ) -> Result<Vec<Vec<f64>>, Trouble> {
+        let engine = engine.seeded(self.settings.seed.wrapping_add(t as u64));
         let start = Instant::now();
         let clock = || start.elapsed().as_secs_f64();
-        let (records, _) = trial(&setting, &options, self.truth, plan, &clock, control)?;
+        let (records, _) = trial(&engine, self.truth, plan, &clock, control)?;
         Ok(records.iter().map(row).collect())
     }
 }

@@ -88,7 +88,7 @@ mod tests {
 
     use dial::optimal::Criterion;
     use dial::optimal_full::FullOptimal;
-    use dial::{DirichletField, Features, Kernel, Metric, Neighbours, ZeroVectors};
+    use dial::{Config, DirichletField, Features, engine};
 
     use super::*;
 
@@ -99,9 +99,14 @@ mod tests {
             .flat_map(|i| [pool.matrix.get(i, 0), pool.matrix.get(i, 1)])
             .collect();
         let (features, control) = (Features::f64(&values, 60, 2).unwrap(), Control::new());
-        let found = Neighbours::exact(features, 6, Metric::Euclidean, ZeroVectors::Error, &control)
-            .unwrap();
-        let graph = Graph::new(&found, Kernel::SelfTuning, &control).unwrap();
+        let config = Config {
+            k: 6,
+            ..Config::paper()
+        };
+        let found = engine::search(features, &config, &control).unwrap();
+        let graph = engine::graph_of(&found, &config, &control)
+            .unwrap()
+            .to_graph();
         let start = Arc::new(FullOptimal::start(&graph, &control).unwrap());
         let exact = FullOptimal::new(&graph, start, Criterion::Vopt);
         let dense = DenseOptimal::new(&graph, &control).unwrap();

@@ -14,12 +14,7 @@
 //! RBF; at first 95 % of all pairs). With seed 1 Poisson and RBF told 70.3 % and 48.4 % of the pairs apart at noise 0.12,
 //! and 94.0 % and 46.9 % at 0.1: the gap holds at both, its size does not.
 
-use std::sync::Arc;
-
-use dial::{
-    Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial,
-    Result, Shape, ZeroVectors,
-};
+use dial::{Config, Control, Engine, Features, NodeId, Propagation, Radial, Result, Shape, Tau};
 use dial_data::generate;
 use dial_data::write::Cell;
 
@@ -105,16 +100,14 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
     let n = sample.points.len();
     let values = sample.values();
     let features = Features::f64(&values, n, 2)?;
-    let found = Neighbours::exact(
-        features,
-        NEIGHBOURS,
-        Metric::Euclidean,
-        ZeroVectors::Error,
-        control,
-    )?;
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, control)?);
+    let config = Config {
+        k: NEIGHBOURS,
+        tau: Tau::Number(TAU),
+        ..Config::paper()
+    };
     let source = [NodeId(sample.source as u32)];
-    let poisson = Poisson::new(graph, TAU)?
+    let poisson = Engine::build(features, &config, control)?
+        .propagation
         .columns(&source, control)?
         .remove(0);
     let rbf = Radial::new(features, Shape::Rbf { sigma: SIGMA })?

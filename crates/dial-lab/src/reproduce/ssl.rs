@@ -9,7 +9,7 @@ use dial::methods::Workbench;
 use dial::models::ModelName;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
-use dial::{Control, DirichletField, NodeId, Propagation};
+use dial::{Control, DirichletField, NodeId};
 use dial_data::write::Cell;
 use rayon::prelude::*;
 use serde_json::json;
@@ -162,10 +162,10 @@ fn dirichlet(
 ) -> Result<f64, Trouble> {
     // The prior is the same for every class and does not change which is largest.
     let mut field = DirichletField::new(truth.classes.len(), labels.len(), 1.0);
-    let kernel = bench.poisson(TAU)?;
+    let propagation = &bench.engine().propagation;
     for (class, terms) in labels.iter().enumerate() {
         let sources: Vec<NodeId> = terms.iter().map(|(node, _)| *node).collect();
-        for column in kernel.columns(&sources, control)? {
+        for column in propagation.columns(&sources, control)? {
             field.add(class, 1.0, &column);
         }
     }

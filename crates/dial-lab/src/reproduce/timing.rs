@@ -22,13 +22,10 @@ use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::optimal::ModelChange;
 use dial::seed::{Purpose, Random};
-use dial::{
-    Acquisition, Control, Items, Kernel, Metric, NodeId, Options, Policy, Prior, Propagation,
-    Score, Session, Setting,
-};
+use dial::{Acquisition, Control, Metric, NodeId, Policy, Prior, Score};
 use serde_json::json;
 
-use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU};
+use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU, paper};
 use super::dense::DenseOptimal;
 use super::pools::{Dataset, Loaded, load};
 use super::{Outcome, Settings, Trouble};
@@ -127,15 +124,8 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     for &n in sizes.iter().filter(|&&n| n <= loaded.pool.matrix.n) {
         control.start(&format!("timing with {n} items"), CONTENDERS.len());
         let part = subset(&loaded, n, settings.seed);
-        let features = part.matrix.features()?;
-        let bench = Workbench::build(
-            features,
-            NEIGHBOURS,
-            Metric::Euclidean,
-            Kernel::SelfTuning,
-            EIGENPAIRS,
-            &control.quiet(),
-        )?;
+        let (features, config) = (part.matrix.features()?, paper(Metric::Euclidean));
+        let bench = Workbench::build(features, &config, EIGENPAIRS, &control.quiet())?;
         let starts = Starts::measure(&bench, n, &control.quiet())?;
         for contender in CONTENDERS
             .into_iter()
@@ -198,6 +188,8 @@ impl Starts {
                 Ok(0.0)
             }
         };
+        // The graph comes before any of them and is nobody's cost.
+        bench.graph()?;
         Ok(Starts {
             pairs: timed(|| Ok(bench.pairs(control)?))?,
             moments: when(Contender::VOptFull, &|| {
@@ -235,26 +227,13 @@ fn measure(
     } else {
         0.0
     };
-    let kernel = bench.poisson(TAU)?;
-    let setting = Setting {
-        kernel,
-        graph: Some(Arc::clone(bench.graph())),
-        items: Items::rows(n),
-    };
-    let policy = if let Contender::Variance(policy) = contender {
-        policy
-    } else {
-        Policy::Max
-    };
-    let options = Options {
-        acquisition,
-        policy,
-        prior: Prior::Constant(0.01),
-        seed: settings.seed,
-        ..Options::default()
-    };
-    let names: Vec<String> = ["0", "1", "2"].map(String::from).to_vec();
-    let mut session = Session::new(setting, options, &names, control)?;
+    let mut engine = bench.engine().clone().asking_by(acquisition);
+    if let Contender::Variance(policy) = contender {
+        engine.config.policy = policy;
+    }
+    engine.config.prior = Prior::Constant(0.01);
+    engine.config.seed = settings.seed;
+    let mut session = engine.session(&["0", "1", "2"], control)?;
     let truth = pool
         .truth
         .as_ref()
@@ -317,8 +296,7 @@ fn acquisition<'a>(
     bench: &Workbench<'a>,
     control: &Control,
 ) -> Result<Arc<dyn Acquisition + 'a>, Trouble> {
-    let kernel: Arc<dyn Propagation + 'a> = bench.poisson(TAU)?;
-    let named = |method| bench.acquisition(method, &kernel, control);
+    let named = |method| bench.acquisition(method, &bench.engine().propagation, control);
     Ok(match contender {
         Contender::Random => Arc::new(Score::Random),
         Contender::Uncertainty => Arc::new(Score::Margin),
@@ -327,7 +305,7 @@ fn acquisition<'a>(
         Contender::SigmaOpt => named(Method::SigmaOpt)?,
         Contender::VOptFull => named(Method::VOptFull)?,
         Contender::SigmaOptFull => named(Method::SigmaOptFull)?,
-        Contender::VOptDense => Arc::new(DenseOptimal::new(bench.graph(), control)?),
+        Contender::VOptDense => Arc::new(DenseOptimal::new(&*bench.graph()?, control)?),
         Contender::Land => named(Method::Land)?,
         // The margins are read from the field at hand, so that no solve is timed twice.
         Contender::McVOpt => Arc::new(ModelChange::new(

@@ -22,6 +22,7 @@ export function bulkView() {
 
   /** @type {number|null} */
   let chosen = null;
+  /** @type {"certain"|"doubtful"} */
   let order = "certain";
   /** @type {import("../types.js").Believed[]} */
   let rows = [];
@@ -61,7 +62,7 @@ export function bulkView() {
     for (let offset = 0; found.length < PAGE; offset += 200) {
       const page = await api.get("items", { class: id, order, open: true, limit: 200, offset });
       total = page.total;
-      found.push(...page.rows.filter((/** @type {import("../types.js").Believed} */ row) => !accepted.has(row.id) && !unticked.has(`${id} ${row.id}`)));
+      found.push(...page.rows.filter((row) => !accepted.has(row.id) && !unticked.has(`${id} ${row.id}`)));
       if (offset + 200 >= page.total) break;
     }
     return found.slice(0, PAGE);
@@ -89,7 +90,7 @@ export function bulkView() {
     picker.hidden = shared.project.classes.length === 0;
     const select = make("select", { aria: { label: T.bulkClass }, on: { change: () => { chosen = Number(select.value); read(); } } },
       shared.project.classes.map((one) => make("option", { value: String(one.id), selected: one.id === chosen }, one.name)));
-    const by = (/** @type {string} */ value, /** @type {string} */ words) => make("button", { type: "button", aria: { pressed: order === value }, on: { click: () => { order = value; read(); } } }, words);
+    const by = (/** @type {typeof order} */ value, /** @type {string} */ words) => make("button", { type: "button", aria: { pressed: order === value }, on: { click: () => { order = value; read(); } } }, words);
     fill(picker, make("label", { class: "field" }, T.bulkClass, select), make("div", { class: "segments", role: "group", aria: { label: T.order } }, by("certain", T.certain), by("doubtful", T.doubtful)));
   };
 

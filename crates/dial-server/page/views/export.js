@@ -24,7 +24,7 @@ export function exportView() {
     try {
       const page = await api.get("items", { limit: ROWS, labelled: only.checked || null });
       const names = shared.project.classes;
-      const rows = page.rows.map((/** @type {import("../types.js").Believed} */ row) => make("tr", {}, make("td", {}, foreign(row.id)),
+      const rows = page.rows.map((row) => make("tr", {}, make("td", {}, foreign(row.id)),
         make("td", {}, foreign(row.labels.map((label) => label.classes.map((share) => names.find((one) => one.id === share.class)?.name ?? "").join(" / ")).join(" | "))),
         make("td", {}, foreign(row.labels.map((label) => label.annotator).join(" | "))),
         !only.checked && [make("td", {}, foreign(names.find((one) => one.id === row.belief.class)?.name ?? "")),

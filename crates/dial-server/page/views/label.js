@@ -50,7 +50,7 @@ export function labelView() {
     key = api.newKey();
     unsure = null;
     draw();
-    if (card) announce(`${T.item(shared.project.item_word)}: ${card.show.kind === "text" ? card.show.text?.slice(0, 200) : card.id}`);
+    if (card) announce(`${T.item(shared.project.item_word)}: ${card.show.kind === "text" ? card.show.text.slice(0, 200) : card.id}`);
   };
 
   /** Asks for items that no tab has, answered or on screen, and says that this one has them. @param {number} count @returns {Promise<Card[]>} */
@@ -60,7 +60,7 @@ export function labelView() {
       const { items } = await api.post("next", { annotator: annotator(), count, except }, AbortSignal.timeout(10000));
       // They can be shown now; the next tab asks once it can see that this one has them.
       resolve(items);
-      await Promise.all(items.map((/** @type {Card} */ one) => hold(one.id)));
+      await Promise.all(items.map((one) => hold(one.id)));
     }).catch(reject);
   });
 
@@ -93,7 +93,7 @@ export function labelView() {
     try {
       spare.push(...await ask(SPARE - spare.length));
       // Their pictures are fetched now: later there may be no line.
-      for (const one of spare) if (one.show.url) new Image().src = one.show.url;
+      for (const one of spare) if (one.show.kind === "picture") new Image().src = one.show.url;
     } catch {
       // There is none, or no line: both are no news here.
     }
@@ -101,11 +101,11 @@ export function labelView() {
 
   /**
    * Decides about the item on screen and goes on.
-   * @param {import("../types.js").Deed} deed
+   * @param {import("../types.js").Decision} decision
    * @param {string} said
    * @param {string} colour
    */
-  const decide = async (deed, said, colour) => {
+  const decide = async (decision, said, colour) => {
     if (!card) return;
     const done = card;
     const used = key;
@@ -113,7 +113,7 @@ export function labelView() {
     card = null;
     given.unshift({ card: done, said, colour });
     given.length = Math.min(given.length, 200);
-    const stored = submit([deed], { key: used, replace: done.labels.some((label) => label.annotator === annotator()) });
+    const stored = submit([decision], { key: used, replace: done.labels.some((label) => label.annotator === annotator()) });
     // Until it is saved no other tab may be given the item.
     stored.then(() => release(done.id), () => release(done.id));
     announce(T.took(done.id, said));

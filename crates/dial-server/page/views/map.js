@@ -141,7 +141,7 @@ export function mapView() {
     if (own !== tipTurn) return;
     const card = await api.get("item", { row }).catch(() => null);
     if (!card || own !== tipTurn) return;
-    const named = card.belief ? `${classOf(card.belief.class).name} ${percent(Math.max(...card.belief.probabilities.map((/** @type {any} */ one) => one.probability)))}` : "";
+    const named = card.belief ? `${classOf(card.belief.class).name} ${percent(Math.max(...card.belief.probabilities.map((one) => one.probability)))}` : "";
     fill(tip, small(card.show, card.id), make("p", {}, foreign(card.id)), make("p", { class: "soft small" }, foreign(named)));
     tip.style.left = `${Math.min(x + 14, stage.clientWidth - 190)}px`;
     tip.style.top = `${Math.min(y + 14, stage.clientHeight - 190)}px`;

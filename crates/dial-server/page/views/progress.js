@@ -46,15 +46,15 @@ export function progressView() {
 
   /**
    * @param {import("../types.js").Estimates|null} estimates
-   * @param {any[]} points
-   * @param {{labels: number, bins: any[]}} calibration
+   * @param {import("../types.js").Point[]} points
+   * @param {import("../types.js").Calibration} calibration
    * @param {number|null} perMinute
    */
   const draw = (estimates, points, calibration, perMinute) => {
     if (!estimates || estimates.labelled === 0) return fill(body, make("div", { class: "empty card" }, make("h2", {}, T.progressNone), make("a", { class: "button main", href: "#label" }, T.views.label)));
     const { accuracy, audit, advice } = estimates;
     const complete = estimates.classes_met === estimates.classes;
-    const withAccuracy = points.filter((point) => point.accuracy);
+    const measured = points.flatMap(({ labelled: x, accuracy: one }) => one ? [{ x, y: one.mean, low: one.low, high: one.high }] : []);
     fill(body,
       make("section", { class: `card pad advice ${advice.verdict}` }, make("h2", {}, T.verdict[advice.verdict]), make("ul", {}, advice.reasons.map((reason) => make("li", {}, reason)))),
       make("div", { class: "figures" },
@@ -65,7 +65,7 @@ export function progressView() {
         audit && figure(percent(audit[0].mean, 1), T.audit(audit[1]), `${percent(audit[0].low)} – ${percent(audit[0].high)}`),
         figure(perMinute === null ? "–" : perMinute.toFixed(1), T.pace, T.paceWhy)),
       make("div", { class: "charts" },
-        make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), withAccuracy.length > 1 ? share(withAccuracy.map((point) => ({ x: point.labelled, y: point.accuracy.mean, low: point.accuracy.low, high: point.accuracy.high })), T.accuracyOver) : make("p", { class: "soft" }, T.accuracyLater)),
+        make("section", { class: "card pad" }, make("h3", {}, T.accuracyOver), measured.length > 1 ? share(measured, T.accuracyOver) : make("p", { class: "soft" }, T.accuracyLater)),
         make("section", { class: "card pad" }, make("h3", {}, T.settledOver), share(points.filter((point) => point.classes_met >= estimates.classes).map((point) => ({ x: point.labelled, y: point.settled })), T.settledOver)),
         make("section", { class: "card pad" }, make("h3", {}, T.calibrationTitle), calibration.bins.length > 1 ? reliability(calibration.bins) : make("p", { class: "soft" }, T.calibrationNone), make("p", { class: "soft small" }, T.calibrationHow)),
         make("section", { class: "card pad" }, make("h3", {}, T.byClass), counts(shared.project.classes.map((one) => ({ name: one.name, count: one.labels, colour: one.colour })))),

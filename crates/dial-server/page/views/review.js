@@ -54,7 +54,7 @@ export function reviewView() {
       if (tab() === "suspects") {
         const page = await api.get("suspects", { limit: 200 });
         if (turn !== turns) return;
-        doubts = page.rows.filter((/** @type {any} */ row) => !confirmed.has(`${row.told} ${row.id}`)).map((/** @type {any} */ row) => ({
+        doubts = page.rows.filter((row) => !confirmed.has(`${row.told} ${row.id}`)).map((row) => ({
           id: row.id, words: T.suspect(classOf(row.told).name, classOf(row.foretold).name, row.probability),
           confirm: async () => { confirmed.add(`${row.told} ${row.id}`); localStorage.setItem(kept, JSON.stringify([...confirmed])); },
         }));
@@ -62,7 +62,7 @@ export function reviewView() {
       } else if (tab() === "disagreements") {
         const page = await api.get("disagreements", { limit: 200 });
         if (turn !== turns) return;
-        doubts = page.rows.map((/** @type {any} */ row) => ({ id: row.id, words: row.labels.map((/** @type {any} */ one) => T.says(one.annotator, saidOf(one.classes))).join(" · ") }));
+        doubts = page.rows.map((row) => ({ id: row.id, words: row.labels.map((one) => T.says(one.annotator, saidOf(one.classes))).join(" · ") }));
         await drawDoubt(T.disagreementsHow, T.disagreementsNone);
       } else if (tab() === "parked") await drawParked();
       else await drawHistory();
@@ -115,9 +115,7 @@ export function reviewView() {
 
   const drawParked = async () => {
     const turn = turns;
-    const page = await api.get("parked", { limit: 200 });
-    /** @type {import("../types.js").HistoryRow[]} */
-    const rows = page.rows;
+    const { rows } = await api.get("parked", { limit: 200 });
     const cards = await Promise.all(rows.map((row) => api.get("item", { id: row.item }).catch(() => null)));
     if (turn !== turns) return;
     const choose = make("button", { type: "button", on: { click: () => file.click() } }, T.takeFile);
@@ -148,7 +146,7 @@ export function reviewView() {
     const turn = turns;
     const page = await api.get("history", { limit: wanted, search: searching.value });
     if (turn !== turns) return;
-    const rows = page.rows.map((/** @type {import("../types.js").HistoryRow} */ row) => {
+    const rows = page.rows.map((row) => {
       const undo = () => attempt(async () => { await submit([{ kind: "undo", group: row.group }], { replace: true }); }).then(read);
       const select = make("select", { aria: { label: `${T.edit}: ${row.item}` }, on: { change: () => attempt(async () => {
         await submit([{ kind: "label", item: row.item ?? "", classes: [{ class: Number(select.value), weight: 1 }] }], { replace: true });

@@ -21,7 +21,7 @@ export function sceneView() {
   const panel = new Panel(() => drawMark());
   const element = make("div", { class: "view scene-view wide" }, make("div", { class: "scene-main" }, tools, frame, make("div", { class: "scene-side" }, spectrum, legend)), panel.element);
 
-  /** @type {{height: number, width: number, bands: number, wavelengths: number[], unit: string}|null} */
+  /** @type {import("../types.js").SceneInfo|null} */
   let scene = null;
   /** @type {Int32Array} The row of every pixel, -1 where there is no item. */
   let rows = new Int32Array(0);
@@ -129,9 +129,10 @@ export function sceneView() {
     await new Promise((resolve) => setTimeout(resolve, 40));
     if (own !== turnOf) return;
     const card = await api.get("item", { row }).catch(() => null);
-    if (!card || own !== turnOf) return;
+    if (card?.show.kind !== "spectrum" || own !== turnOf) return;
+    const { values, wavelengths, unit, row: line, column } = card.show;
     const marks = (bands ?? []).map((at, i) => ({ at, colour: ["#d55e00", "#009e73", "#0072b2"][i] }));
-    fill(spectrum, make("p", { class: "soft small" }, `${T.pixel(card.show.row ?? 0, card.show.column ?? 0)}`), curve(card.show.values ?? [], { x: card.show.wavelengths, unit: card.show.unit, height: 300, marks }));
+    fill(spectrum, make("p", { class: "soft small" }, T.pixel(line, column)), curve(values, { x: wavelengths, unit, height: 300, marks }));
   };
 
   let cursor = 0;

@@ -169,6 +169,8 @@ test("looks: nothing yet, all done, signed out, broken, and the server gone", as
       await page.route("**/api/v1/**", (route) => route.fulfill({ status: 401, contentType: "application/problem+json", body: "{\"code\":\"P3\",\"detail\":\"sign in\"}" }));
       await page.keyboard.press("1");
       await page.waitForSelector("#banner button");
+      // The item that was answered fades until another is there.
+      await page.waitForSelector(".item:not(.leaving)");
     }],
     ["broken", async (page) => { await page.reload(); await page.waitForSelector("main .empty"); }],
   ], findings);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dial::Control;
+use dial::{Config, Control};
 use dial_data::ReadOptions;
 use dial_server::{Address, Obstacle, Server, Settings};
 use dial_store::{Decision, Folder, Journal, Material, Project, Recipe};
@@ -49,8 +49,11 @@ pub fn make(folder: &Path, wish: &Wish) {
     let recipe = Recipe {
         overlap: wish.overlap,
         audit: wish.audit,
-        k: 8,
-        metric: pool.metric,
+        config: Config {
+            k: 8,
+            metric: pool.metric,
+            ..Config::default()
+        },
         ..Recipe::new(&wish.pool, ReadOptions::default())
     };
     let material = Material::of(pool, &recipe, None, &Control::new()).unwrap();
@@ -59,19 +62,14 @@ pub fn make(folder: &Path, wish: &Wish) {
     };
     let mut first: Vec<Decision> = wish.classes.iter().map(add).collect();
     let settings = material
-        .ground
-        .setting
-        .settle(
-            &material.ground.options,
-            wish.classes.len().max(2),
-            &Control::new(),
-        )
+        .engine
+        .settle(wish.classes.len().max(2), &Control::new())
         .unwrap();
-    first.push(Decision::Change(settings));
+    first.push(Decision::from(settings));
     Project::create(
         folder,
         Journal::Wal,
-        &material.ground.recipe,
+        &material.recipe,
         material.pool.ids.as_deref(),
         first,
         1000,

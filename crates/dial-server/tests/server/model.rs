@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dial::{ClassId, Control};
+use dial_store::{Decision, Entry, Follower, Journal, Memory, News, Project, Submission};
 use serde_json::json;
 
 use crate::common::{Wish, make, new, obstacle, serve};
@@ -298,12 +300,61 @@ fn a_question_drawn_at_random_is_one_after_a_restart_too() {
 }
 
 #[test]
-fn before_there_are_two_classes_labels_wait_for_nobody() {
-    let (_folder, server) = new(&Wish {
-        classes: vec![],
-        ..Wish::default()
-    });
-    let project = server.get("/api/v1/project").ok();
+fn before_there_are_two_classes_the_model_asks_and_believes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("p.dial");
+    make(
+        &place,
+        &Wish {
+            classes: vec![],
+            ..Wish::default()
+        },
+    );
+    // What a session that follows the same log asks.
+    let control = Control::new();
+    let mut opened = Project::open(&place, Journal::Wal, 1500).unwrap();
+    let (material, _) = opened.material(&control, 1500).unwrap();
+    let ask = |project: &Project| {
+        let news = News::whole(project.log());
+        let follower = Follower::new(&material.engine, news, &control).unwrap();
+        follower.session().ask(1).unwrap().questions.remove(0).item
+    };
+    let expected = ask(&opened);
+    // The answer to it, and what is asked after that.
+    let add = Decision::AddClass { name: "cat".into() };
+    let cat = Submission {
+        key: "cat".into(),
+        decisions: vec![add, Decision::label(&expected, ClassId(0))],
+        ..Submission::default()
+    };
+    let mut answered = Project::on(Box::new(Memory::new("m")), None, None).unwrap();
+    let first = opened
+        .log()
+        .records()
+        .iter()
+        .map(|record| match &record.entry {
+            Entry::Recipe(recipe) => Decision::Recipe(recipe.clone()),
+            entry => match entry {
+                Entry::Change(change) => Decision::from(change.clone()),
+                other => panic!("{other:?} in a new project"),
+            },
+        });
+    let first = Submission {
+        key: "new".into(),
+        decisions: first.collect(),
+        ..Submission::default()
+    };
+    answered.submit_one(first, 1500).unwrap();
+    answered.submit_one(cat.clone(), 1500).unwrap();
+    let second = ask(&answered);
+    assert_ne!(expected, second);
+    drop(opened);
+
+    let server = serve(&place, None);
+    let version = server.get("/api/v1/project").ok()["version"]
+        .as_u64()
+        .unwrap();
+    let project = server.wait_for_model(version);
     assert_eq!(
         (
             project["classes"].as_array().unwrap().len(),
@@ -313,12 +364,24 @@ fn before_there_are_two_classes_labels_wait_for_nobody() {
     );
     assert_eq!(server.get("/api/v1/estimates").ok(), json!(null));
     let asked = server.post("/api/v1/next", &json!({})).ok();
-    let item = asked["items"][0]["id"].as_str().unwrap();
-    for name in ["cat", "dog"] {
-        let add = json!({"key": name, "decisions": [{"kind": "add-class", "name": name}]});
-        server.post("/api/v1/decisions", &add).ok();
-    }
-    let version = server.label("k", "", item, 1).ok()["version"]
+    let card = &asked["items"][0];
+    assert_eq!(card["id"], json!(expected));
+    assert!(
+        card["score"].is_number() && card["belief"].is_null(),
+        "{card}"
+    );
+    // One class and a label of it: the model has followed, and there is still nothing to believe.
+    let stored = server
+        .post("/api/v1/decisions", &serde_json::to_value(&cat).unwrap())
+        .ok();
+    let project = server.wait_for_model(stored["version"].as_u64().unwrap());
+    assert_eq!(project["model_ready"], json!(false));
+    assert_eq!(server.get("/api/v1/estimates").ok(), json!(null));
+    let asked = server.post("/api/v1/next", &json!({})).ok();
+    assert_eq!(asked["items"][0]["id"], json!(second));
+    let add = json!({"key": "dog", "decisions": [{"kind": "add-class", "name": "dog"}]});
+    server.post("/api/v1/decisions", &add).ok();
+    let version = server.label("k", "", &second, 1).ok()["version"]
         .as_u64()
         .unwrap();
     assert_eq!(server.wait_for_model(version)["model_ready"], json!(true));

@@ -29,10 +29,10 @@ pub fn first(classes: usize) -> Vec<Decision> {
     let mut first: Vec<Decision> = (0..classes)
         .map(|class| Decision::AddClass { name: name(class) })
         .collect();
-    first.push(Decision::Change(Change::Settings {
+    first.push(Decision::Settings {
         prior_strength: 1.0,
         expected_clusters: 5,
-    }));
+    });
     first
 }
 
@@ -43,23 +43,17 @@ pub fn new_project(folder: &Path, journal: Journal) -> Project {
 
 /// One decision under a key.
 pub fn submission(key: &str, annotator: &str, decision: Decision) -> Submission {
-    let (key, annotator) = (key.to_string(), annotator.to_string());
     Submission {
-        key,
-        annotator,
+        key: key.into(),
+        annotator: annotator.into(),
         decisions: vec![decision],
-        replace: false,
-        remark: Default::default(),
+        ..Submission::default()
     }
 }
 
 /// A plain label.
 pub fn label(key: &str, annotator: &str, item: &str, class: u16) -> Submission {
-    let change = Change::Label {
-        item: item.into(),
-        classes: vec![(ClassId(class), 1.0)],
-    };
-    submission(key, annotator, Decision::Change(change))
+    submission(key, annotator, Decision::label(item, ClassId(class)))
 }
 
 /// The n-th label of the stream of a seed: every item is labelled once, some by two classes. The keys are scattered, so
@@ -80,7 +74,7 @@ pub fn streamed(seed: u64, n: u64) -> Submission {
     submission(
         &key,
         annotator,
-        Decision::Change(Change::Label {
+        Decision::from(Change::Label {
             item: n.to_string(),
             classes,
         }),
@@ -99,10 +93,9 @@ pub fn stream_length(seed: u64, records: &[Record]) -> u64 {
     }
     for (n, record) in (0..).zip(&records[begun..]) {
         let sent = streamed(seed, n);
-        let [Decision::Change(change)] = sent.decisions.as_slice() else {
-            unreachable!("a label is a change")
-        };
-        assert_eq!(record.change(), Some(change), "label {n}");
+        let change = sent.decisions[0].change();
+        assert!(change.is_some() && sent.decisions.len() == 1);
+        assert_eq!(record.change(), change.as_ref(), "label {n}");
         assert_eq!(
             (record.key.as_deref(), record.annotator.as_str()),
             (Some(sent.key.as_str()), sent.annotator.as_str())

@@ -39,9 +39,9 @@ fn eventful(folder: &std::path::Path) -> (Project, dial_store::Material) {
     tell(
         &mut project,
         "bob",
-        vec![Decision::Change(Change::Undo {
-            group: undone.group.unwrap(),
-        })],
+        vec![Decision::Undo {
+            group: undone.group,
+        }],
     );
     let back = tell(
         &mut project,
@@ -52,35 +52,31 @@ fn eventful(folder: &std::path::Path) -> (Project, dial_store::Material) {
     tell(
         &mut project,
         "bob",
-        vec![Decision::Change(Change::Undo {
-            group: back.group.unwrap(),
-        })],
+        vec![Decision::Undo { group: back.group }],
     );
     tell(
         &mut project,
         "bob",
-        vec![Decision::Change(Change::Redo {
-            group: back.group.unwrap(),
-        })],
+        vec![Decision::Redo { group: back.group }],
     );
     tell(&mut project, "ann", vec![label("[1]", &[(0, 1.0)])]);
     tell(
         &mut project,
         "ann",
-        vec![Decision::Change(Change::Exclude { item: "[1]".into() })],
+        vec![Decision::Exclude { item: "[1]".into() }],
     );
     tell(
         &mut project,
         "ann",
-        vec![Decision::Change(Change::Skip {
+        vec![Decision::Skip {
             item: "é ü".into()
-        })],
+        }],
     );
     let (from, into) = (dial::ClassId(2), dial::ClassId(3));
     tell(
         &mut project,
         "ann",
-        vec![Decision::Change(Change::MergeClass { from, into })],
+        vec![Decision::MergeClass { from, into }],
     );
     (project, material)
 }
@@ -224,7 +220,7 @@ fn export_import_export_is_the_identity_in_every_format() {
         let undo = Change::Undo {
             group: imported.group.unwrap(),
         };
-        send(&mut other, "undo", "", vec![Decision::Change(undo)]).unwrap();
+        send(&mut other, "undo", "", vec![Decision::from(undo)]).unwrap();
         assert!(other.log().live_labels().is_empty(), "{format}");
     }
 }

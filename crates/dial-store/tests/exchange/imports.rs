@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use dial::Change;
 use dial_store::{Decision, Import, Imported, Memory, Named, Project, Recipe, Result};
 
 use crate::{NOW, label, made, send};
@@ -208,9 +207,9 @@ fn contradictions_are_kept_apart_and_reported() {
         "nothing is stored twice"
     );
     // One step back, whoever the labels are said to be from.
-    let undo = Decision::Change(Change::Undo {
-        group: imported.group.unwrap(),
-    });
+    let undo = Decision::Undo {
+        group: imported.group,
+    };
     send(&mut project, "undo", "", vec![undo]).unwrap();
     assert_eq!(
         (
@@ -284,9 +283,7 @@ fn an_import_is_repeated_under_its_key_only_where_it_was_not_stored() {
         &mut project,
         "u",
         "gold.csv",
-        vec![Decision::Change(Change::Undo {
-            group: first.group.unwrap(),
-        })],
+        vec![Decision::Undo { group: first.group }],
     )
     .unwrap();
     // The same key is the same import, and that is undone: nothing is stored, and nothing else is claimed.

@@ -6,10 +6,10 @@ mod imports;
 
 use std::path::Path;
 
-use dial::{Change, ClassId, Control};
+use dial::{ClassId, Config, Control};
 use dial_data::{Pool, ReadOptions};
 use dial_store::{
-    Decision, Export, Journal, Material, Project, Receipt, Recipe, Result, Submission,
+    Decision, Export, Journal, Material, Project, Receipt, Recipe, Result, Share, Submission,
 };
 
 /// A time to go by.
@@ -47,7 +47,10 @@ pub fn pool() -> Pool {
 pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
     let control = Control::new();
     let recipe = Recipe {
-        k: 8,
+        config: Config {
+            k: 8,
+            ..Config::default()
+        },
         ..Recipe::new("builtin:moons:60", ReadOptions::default())
     };
     let material = Material::of(pool(), &recipe, None, &control).unwrap();
@@ -57,18 +60,17 @@ pub fn made(folder: &Path, classes: &[&str]) -> (Project, Material) {
             name: name.to_string(),
         })
         .collect();
-    first.push(Decision::Change(
+    first.push(Decision::from(
         material
-            .ground
-            .setting
-            .settle(&material.ground.options, classes.len().max(2), &control)
+            .engine
+            .settle(classes.len().max(2), &control)
             .unwrap(),
     ));
     let ids = material.pool.ids.clone();
     let project = Project::create(
         folder,
         Journal::Wal,
-        &material.ground.recipe,
+        &material.recipe,
         ids.as_deref(),
         first,
         NOW,
@@ -84,35 +86,34 @@ pub fn send(
     annotator: &str,
     decisions: Vec<Decision>,
 ) -> Result<Receipt> {
-    let (key, annotator) = (key.to_string(), annotator.to_string());
     let submission = Submission {
-        key,
-        annotator,
+        key: key.into(),
+        annotator: annotator.into(),
         decisions,
         replace: true,
-        remark: Default::default(),
+        ..Submission::default()
     };
     project.submit_one(submission, NOW)
 }
 
 /// A label.
 pub fn label(item: &str, classes: &[(u16, f64)]) -> Decision {
-    let classes = classes
-        .iter()
-        .map(|&(class, weight)| (ClassId(class), weight))
-        .collect();
-    Decision::Change(Change::Label {
+    let share = |&(class, weight): &(u16, f64)| Share {
+        class: ClassId(class),
+        weight,
+    };
+    Decision::Label {
         item: item.into(),
-        classes,
-    })
+        classes: classes.iter().map(share).collect(),
+    }
 }
 
 /// Everything that is known.
 pub fn export(project: &Project, material: &Material) -> Export {
     let control = Control::new();
     let session = material
-        .ground
-        .session(project.log().labels().events().to_vec(), &control)
+        .engine
+        .resume(project.log().labels().events().to_vec(), &control)
         .unwrap();
     let view = session.view(&control).unwrap();
     Export::new(

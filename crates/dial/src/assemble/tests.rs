@@ -1,4 +1,4 @@
-//! The assembly against the graph by edges, which is its slow twin.
+//! The assembly against the graph by edges, which is its slow twin: the same graph, bit for bit.
 
 use super::*;
 use crate::graph::Graph;
@@ -36,27 +36,27 @@ fn assert_same(a: &CompactGraph, b: &CompactGraph) {
     assert_eq!(a.component_sizes[..], b.component_sizes[..]);
 }
 
-/// The slow twin: the graph in f64 by edges, reordered, rounded.
+/// The slow twin: the graph by edges, reordered. Both are the same graph, in compact form and by node ids.
 fn assert_equals_slow(found: &Neighbours, kernel: Kernel) {
     let control = Control::new();
-    let slow = CompactGraph::new(&Graph::new(found, kernel, &control).unwrap());
-    let order = slow
-        .parts()
-        .order
-        .iter()
-        .map(|&node| NodeId(node))
-        .collect();
-    assert_same(
-        &CompactGraph::assemble(&found.into(), kernel, Some(order), &control).unwrap(),
-        &slow,
-    );
-    // Under the Gaussian kernel the slow one finds its order before weights beyond f32 are gone.
-    if kernel != Kernel::Gaussian {
-        assert_same(
-            &CompactGraph::assemble(&found.into(), kernel, None, &control).unwrap(),
-            &slow,
-        );
+    let graph = Graph::new(found, kernel, &control).unwrap();
+    let slow = CompactGraph::new(&graph);
+    let own = slow.parts().order.iter().map(|&node| NodeId(node));
+    for order in [None, Some(own.collect())] {
+        let made = CompactGraph::assemble(&found.into(), kernel, order, &control).unwrap();
+        assert_same(&made, &slow);
+        assert_same_bits(&made.to_graph(), &graph);
     }
+    let backwards = (0..found.n() as u32).rev().map(NodeId).collect();
+    let made = CompactGraph::assemble(&found.into(), kernel, Some(backwards), &control).unwrap();
+    assert_same_bits(&made.to_graph(), &graph);
+}
+
+fn assert_same_bits(a: &Graph, b: &Graph) {
+    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!(a, b);
+    assert_eq!(bits(a.csr().2), bits(b.csr().2));
+    assert_eq!(bits(a.degrees()), bits(b.degrees()));
 }
 
 #[test]
@@ -76,7 +76,13 @@ fn three_points_by_hand() {
 #[test]
 fn equals_the_graph_by_edges() {
     let mut random = Random::new(5, Purpose::User, 0);
-    let x: Vec<f64> = (0..3000 * 3).map(|_| random.normal()).collect();
+    let mut x: Vec<f64> = (0..3000 * 3).map(|_| random.normal()).collect();
+    for &kernel in Kernel::ALL {
+        assert_equals_slow(&search(&x, 3, 8), kernel);
+    }
+    // Crowds of copies: some with d_k = 0, some smaller than k.
+    x[..20 * 3].fill(0.5);
+    x[20 * 3..25 * 3].fill(-0.5);
     for &kernel in Kernel::ALL {
         assert_equals_slow(&search(&x, 3, 8), kernel);
     }
@@ -86,7 +92,18 @@ fn equals_the_graph_by_edges() {
 fn outliers_and_lists_that_are_short() {
     let mut x: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-3).collect();
     x.extend([1e6, 0.3]);
-    assert_equals_slow(&search(&x, 1, 3), Kernel::Gaussian);
+    for &kernel in Kernel::ALL {
+        assert_equals_slow(&search(&x, 1, 3), kernel);
+    }
+    // One far point beside m others: the mean distance is 1/(m + 1) of its own, so its Gaussian weights are about
+    // exp(-4 (m + 1)²): an f32, a subnormal f32 (m = 4), only an f64, and 0 from m = 13 on.
+    for m in 2..16 {
+        let x: Vec<f64> = (0..m).map(|i| f64::from(i) * 1e-6).chain([1.0]).collect();
+        let found = search(&x, 1, 2);
+        assert_equals_slow(&found, Kernel::Gaussian);
+        let graph = Graph::new(&found, Kernel::Gaussian, &Control::new()).unwrap();
+        assert_eq!(graph.component_sizes().len(), 1 + usize::from(m > 3));
+    }
     let features = Features::f64(&[1., 0., 0., 0., 0., 1., 1., 1.], 4, 2).unwrap();
     let found = Neighbours::exact(
         features,
@@ -96,7 +113,9 @@ fn outliers_and_lists_that_are_short() {
         &Control::new(),
     )
     .unwrap();
-    assert_equals_slow(&found, Kernel::SelfTuning);
+    for &kernel in Kernel::ALL {
+        assert_equals_slow(&found, kernel);
+    }
 }
 
 #[test]
@@ -177,6 +196,8 @@ proptest! {
     fn equals_the_graph_by_edges_on_grids(cells in prop::collection::vec((0i32..6, 0i32..6), 12..60), k in 1usize..8) {
         let x: Vec<f64> = cells.iter().flat_map(|&(a, b)| [f64::from(a), f64::from(b)]).collect();
         prop_assume!(cells.iter().any(|cell| cell != &cells[0]));
-        assert_equals_slow(&search(&x, 2, k), Kernel::SelfTuning);
+        for &kernel in Kernel::ALL {
+            assert_equals_slow(&search(&x, 2, k), kernel);
+        }
     }
 }

@@ -4,8 +4,8 @@
 use super::Session;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::question::Foreseen;
 use crate::reader::Reader;
-use crate::setting::Foreseen;
 
 impl Session<'_> {
     /// Solves for the column of an item ahead of its label: it does not depend on what the label will be. Telling the
@@ -14,7 +14,7 @@ impl Session<'_> {
     /// # Errors
     /// An item that is not in the pool, or what a solve may fail with.
     pub fn prepare(&mut self, item: &str, control: &Control) -> Result<()> {
-        let node = self.setting.items.node(item)?;
+        let node = self.engine.items.node(item)?;
         self.evidence.prepare(node, control)
     }
 
@@ -24,13 +24,13 @@ impl Session<'_> {
     /// # Errors
     /// As [`Session::tell`].
     pub fn foresee(&mut self, item: &str, control: &Control) -> Result<Vec<Foreseen>> {
-        let own = self.setting.items.node(item)?.index();
-        let before = Reader::classes(self.field(), self.options.reading);
+        let own = self.engine.items.node(item)?.index();
+        let before = Reader::classes(self.field(), self.engine.config.readout);
         let mut answers = Vec::new();
         for class in self.classes().to_vec() {
             self.tell(item, class, control)?;
             let asked = self.ask_under(1, control);
-            let after = Reader::classes(self.field(), self.options.reading);
+            let after = Reader::classes(self.field(), self.engine.config.readout);
             self.labels.cut(self.labels.events().len() - 1);
             // What the session was before it can be again.
             self.follow(&Control::new())?;

@@ -5,20 +5,21 @@ use std::sync::Arc;
 
 use super::Session;
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::field::{DirichletField, variance};
 use crate::ids::NodeId;
 use crate::local::Solving;
+use crate::question::Prediction;
 use crate::reader::{Accuracy, Reader, Reading};
-use crate::setting::Prediction;
 use crate::view::View;
 
 impl<'a> Session<'a> {
     /// What is believed about a node.
     ///
     /// # Panics
-    /// If the pool has no such node.
+    /// If the pool has no such node, or fewer than two classes are known ([`Session::is_ready`]).
     pub fn prediction(&self, node: NodeId) -> Prediction {
+        assert!(self.is_ready(), "fewer than two classes are known");
         let (field, reader) = (
             self.field(),
             self.reader.get_or_init(|| self.reader(self.field())),
@@ -35,7 +36,7 @@ impl<'a> Session<'a> {
             reached: self
                 .labelled
                 .iter()
-                .any(|&source| self.setting.kernel.reaches(source, node)),
+                .any(|&source| self.engine.propagation.reaches(source, node)),
             error: self.error(node),
         }
     }
@@ -43,8 +44,11 @@ impl<'a> Session<'a> {
     /// The belief of this moment as data of its own.
     ///
     /// # Errors
-    /// What a solve may fail with.
+    /// Fewer than two classes (N12), or what a solve may fail with.
     pub fn view(&self, control: &Control) -> Result<View<'a>> {
+        if !self.is_ready() {
+            return Err(Error::TooFewClasses(self.classes().len()));
+        }
         let field = self.belief(control)?.into_owned();
         let reader = self.reader(&field);
         let open = (0..)
@@ -54,7 +58,7 @@ impl<'a> Session<'a> {
             .map(|(node, _)| node)
             .collect();
         Ok(View {
-            kernel: Arc::clone(&self.setting.kernel),
+            kernel: Arc::clone(&self.engine.propagation),
             classes: self.classes().to_vec(),
             field,
             terms: self.terms().to_vec(),
@@ -64,20 +68,25 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Reads a belief about all nodes ([`Session::belief`]) as the options say.
+    /// Reads a belief about all nodes ([`Session::belief`]) as the configuration says.
     pub fn reader(&self, belief: &DirichletField) -> Reader {
-        match self.options.reading {
+        match self.engine.config.readout {
             Reading::Plain => Reader::plain(belief.n_classes()),
-            Reading::Even => Reader::even(belief, self.terms(), self.setting.kernel.source_value()),
+            Reading::Even => {
+                Reader::even(belief, self.terms(), self.engine.propagation.source_value())
+            }
         }
     }
 
     /// The accuracy to expect on the items that may still be asked, with its interval; `None` for a plain reading, and while
-    /// there are too few labels to tell ([`Reader::accuracy`]).
+    /// there are too few labels or classes to tell ([`Reader::accuracy`]).
     ///
     /// # Errors
     /// What a solve may fail with.
     pub fn accuracy(&self, control: &Control) -> Result<Option<Accuracy>> {
+        if !self.is_ready() {
+            return Ok(None);
+        }
         let belief = self.belief(control)?;
         let open: Vec<NodeId> = (0..)
             .map(NodeId)
@@ -91,8 +100,8 @@ impl<'a> Session<'a> {
     /// How solves are done, in certified precision.
     pub fn solving(&self) -> Option<Solving> {
         Some(
-            self.setting
-                .kernel
+            self.engine
+                .propagation
                 .local()?
                 .solving(self.field().prior_strength()),
         )
@@ -100,7 +109,7 @@ impl<'a> Session<'a> {
 
     /// In certified precision: the proven bound on the evidence for any class at a node.
     pub(super) fn error(&self, node: NodeId) -> Option<f64> {
-        let bounds = (0..self.classes().len()).map(|plane| {
+        let bounds = (0..self.field().n_classes()).map(|plane| {
             Some(
                 self.evidence
                     .bound(plane)?

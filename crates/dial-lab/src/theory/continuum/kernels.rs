@@ -12,8 +12,7 @@
 use std::sync::Arc;
 
 use dial::{
-    Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, Poisson, Propagation, Radial,
-    Result, Shape, ZeroVectors,
+    Config, Control, Engine, Features, NodeId, Propagation, Radial, Result, Shape, Tau, engine,
 };
 
 use super::density::Kde;
@@ -197,17 +196,17 @@ pub(super) fn graph_columns(
 ) -> Result<Vec<Vec<f64>>> {
     let (values, quiet) = (scene.sample.values(), control.quiet());
     let features = Features::f64(&values, scene.sample.points.len(), 2)?;
-    let found = Neighbours::exact(
-        features,
-        NEIGHBOURS,
-        Metric::Euclidean,
-        ZeroVectors::Error,
-        &quiet,
-    )?;
-    let graph = Arc::new(Graph::new(&found, Kernel::SelfTuning, &quiet)?);
+    let config = |tau| Config {
+        k: NEIGHBOURS,
+        tau: Tau::Number(tau),
+        ..Config::paper()
+    };
+    let found = engine::search(features, &config(TAU), &quiet)?;
+    let graph = Arc::new(engine::graph_of(&found, &config(TAU), &quiet)?);
     let source = [NodeId(scene.sample.source as u32)];
     let column = |&tau: &f64| {
-        Ok(Poisson::new(Arc::clone(&graph), tau)?.columns(&source, &quiet)?[0].to_vec())
+        let engine = Engine::on(Arc::clone(&graph), None, &config(tau), &quiet)?;
+        Ok(engine.propagation.columns(&source, &quiet)?[0].to_vec())
     };
     taus.iter().map(column).collect()
 }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
 use dial::{
-    Control, Eigenpairs, Features, Graph, Heat, Kernel, Metric, Neighbours, NodeId, Poisson,
-    Propagation, Result, ZeroVectors,
+    Config, Control, Eigenpairs, Features, Graph, Heat, Metric, NodeId, Poisson, Propagation,
+    Result, engine,
 };
 use rayon::prelude::*;
 
@@ -93,8 +93,13 @@ pub(super) const NEIGHBOURS: usize = 10;
 
 /// The graph of nearest neighbours of some rows.
 pub(super) fn graph(features: Features<'_>, metric: Metric, control: &Control) -> Result<Graph> {
-    let found = Neighbours::exact(features, NEIGHBOURS, metric, ZeroVectors::Error, control)?;
-    Graph::new(&found, Kernel::SelfTuning, control)
+    let config = Config {
+        k: NEIGHBOURS,
+        metric,
+        ..Config::paper()
+    };
+    let found = engine::search(features, &config, control)?;
+    Ok(engine::graph_of(&found, &config, control)?.to_graph())
 }
 
 /// Counts on a graph, over `many` of its nodes.

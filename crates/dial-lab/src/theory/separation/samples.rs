@@ -8,13 +8,9 @@
 //! ```
 
 use std::f64::consts::PI;
-use std::sync::Arc;
 
 use dial::seed::{Purpose, Random};
-use dial::{
-    Column, Control, Features, Graph, Heat, Kernel, Metric, Neighbours, NodeId, Poisson,
-    Propagation, Radial, Shape, ZeroVectors,
-};
+use dial::{Column, Config, Control, Engine, NodeId, Tau};
 use dial_data::generate::{self, Cluster};
 use dial_data::{Matrix, Pool};
 
@@ -204,25 +200,20 @@ impl Spread {
     pub fn columns(self, matrix: &Matrix, control: &Control) -> Result<Vec<Column>, Trouble> {
         let features = matrix.features()?;
         let all: Vec<NodeId> = (0..features.n() as u32).map(NodeId).collect();
-        Ok(match self {
-            Spread::Poisson(tau) => {
-                Poisson::new(graph(features, control)?, tau)?.columns(&all, control)?
-            }
-            Spread::Heat(time) => {
-                Heat::new(graph(features, control)?, time)?.columns(&all, control)?
-            }
-            Spread::Rbf(sigma) => {
-                Radial::new(features, Shape::Rbf { sigma })?.columns(&all, control)?
-            }
+        let mut config = Config {
+            k: NEIGHBOURS.min(features.n().saturating_sub(1)),
+            ..Config::paper()
+        };
+        match self {
+            Spread::Poisson(tau) => config.tau = Tau::Number(tau),
+            Spread::Heat(time) => config.propagation = dial::Spread::Heat { time },
+            Spread::Rbf(sigma) => config.propagation = dial::Spread::Rbf { sigma: Some(sigma) },
             Spread::Compact(radius) => {
-                Radial::new(features, Shape::Compact { radius })?.columns(&all, control)?
+                let radius = Some(radius);
+                config.propagation = dial::Spread::Compact { radius };
             }
-        })
+        }
+        let engine = Engine::build(features, &config, control)?;
+        Ok(engine.propagation.columns(&all, control)?)
     }
-}
-
-fn graph(features: Features<'_>, control: &Control) -> Result<Arc<Graph>, Trouble> {
-    let k = NEIGHBOURS.min(features.n().saturating_sub(1));
-    let found = Neighbours::exact(features, k, Metric::Euclidean, ZeroVectors::Error, control)?;
-    Ok(Arc::new(Graph::new(&found, Kernel::SelfTuning, control)?))
 }

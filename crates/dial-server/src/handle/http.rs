@@ -108,17 +108,6 @@ fn unchunked(mut body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A text as part of a query.
-pub fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-            char::from(byte).to_string()
-        }
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +125,5 @@ mod tests {
             (parsed(b"nonsense"), parsed(b"SSH-2.0\r\n\r\n")),
             (None, None)
         );
-        assert_eq!(encoded("a b/é?"), "a%20b%2F%C3%A9%3F");
     }
 }

@@ -1,0 +1,599 @@
+//! Every choice that decides a question, with its default and the rules between choices.
+//!
+//! Defaults go with the acquisition: `auto` does best with symmetric weights, τ = 0.03 times the
+//! mean degree and calibrated probabilities; every score has the paper's setting (self-tuning
+//! weights, τ = 0.1, the mean of the Dirichlet distribution).
+//!
+//! A [`Config`] is complete. [`Choices`] are what somebody typed: whatever is missing there gets
+//! its default in [`Choices::config`], and nowhere else.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::acquire::Score;
+use crate::approximate::Search;
+use crate::certified::Precision;
+use crate::doubt::TAU_PER_DEGREE;
+use crate::error::{Error, Result};
+use crate::features::Metric;
+use crate::graph::Kernel;
+use crate::policy::{Policy, Sharpness};
+use crate::prior::Prior;
+use crate::propagate::check_source_value;
+use crate::reader::Reading;
+use crate::space::ZeroVectors;
+use crate::tau::Tau;
+use crate::words::word;
+
+/// Neighbours of each item, unless somebody says otherwise (the paper's).
+pub const NEIGHBOURS: usize = 20;
+
+/// Time that heat spreads for, unless somebody says otherwise.
+const HEAT_TIME: f64 = 3.0;
+
+/// What makes an item worth asking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asking {
+    /// Doubt times the root of coverage: needs no tuning.
+    #[default]
+    Auto,
+    /// A score of the belief at the item, such as the paper's Dirichlet variance.
+    Score(Score),
+}
+
+impl fmt::Display for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asking::Auto => f.write_str("auto"),
+            Asking::Score(score) => score.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Asking {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Asking> {
+        match word {
+            "auto" => Ok(Asking::Auto),
+            score => score.parse().map(Asking::Score).map_err(|_| Error::BadSetting {
+                name: "acquisition",
+                want: "auto, variance, margin, margin-range, entropy, least-confidence, norm or \
+                       random (others are for comparisons: dial simulate)",
+                got: word.to_string(),
+            }),
+        }
+    }
+}
+
+/// How labels spread, with the parameter of the kind: `poisson` (its τ is [`Config::tau`]),
+/// `heat:TIME`, `rbf:SIGMA`, `compact:RADIUS`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Spread {
+    /// Poisson propagation on the graph: the paper's.
+    #[default]
+    Poisson,
+    /// Heat on the graph.
+    Heat {
+        /// How long it spreads.
+        time: f64,
+    },
+    /// A Gaussian of the Euclidean distance between features.
+    Rbf {
+        /// Its width; by default the mean distance to the k-th neighbour.
+        sigma: Option<f64>,
+    },
+    /// A radial function of the features that vanishes from a radius on.
+    Compact {
+        /// The radius; by default the mean distance to the k-th neighbour.
+        radius: Option<f64>,
+    },
+}
+
+impl Spread {
+    /// The same kind with another parameter.
+    ///
+    /// # Errors
+    /// Poisson propagation, whose parameter is τ.
+    pub fn with_parameter(self, value: f64) -> Result<Spread> {
+        match self {
+            Spread::Poisson => Err(Error::BadSetting {
+                name: "propagation",
+                want: "poisson without a parameter: its own is tau",
+                got: format!("poisson:{value}"),
+            }),
+            Spread::Heat { .. } => Ok(Spread::Heat { time: value }),
+            Spread::Rbf { .. } => Ok(Spread::Rbf { sigma: Some(value) }),
+            Spread::Compact { .. } => Ok(Spread::Compact {
+                radius: Some(value),
+            }),
+        }
+    }
+
+    /// The parameter, where it has one.
+    fn parameter(self) -> Option<f64> {
+        match self {
+            Spread::Poisson => None,
+            Spread::Heat { time } => Some(time),
+            Spread::Rbf { sigma: width } | Spread::Compact { radius: width } => width,
+        }
+    }
+
+    /// Whether it reads the features instead of the graph.
+    pub fn is_radial(self) -> bool {
+        matches!(self, Spread::Rbf { .. } | Spread::Compact { .. })
+    }
+
+    fn is_poisson(&self) -> bool {
+        *self == Spread::Poisson
+    }
+}
+
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Spread::Poisson => f.write_str("poisson"),
+            Spread::Heat { time } => write!(f, "heat:{time}"),
+            Spread::Rbf { sigma: None } => f.write_str("rbf"),
+            Spread::Rbf { sigma: Some(sigma) } => write!(f, "rbf:{sigma}"),
+            Spread::Compact { radius: None } => f.write_str("compact"),
+            Spread::Compact {
+                radius: Some(radius),
+            } => write!(f, "compact:{radius}"),
+        }
+    }
+}
+
+impl FromStr for Spread {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Spread> {
+        let wrong = || Error::BadSetting {
+            name: "propagation",
+            want: "poisson, heat, rbf or compact; the last three may have a parameter, as in heat:3",
+            got: word.to_string(),
+        };
+        let (kind, parameter) = match word.split_once(':') {
+            Some((kind, number)) => (kind, Some(number.parse().map_err(|_| wrong())?)),
+            None => (word, None),
+        };
+        let kind = match kind {
+            "poisson" => Spread::Poisson,
+            "heat" => Spread::Heat { time: HEAT_TIME },
+            "rbf" => Spread::Rbf { sigma: None },
+            "compact" => Spread::Compact { radius: None },
+            _ => return Err(wrong()),
+        };
+        parameter.map_or(Ok(kind), |value| kind.with_parameter(value))
+    }
+}
+
+/// Every choice that decides a question. Its JSON is part of the log of a project: a field that is
+/// added must have a default, and be left out while it has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// What becomes of rows without length, under cosine.
+    pub zero_vectors: ZeroVectors,
+    /// Rows without length are left out of the pool, under cosine, before the graph is built.
+    #[serde(default)]
+    pub drop_zero_rows: bool,
+    /// Neighbours of each item.
+    pub k: usize,
+    /// How distances are measured.
+    pub metric: Metric,
+    /// How distances become edge weights.
+    #[serde(rename = "kernel")]
+    pub weights: Kernel,
+    /// How neighbours are found.
+    pub search: Search,
+    /// How labels spread.
+    #[serde(default, with = "word", skip_serializing_if = "Spread::is_poisson")]
+    pub propagation: Spread,
+    /// τ of Poisson propagation.
+    #[serde(with = "word")]
+    pub tau: Tau,
+    /// T, the value of a column at its source: how many observations a label counts for.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub source_value: f64,
+    /// How exactly columns are solved for.
+    pub precision: Precision,
+    /// δ of certified solves; by default half the prior, at most 0.001.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+    /// What makes an item worth asking.
+    #[serde(with = "word")]
+    pub acquisition: Asking,
+    /// How an item is chosen from the scores.
+    pub policy: Policy,
+    /// λ of the proportional policy.
+    #[serde(with = "word")]
+    pub sharpness: Sharpness,
+    /// α₀, or how to find it.
+    #[serde(with = "word")]
+    pub prior: Prior,
+    /// How classes and probabilities are read from the field.
+    #[serde(rename = "belief")]
+    pub readout: Reading,
+    /// K̂; by default max(20, 2K).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_clusters: Option<usize>,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one(value: &f64) -> bool {
+    *value == 1.0
+}
+
+impl Default for Config {
+    /// The setting that needs no tuning: `auto` and what goes with it.
+    fn default() -> Config {
+        Config::suited(Asking::Auto)
+    }
+}
+
+impl Config {
+    /// The paper's setting: Dirichlet variance, maximum policy.
+    pub fn paper() -> Config {
+        Config::suited(Asking::Score(Score::Variance))
+    }
+
+    /// Everything else as it goes with an acquisition.
+    fn suited(acquisition: Asking) -> Config {
+        let (weights, tau, readout) = match acquisition {
+            Asking::Auto => (
+                Kernel::Symmetric,
+                Tau::TimesDegree(TAU_PER_DEGREE),
+                Reading::Even,
+            ),
+            Asking::Score(_) => (Kernel::SelfTuning, Tau::Number(0.1), Reading::Plain),
+        };
+        Config {
+            zero_vectors: ZeroVectors::default(),
+            drop_zero_rows: false,
+            k: NEIGHBOURS,
+            metric: Metric::default(),
+            weights,
+            search: Search::default(),
+            propagation: Spread::Poisson,
+            tau,
+            source_value: 1.0,
+            precision: Precision::default(),
+            tolerance: None,
+            acquisition,
+            policy: Policy::default(),
+            sharpness: Sharpness::default(),
+            prior: Prior::default(),
+            readout,
+            expected_clusters: None,
+            seed: 0,
+        }
+    }
+
+    /// Refuses choices that do not go together.
+    ///
+    /// # Errors
+    /// The choice to change, and what it may be beside the others.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |name, want, got: &dyn fmt::Display| {
+            Err(Error::BadSetting {
+                name,
+                want,
+                got: got.to_string(),
+            })
+        };
+        let (Tau::Number(tau) | Tau::TimesDegree(tau)) = self.tau;
+        if !(tau.is_finite() && tau >= 0.0) {
+            return Err(Error::BadTau(tau));
+        }
+        check_source_value(self.source_value)?;
+        if let Some(parameter) = self.propagation.parameter()
+            && !(parameter.is_finite() && parameter > 0.0)
+        {
+            let name = if self.propagation.is_radial() {
+                "sigma"
+            } else {
+                "heat-time"
+            };
+            return refuse(name, "a finite number above 0", &parameter);
+        }
+        let poisson = self.propagation.is_poisson();
+        let certified = self.precision == Precision::Certified;
+        match self {
+            _ if certified && !poisson => {
+                let want = "poisson in certified precision";
+                refuse("propagation", want, &self.propagation)
+            }
+            _ if certified && self.tau.is_zero() => refuse(
+                "tau",
+                "above 0 in certified precision, which has no bound at 0",
+                &self.tau,
+            ),
+            Config {
+                tolerance: Some(tolerance),
+                ..
+            } if !certified => refuse(
+                "tolerance",
+                "left out unless precision is certified",
+                tolerance,
+            ),
+            Config {
+                tolerance: Some(tolerance),
+                ..
+            } if !(*tolerance > 0.0 && *tolerance <= 1.0) => {
+                let want = "above 0 and at most 1: a label counts 1 at its own item";
+                refuse("tolerance", want, tolerance)
+            }
+            Config {
+                acquisition: Asking::Auto,
+                ..
+            } if !poisson || self.tau.is_zero() => {
+                let want = "another one here: auto needs Poisson propagation with a tau above 0";
+                refuse("acquisition", want, &self.acquisition)
+            }
+            Config {
+                expected_clusters: Some(0),
+                ..
+            } => refuse("expected-clusters", "at least 1", &0),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What somebody chose; what is `None` gets its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)] // As in [`Config`].
+pub struct Choices {
+    pub zero_vectors: Option<ZeroVectors>,
+    pub drop_zero_rows: bool,
+    pub k: Option<usize>,
+    pub metric: Option<Metric>,
+    pub weights: Option<Kernel>,
+    pub search: Option<Search>,
+    pub propagation: Option<Spread>,
+    pub tau: Option<Tau>,
+    pub source_value: Option<f64>,
+    pub precision: Option<Precision>,
+    pub tolerance: Option<f64>,
+    pub acquisition: Option<Asking>,
+    pub policy: Option<Policy>,
+    pub sharpness: Option<Sharpness>,
+    pub prior: Option<Prior>,
+    pub readout: Option<Reading>,
+    pub expected_clusters: Option<usize>,
+    pub seed: Option<u64>,
+}
+
+impl Choices {
+    /// The names of the choices that [`Choices::set`] knows.
+    pub const NAMES: [&str; 17] = [
+        "zero_vectors",
+        "k",
+        "metric",
+        "kernel",
+        "search",
+        "propagation",
+        "tau",
+        "source_value",
+        "precision",
+        "tolerance",
+        "acquisition",
+        "policy",
+        "sharpness",
+        "prior",
+        "reading",
+        "expected_clusters",
+        "seed",
+    ];
+
+    /// Sets a choice by its name and its word, as in `tau` and `0.1xdegree`.
+    ///
+    /// # Errors
+    /// A name that is none, a word that the choice does not have.
+    pub fn set(&mut self, name: &str, word: &str) -> Result<()> {
+        match name {
+            "zero_vectors" => self.zero_vectors = Some(word.parse()?),
+            "k" => self.k = Some(number("k", word)?),
+            "metric" => self.metric = Some(word.parse()?),
+            "kernel" => self.weights = Some(word.parse()?),
+            "search" => self.search = Some(word.parse()?),
+            "propagation" => self.propagation = Some(word.parse()?),
+            "tau" => self.tau = Some(word.parse()?),
+            "source_value" => self.source_value = Some(number("source_value", word)?),
+            "precision" => self.precision = Some(word.parse()?),
+            "tolerance" => self.tolerance = Some(number("tolerance", word)?),
+            "acquisition" => self.acquisition = Some(word.parse()?),
+            "policy" => self.policy = Some(word.parse()?),
+            "sharpness" => self.sharpness = Some(word.parse()?),
+            "prior" => self.prior = Some(word.parse()?),
+            "reading" => self.readout = Some(word.parse()?),
+            "expected_clusters" => {
+                self.expected_clusters = Some(number("expected_clusters", word)?);
+            }
+            "seed" => self.seed = Some(number("seed", word)?),
+            _ => {
+                let want = "a setting such as k, metric, kernel, tau or acquisition";
+                return Err(Error::BadSetting {
+                    name: "the name",
+                    want,
+                    got: name.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of neighbours in a pool of so many rows: 20 by default, or all there are.
+    pub fn neighbours(&self, rows: usize) -> usize {
+        self.k
+            .unwrap_or_else(|| NEIGHBOURS.min(rows.saturating_sub(1)).max(1))
+    }
+
+    /// The configuration for a pool of so many rows, checked.
+    ///
+    /// # Errors
+    /// As [`Config::check`].
+    pub fn config(&self, rows: usize) -> Result<Config> {
+        let base = Config::suited(self.asking());
+        let config = Config {
+            zero_vectors: self.zero_vectors.unwrap_or(base.zero_vectors),
+            drop_zero_rows: self.drop_zero_rows,
+            k: self.neighbours(rows),
+            metric: self.metric.unwrap_or(base.metric),
+            weights: self.weights.unwrap_or(base.weights),
+            search: self.search.unwrap_or(base.search),
+            propagation: self.propagation.unwrap_or(base.propagation),
+            tau: self.tau.unwrap_or(base.tau),
+            source_value: self.source_value.unwrap_or(base.source_value),
+            precision: self.precision.unwrap_or(base.precision),
+            tolerance: self.tolerance,
+            acquisition: base.acquisition,
+            policy: self.policy.unwrap_or(base.policy),
+            sharpness: self.sharpness.unwrap_or(base.sharpness),
+            prior: self.prior.unwrap_or(base.prior),
+            readout: self.readout.unwrap_or(base.readout),
+            expected_clusters: self.expected_clusters,
+            seed: self.seed.unwrap_or(base.seed),
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The acquisition that was chosen, or `auto` where it can be had. In certified precision people
+    /// want speed, and `auto` takes a global solve a question.
+    fn asking(&self) -> Asking {
+        let faithful = self.precision.unwrap_or_default() == Precision::Faithful;
+        let poisson = self.propagation.unwrap_or_default().is_poisson();
+        let auto = faithful && poisson && !self.tau.is_some_and(Tau::is_zero);
+        let default = if auto {
+            Asking::Auto
+        } else {
+            Asking::Score(Score::Variance)
+        };
+        self.acquisition.unwrap_or(default)
+    }
+}
+
+fn number<T: FromStr>(name: &'static str, word: &str) -> Result<T> {
+    let want = "a number that is possible here";
+    word.parse().map_err(|_| Error::BadSetting {
+        name,
+        want,
+        got: word.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_go_with_the_acquisition() {
+        let of = |pairs: &[(&str, &str)]| {
+            let mut choices = Choices::default();
+            for (name, word) in pairs {
+                choices.set(name, word).unwrap();
+            }
+            choices.config(500)
+        };
+        assert_eq!(of(&[]).unwrap(), Config::default());
+        assert_eq!(of(&[("acquisition", "variance")]).unwrap(), Config::paper());
+        let certified = of(&[("precision", "certified")]).unwrap();
+        assert_eq!(
+            certified,
+            Config {
+                precision: Precision::Certified,
+                ..Config::paper()
+            }
+        );
+        assert_eq!(
+            of(&[("propagation", "heat")]).unwrap().acquisition,
+            Config::paper().acquisition
+        );
+        assert_eq!(
+            of(&[("tau", "0")]).unwrap().acquisition,
+            Config::paper().acquisition
+        );
+        assert_eq!(of(&[("k", "7")]).unwrap().k, 7);
+        assert_eq!(Choices::default().config(8).unwrap().k, 7);
+        for refused in [
+            &[("precision", "certified"), ("propagation", "heat")][..],
+            &[("precision", "certified"), ("tau", "0xdegree")],
+            &[("tolerance", "0.1")],
+            &[("precision", "certified"), ("tolerance", "2")],
+            &[("acquisition", "auto"), ("propagation", "rbf")],
+            &[("acquisition", "auto"), ("tau", "0")],
+            &[("expected_clusters", "0")],
+            &[("source_value", "0")],
+            &[("propagation", "heat:0")],
+            &[("propagation", "rbf:-1")],
+        ] {
+            assert_eq!(of(refused).unwrap_err().code(), "U1", "{refused:?}");
+        }
+        assert_eq!(of(&[("tau", "-1")]).unwrap_err().code(), "N7");
+        for name in Choices::NAMES {
+            let refused = Choices::default()
+                .set(name, "\u{0}")
+                .unwrap_err()
+                .to_string();
+            assert!(!refused.starts_with("the name"), "{name}");
+        }
+        for (name, word) in [("colour", "red"), ("k", "many"), ("acquisition", "vopt")] {
+            assert!(Choices::default().set(name, word).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn words_read_back() {
+        for word in [
+            "poisson",
+            "heat:3",
+            "heat:0.5",
+            "rbf",
+            "rbf:2",
+            "compact",
+            "compact:0.25",
+        ] {
+            assert_eq!(word.parse::<Spread>().unwrap().to_string(), word);
+        }
+        assert_eq!(
+            "heat".parse::<Spread>().unwrap(),
+            Spread::Heat { time: 3.0 }
+        );
+        for word in ["", "heat:", "heat:x", "poisson:1", "warmth"] {
+            assert!(word.parse::<Spread>().is_err(), "{word}");
+        }
+        for word in ["auto", "variance", "random"] {
+            assert_eq!(word.parse::<Asking>().unwrap().to_string(), word);
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back_and_defaults_of_later_versions_are_left_out() {
+        let text = serde_json::to_string(&Config::default()).unwrap();
+        for later in [
+            "propagation",
+            "source_value",
+            "tolerance",
+            "expected_clusters",
+        ] {
+            assert!(!text.contains(later), "{later}");
+        }
+        let other = Config {
+            propagation: Spread::Heat { time: 2.5 },
+            source_value: 2.0,
+            expected_clusters: Some(30),
+            ..Config::paper()
+        };
+        for config in [Config::default(), Config::paper(), other] {
+            let text = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<Config>(&text).unwrap(), config);
+        }
+    }
+}
