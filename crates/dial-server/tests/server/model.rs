@@ -289,9 +289,13 @@ fn a_question_drawn_at_random_is_one_after_a_restart_too() {
     }
     server.stop();
     let server = serve(&project, None);
+    let mut version = 0;
     for (key, row) in [("a", "0"), ("b", "119")] {
-        server.label(key, "", row, u16::from(key == "b")).ok();
+        let stored = server.label(key, "", row, u16::from(key == "b")).ok();
+        version = stored["version"].as_u64().unwrap();
     }
+    // What was believed before the answer is what is measured: something must be believed.
+    server.wait_for_model(version);
     let version = server.label("audit", "", &item, 0).ok()["version"]
         .as_u64()
         .unwrap();
