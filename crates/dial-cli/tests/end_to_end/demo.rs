@@ -190,7 +190,8 @@ fn check_records(rows: &[Row]) {
 #[test]
 fn a_pool_too_small_for_the_tour_is_refused_before_anything_is_said() {
     let place = Place::with("one.csv", "x,label\n1,a\n");
-    assert_ne!(place.line("demo one.csv --out tour --quiet").code, 0);
+    let ran = place.line("demo one.csv --out tour --quiet");
+    ran.fails("N12", 2, &["at least 2 classes are needed, found 1"]);
     assert!(!place.path("tour").exists());
 }
 
