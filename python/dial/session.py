@@ -164,7 +164,7 @@ class Session(Believing):
         self._classes.remember(named)
         with reporting(progress) as report:
             if weights is not None:
-                self._engine = Engine.of_graph(weights, words, names, mask, report)
+                self._engine = Engine.of_graph(weights, self._X, words, names, mask, report)
             elif self._X is not None:
                 self._engine = Engine.of_rows(self._X, words, names, mask, report)
             else:
@@ -522,7 +522,7 @@ if hasattr(os, "register_at_fork"):
 
 def _restored(state: Any, X: Any, own: OwnAcquisition | None, classes: Classes) -> Session:
     """A session from what was pickled, in memory."""
-    return _bare(Engine.restored(state), X, own, classes)
+    return _bare(Engine.restored(state, X), X, own, classes)
 
 
 def _named(labels: Iterable[Hashable]) -> list[tuple[Hashable, str]]:

@@ -3,6 +3,8 @@ what the interface of the server has. (The command and the server are compared w
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -66,6 +68,33 @@ def test_a_saved_session_keeps_its_propagation(four_clusters: Any, tmp_path: Pat
             assert opened.ask(3).tolist() == session.ask(3).tolist()
             assert np.array_equal(opened.predict_proba(), session.predict_proba())
             assert opened.settings["source_value"] == 2.0
+
+
+def test_copies_and_graphs_of_ones_own_keep_radial_propagation(four_clusters: Any) -> None:
+    X, y = four_clusters
+    for propagation in ("rbf", "compact:1.5"):
+        session = dial.Session(X, [0, 1, 2, 3], k=6, propagation=propagation)
+        session.tell([3, 8, 100], y[[3, 8, 100]])
+        for again in (copy.deepcopy(session), pickle.loads(pickle.dumps(session))):
+            assert again.ask(3).tolist() == session.ask(3).tolist()
+            assert np.array_equal(again.predict_proba(), session.predict_proba())
+    graph = dial.knn_graph(X, 6)
+    assert dial.Session(X, [0, 1], graph=graph, propagation="rbf:0.5").ask().size == 1
+    with pytest.raises(ValueError, match="sigma"):
+        dial.Session(X, [0, 1], graph=graph, propagation="rbf")
+    with pytest.raises(ValueError, match="no features"):
+        dial.Session(graph=graph, propagation="rbf:0.5")
+
+
+def test_a_soft_label_is_no_suspect_for_its_smaller_share(two_clusters: Any) -> None:
+    X, y = two_clusters
+    session = dial.Session(X, [0, 1], k=5)
+    session.tell([1, 2, 50, 60], y[[1, 2, 50, 60]])
+    session.tell(3, {0: 0.75, 1: 0.25})
+    assert session.suspects()["node"].tolist() == []
+    session.tell(4, 1)
+    found = session.suspects()
+    assert (found["node"].tolist(), found["label"].tolist(), found["expected"].tolist()) == ([4], [1], [0])
 
 
 #: A way of every kind of decision, and what the log calls it.

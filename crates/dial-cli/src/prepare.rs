@@ -133,6 +133,7 @@ pub fn build<'a>(
         Some(file) => {
             let (saved, choices) = load(pool, choices, file, output)?;
             let config = config(pool, choices, output)?;
+            component_note(&saved.graph, output);
             let graph = Arc::new(saved.graph);
             (
                 None,
@@ -141,7 +142,6 @@ pub fn build<'a>(
         }
         None => {
             let config = config(pool, choices.clone(), output)?;
-            config.check()?;
             let found = search(pool, &config, output)?;
             let engine = Engine::of(features, &found, &config, &output.control())?;
             graph_notes(&engine, features, output);
@@ -188,7 +188,6 @@ pub fn load(
         "note: the graph is that of {}: {made}.",
         file.display()
     ));
-    component_note(&saved.graph, output);
     Ok((saved, choices))
 }
 

@@ -9,6 +9,7 @@ use dial::methods::{Method, Workbench};
 use dial::models::ModelName;
 use dial::simulate::{Classes, Initial, Plan, Truth, trial};
 use dial::{Asking, Choices, Engine, Items, Kernel, NodeId, Policy, Precision, Score, Session};
+use dial_data::row;
 use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;
 
@@ -283,27 +284,19 @@ fn solving(
 fn rows<'a>(runs: &'a [Run], seed: u64, truth: &'a Truth) -> impl Iterator<Item = Vec<Cell>> + 'a {
     runs.iter().flat_map(Run::rows).map(move |row| {
         let record = row.record;
-        vec![
-            Cell::Integer(row.trial as i64),
-            Cell::Text(seed.wrapping_add(row.trial as u64).to_string()),
-            Cell::Text(row.run.method.to_string()),
-            Cell::Text(row.run.policy.to_string()),
-            Cell::Text(row.run.model.to_string()),
-            Cell::Integer(record.query as i64),
-            record
-                .node
-                .map_or(Cell::Empty, |node| Cell::Integer(i64::from(node.0))),
-            record.class.map_or(Cell::Empty, |class| {
-                Cell::Text(truth.names[class.index()].clone())
-            }),
-            Cell::Integer(record.labelled as i64),
-            if record.accuracy.is_nan() {
-                Cell::Empty
-            } else {
-                Cell::Number(record.accuracy)
-            },
-            Cell::Integer(record.clusters_found as i64),
-            Cell::Number(record.seconds),
+        row![
+            row.trial,
+            seed.wrapping_add(row.trial as u64).to_string(),
+            row.run.method.to_string(),
+            row.run.policy.to_string(),
+            row.run.model.to_string(),
+            record.query,
+            record.node.map(|node| node.0),
+            record.class.map(|class| &*truth.names[class.index()]),
+            record.labelled,
+            Some(record.accuracy).filter(|accuracy| !accuracy.is_nan()),
+            record.clusters_found,
+            record.seconds,
         ]
     })
 }

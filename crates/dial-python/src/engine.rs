@@ -157,22 +157,25 @@ impl Engine {
         })
     }
 
-    /// Begins on a graph.
+    /// Begins on a graph; the rows, if they are given, are for propagation that reads them.
     #[staticmethod]
-    #[pyo3(signature = (graph, settings, classes, askable=None, progress=None))]
+    #[pyo3(signature = (graph, x, settings, classes, askable=None, progress=None))]
     fn of_graph(
         py: Python<'_>,
         graph: Csr<'_>,
+        x: Option<Rows<'_>>,
         settings: HashMap<String, String>,
         classes: Vec<String>,
         askable: Option<Vec<bool>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Engine> {
         let weights = graph.weights()?;
+        let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
         run(py, progress, |control| {
             let graph = Arc::new(CompactGraph::new(&*weights.graph()?));
             let config = Settings(settings).config(graph.n())?;
-            let engine = dial::Engine::on(graph, None, &config, control)?;
+            let features = plain.map(|rows| rows.features()).transpose()?;
+            let engine = dial::Engine::on(graph, features, &config, control)?;
             Engine::begin(engine, classes, askable, control)
         })
     }

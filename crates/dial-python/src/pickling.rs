@@ -8,6 +8,7 @@ use dial_store::{Log, Memory, Project, Store};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::arrays::Rows;
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::holding::KEPT;
@@ -66,9 +67,10 @@ impl Engine {
         ))
     }
 
-    /// The session of [`Engine::state`], in memory.
+    /// The session of [`Engine::state`], in memory; the rows, if there are any, are for propagation that reads them.
     #[staticmethod]
-    fn restored(py: Python<'_>, state: StateBytes) -> PyResult<Engine> {
+    fn restored(py: Python<'_>, state: StateBytes, x: Option<Rows<'_>>) -> PyResult<Engine> {
+        let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
         run(py, None, |control| {
             let (id, records, kept, graph, askable) = state;
             let unread = |_| Failure::usage("these bytes are no session");
@@ -93,7 +95,8 @@ impl Engine {
             } else {
                 Items::named(items)?
             };
-            let engine = dial::Engine::on(Arc::new(graph), None, &recipe.config, control)?;
+            let features = plain.map(|rows| rows.features()).transpose()?;
+            let engine = dial::Engine::on(Arc::new(graph), features, &recipe.config, control)?;
             let engine = engine.with_items(items).asking_only(askable.map(Arc::new));
             if let Some(askable) = &engine.askable {
                 project.keep_askable(askable)?;

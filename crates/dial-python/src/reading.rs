@@ -222,11 +222,9 @@ impl Engine {
     /// Labels that the others contradict, the least probable first: row, class given, class by the others, probability.
     fn suspects(&self, py: Python<'_>) -> PyResult<Vec<(u32, u16, u16, f64)>> {
         self.with(py, None, |inner, control| {
-            let odds = inner.belief(control)?.odds();
-            let at_odds = odds.into_iter().filter(|odds| odds.told != odds.foretold);
-            Ok(at_odds
-                .map(|o| (o.node.0, o.told.0, o.foretold.0, o.probability))
-                .collect())
+            let suspects = inner.belief(control)?.suspects();
+            let row = |one: dial::Odds| (one.node.0, one.told.0, one.foretold.0, one.probability);
+            Ok(suspects.into_iter().map(row).collect())
         })
     }
 

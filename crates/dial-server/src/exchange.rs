@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use dial_store::{Estimates, Export, Facts, Import, Imported, Manifest, Status};
+use dial_store::{Estimates, Export, Facts, Imported, Manifest, Status};
 
 use crate::app::App;
 use crate::input::{Asked, Input};
@@ -80,20 +80,10 @@ pub async fn import(
     Input(labels): Input<Labels>,
 ) -> Result<Json<Imported>, Problem> {
     aside(&app, move |app| {
+        let how = labels.how();
         let Labels {
-            source,
-            given,
-            annotator,
-            skip_unknown,
-            add_classes,
-            key,
+            source, given, key, ..
         } = labels;
-        let how = Import {
-            annotator,
-            skip_unknown,
-            add_classes,
-            ..Import::default()
-        };
         // The plan and its first part, with the group and the new classes, belong together; between later parts whoever
         // labels meanwhile gets a turn.
         let (mut importing, mut stored) = {

@@ -120,17 +120,15 @@ pub async fn suspects(
 
 /// All labels that the others contradict.
 pub fn at_odds(material: &Material, thought: &Thought) -> Vec<Suspect> {
-    let odds = thought.view.as_ref().map_or(Vec::new(), |view| view.odds());
     let suspect = |odds: dial::Odds| Suspect {
         id: material.engine.items.id(odds.node),
         told: odds.told.0,
         foretold: odds.foretold.0,
         probability: odds.probability,
     };
-    odds.into_iter()
-        .filter(|odds| odds.told != odds.foretold)
-        .map(suspect)
-        .collect()
+    let view = thought.view.as_ref();
+    let suspects = view.map_or(Vec::new(), |view| view.suspects());
+    suspects.into_iter().map(suspect).collect()
 }
 
 /// Items that annotators disagree about.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -24,6 +25,9 @@ use crate::wire::{
 };
 
 type Shared = State<Arc<App>>;
+
+/// How long the first request for items waits for the model.
+const FIRST_THOUGHT: Duration = Duration::from_secs(2);
 
 /// Runs what may wait for the disk or compute, away from the threads that talk.
 pub async fn aside<T: Send + 'static>(
@@ -120,6 +124,7 @@ pub async fn next(
             text,
         ));
     }
+    first_thought(&app).await;
     aside(&app, move |app| {
         let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
         let thought = app.thinker.thought();
@@ -143,6 +148,20 @@ pub async fn next(
         }))
     })
     .await
+}
+
+/// Waits until the model has thought once, so that the first question is its own and not one drawn at random. Not for long:
+/// a model that cannot start must not keep people from labelling.
+async fn first_thought(app: &App) {
+    let mut published = app.thinker.published();
+    let begun = async {
+        while app.thinker.thought().version == 0 && app.thinker.thought().trouble.is_none() {
+            if published.changed().await.is_err() {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(FIRST_THOUGHT, begun).await;
 }
 
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 pub use dial_store::{Decision, Estimates, Imported, Manifest, Receipt, Share, Status, Submission};
-use dial_store::{Format, Given, Interval};
+use dial_store::{Format, Given, Import, Interval};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -417,6 +417,18 @@ pub struct Labels {
     pub add_classes: bool,
     /// Made by the sender.
     pub key: String,
+}
+
+impl Labels {
+    /// How they are to be imported.
+    pub fn how(&self) -> Import {
+        Import {
+            annotator: self.annotator.clone(),
+            skip_unknown: self.skip_unknown,
+            add_classes: self.add_classes,
+            ..Import::default()
+        }
+    }
 }
 
 /// How the project stood at a moment.

@@ -232,4 +232,21 @@ impl View<'_> {
         });
         all
     }
+
+    /// The labels that the others contradict, the least probable first. Of a label shared between
+    /// classes only its largest share counts: the smaller ones are doubts already told.
+    pub fn suspects(&self) -> Vec<Odds> {
+        let share = |node: NodeId, plane: usize| -> f64 {
+            let of_node = self.terms[plane].iter().filter(|(other, _)| *other == node);
+            of_node.fold(0.0, |sum, (_, weight)| sum + weight)
+        };
+        let mut suspects = self.odds();
+        suspects.retain(|odds| odds.told != odds.foretold);
+        suspects.retain(|odds| {
+            let told = self.classes.iter().position(|class| *class == odds.told);
+            let own = told.map_or(0.0, |told| share(odds.node, told));
+            (0..self.classes.len()).all(|plane| share(odds.node, plane) <= own)
+        });
+        suspects
+    }
 }

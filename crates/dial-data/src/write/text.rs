@@ -43,6 +43,39 @@ impl Cell {
     }
 }
 
+macro_rules! cell_from {
+    ($($from:ty => |$value:ident| $cell:expr;)*) => {
+        $(impl From<$from> for Cell {
+            fn from($value: $from) -> Cell {
+                $cell
+            }
+        })*
+    };
+}
+
+cell_from! {
+    f64 => |value| Cell::Number(value);
+    usize => |value| Cell::Integer(value as i64);
+    u32 => |value| Cell::Integer(value.into());
+    bool => |value| Cell::Truth(value);
+    &str => |value| Cell::Text(value.into());
+    String => |value| Cell::Text(value);
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::Empty, Into::into)
+    }
+}
+
+/// A row of a table from values that are cells or become cells.
+#[macro_export]
+macro_rules! row {
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::write::Cell::from($value)),*]
+    };
+}
+
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r'])
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dial::{ClassId, Control, NodeId};
 use dial_store::time::Clock;
-use dial_store::{Export, Follower, Format, Import, Material, News, Project};
+use dial_store::{Export, Follower, Format, Material, News, Project};
 
 use super::{Note, ProjectHandle};
 use crate::cards::{self, Seen};
@@ -24,7 +24,7 @@ const ESTIMATES: &str = "estimates";
 pub struct Local {
     project: Project,
     opened: Option<Opened>,
-    /// How long work is watched.
+    /// What long work reports to and is stopped by.
     watch: Box<dyn Fn() -> Control>,
     note: Note,
 }
@@ -45,16 +45,6 @@ impl Local {
             watch: Box::new(watch),
             note,
         }
-    }
-
-    /// The project.
-    pub fn project(&mut self) -> &mut Project {
-        &mut self.project
-    }
-
-    /// The project again.
-    pub fn into_project(self) -> Project {
-        self.project
     }
 
     /// The pool and the session, which knows everything that is in the log.
@@ -148,9 +138,15 @@ impl ProjectHandle for Local {
         let control = (self.watch)();
         let (project, opened) = self.followed()?;
         let (session, log) = (opened.follower.session(), project.log());
-        let asked = session
-            .ask_under(wish.count, &control)
+        // Whoever has items on screen already wants others.
+        let wanted = wish.count + wish.except.len();
+        let mut asked = session
+            .ask_under(wanted, &control)
             .map_err(dial_store::Error::from)?;
+        asked
+            .questions
+            .retain(|question| !wish.except.contains(&question.item));
+        asked.questions.truncate(wish.count);
         let card = |question: &dial::Question| {
             let seen = Seen {
                 prediction: session
@@ -240,20 +236,10 @@ impl ProjectHandle for Local {
     }
 
     fn import(&mut self, labels: Labels) -> Result<Imported, Problem> {
+        let how = labels.how();
         let Labels {
-            source,
-            given,
-            annotator,
-            skip_unknown,
-            add_classes,
-            key,
+            source, given, key, ..
         } = labels;
-        let how = Import {
-            annotator,
-            skip_unknown,
-            add_classes,
-            ..Import::default()
-        };
         Ok(self
             .project
             .import_given(&source, given, &how, &key, now())?)
