@@ -153,7 +153,6 @@ pub struct Demo {
     #[arg(value_name = "POOL", default_value = "builtin:digits")]
     pub pool: String,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub how: ReadingArgs,
     /// Folder for the report, figures and records
     #[arg(long, value_name = "FOLDER", default_value = "dial-demo")]
@@ -190,16 +189,6 @@ pub struct GraphArgs {
     pub memory_limit: Option<Size>,
 }
 
-/// A graph that is there already.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Graph")]
-pub struct SavedArgs {
-    /// Use the graph in this file instead of building it: one that dial graph --out saved (.dialgraph or .npz), or any
-    /// symmetric matrix of scipy.sparse.save_npz
-    #[arg(long = "graph", value_name = "FILE")]
-    pub saved: Option<PathBuf>,
-}
-
 /// How labels spread.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Propagation")]
@@ -232,6 +221,21 @@ pub struct KernelArgs {
     /// Bound on the evidence of a class that certified solves stop at [default: half the prior, at most 0.001]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
+}
+
+/// A pool, its graph and how labels spread on it.
+#[derive(Clone, Debug, Args)]
+pub struct EngineArgs {
+    #[command(flatten)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    /// Use the graph in this file instead of building it: one that dial graph --out saved (.dialgraph or .npz), or any
+    /// symmetric matrix of scipy.sparse.save_npz
+    #[arg(long = "graph", value_name = "FILE", help_heading = "Graph")]
+    pub saved: Option<PathBuf>,
+    #[command(flatten)]
+    pub kernel: KernelArgs,
 }
 
 impl GraphArgs {
@@ -277,19 +281,8 @@ clusters_found and seconds; row query = 0 is the state after the initial labels,
 unlabelled items.")]
 pub struct Simulate {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub pool: PoolArgs,
+    pub engine: EngineArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub graph: GraphArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub saved: SavedArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub kernel: KernelArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
     pub asking: AskingArgs,
     /// Folder for maps of a scene as the first trial leaves it: classes and uncertainty, as ENVI and PNG
     #[arg(long, value_name = "FOLDER")]
@@ -303,10 +296,8 @@ pub struct Simulate {
 )]
 pub struct Graph {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub pool: PoolArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub graph: GraphArgs,
     /// Where to save the weights: .dialgraph for other commands, or npz with compressed sparse rows
     #[arg(long, value_name = "FILE")]
@@ -321,17 +312,7 @@ Examples:
   dial doctor features.dialgraph --verify        a saved graph instead of a pool")]
 pub struct Doctor {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub pool: PoolArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub graph: GraphArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub saved: SavedArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub kernel: KernelArgs,
+    pub engine: EngineArgs,
     /// POOL is a saved graph: check every checksum and that the graph is sound
     #[arg(long)]
     pub verify: bool,
@@ -342,17 +323,7 @@ pub struct Doctor {
 #[command(after_help = "Example:\n  dial propagate builtin:moons --source 12 --out column.npy")]
 pub struct Propagate {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub pool: PoolArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub graph: GraphArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub saved: SavedArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub kernel: KernelArgs,
+    pub engine: EngineArgs,
     /// The labelled item, by id (its row number, if the pool has no ids)
     #[arg(long, value_name = "I")]
     pub source: String,

@@ -23,7 +23,6 @@ Prints one id a line; --json has the score, the belief and the reason of each. E
 nothing is left to ask.")]
 pub struct Ask {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// How many items; a batch is chosen so that its items tell different things
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]

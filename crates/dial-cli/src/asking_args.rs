@@ -69,7 +69,6 @@ pub struct AskingArgs {
     )]
     pub policy: Vec<Policy>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub belief: BeliefArgs,
     /// The models that classify, one or more of dirichlet, laplace, poisson, reweighted, nearest, land, logistic
     #[arg(

@@ -18,13 +18,11 @@ Example:
   dial undo photos.dial --group 12        a whole import, say")]
 pub struct Undo {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The group, as tell, import and log name it [default: the latest of this annotator]
     #[arg(long, value_name = "G")]
     pub group: Option<u64>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub sender: Sender,
 }
 
@@ -36,13 +34,11 @@ Example:
   dial exclude photos.dial 82.jpg         not asked, and its labels do not count")]
 pub struct Pass {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The items, by id
     #[arg(value_name = "ITEM", required = true)]
     pub items: Vec<String>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub sender: Sender,
 }
 
@@ -55,13 +51,11 @@ Example:
   dial class photos.dial merge kitten dog")]
 pub struct Class {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// What to do with classes.
     #[command(subcommand)]
     pub deed: Deed,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub sender: Sender,
 }
 
@@ -110,7 +104,6 @@ Example:
 Weights matter where several people labelled one item: they share one observation by weight.")]
 pub struct Weight {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The annotator
     #[arg(value_name = "NAME")]
@@ -119,7 +112,6 @@ pub struct Weight {
     #[arg(value_name = "WEIGHT", allow_negative_numbers = true)]
     pub weight: f64,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub sender: Sender,
 }
 

@@ -34,7 +34,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     let seed = Some(args.seed);
     let choices = Choices {
         seed,
-        ..prepare::choices(&args.how, &graph, None)
+        ..prepare::graph_choices(&args.how, &graph)
     };
     outputs::check_folder(&args.out, "--out")?;
     if args.out.is_dir() {

@@ -19,18 +19,18 @@ const SHOWN: usize = 20;
 
 /// Runs the command.
 pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
-    if args.verify || saved::is_graph(Path::new(&args.pool.pool)) {
-        return saved::examine(&args.pool.pool, args.verify, output);
+    if args.verify || saved::is_graph(Path::new(&args.engine.pool.pool)) {
+        return saved::examine(&args.engine.pool.pool, args.verify, output);
     }
-    let file = args.saved.saved.as_ref();
+    let file = args.engine.saved.as_ref();
     let work = if file.is_some() {
         Work::LabelSaved(0)
     } else {
         Work::Label(0)
     };
-    let choices = prepare::paper(&args.pool.how, &args.graph, Some(&args.kernel));
+    let choices = prepare::paper(prepare::choices(&args.engine));
     prepare::check(&choices)?;
-    let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    let pool = prepare::open(&args.engine.pool, &args.engine.graph, work, output)?;
     let quiet = Output {
         quiet: true,
         ..*output
@@ -49,7 +49,10 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
     if let Some(neighbours) = &built.neighbours {
         exam.hubs(neighbours);
     }
-    exam.memory(Shape::of(&pool, args.graph.k.number(pool.matrix.n)), work);
+    exam.memory(
+        Shape::of(&pool, args.engine.graph.k.number(pool.matrix.n)),
+        work,
+    );
     if built.engine.config.propagation == Spread::Poisson {
         exam.tau(&built.engine);
     }

@@ -30,7 +30,6 @@ probability, p_CLASS for each class, variance, evidence, reached. CSV guards tex
 run with a leading '; dial import takes it away again.")]
 pub struct ExportArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The file, .csv, .jsonl, .npz or .parquet (- for stdout)
     #[arg(long, value_name = "FILE")]
@@ -54,7 +53,6 @@ FILE is an export of dial, a table with columns id and label (and annotator), or
 their order. Labels that contradict each other are all kept, as those of different annotators, and listed.")]
 pub struct ImportArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The labels: csv, jsonl, npz, parquet or arrow
     #[arg(value_name = "FILE")]
@@ -86,7 +84,6 @@ pub struct ImportArgs {
 )]
 pub struct BackupArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The file; it must not be there [default: the name of the project and the time, in this folder]
     #[arg(long, value_name = "FILE")]

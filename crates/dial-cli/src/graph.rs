@@ -26,7 +26,7 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     } else {
         Work::Build
     };
-    let choices = prepare::paper(&args.pool.how, &args.graph, None);
+    let choices = prepare::paper(prepare::graph_choices(&args.pool.how, &args.graph));
     if let Some((file, rows)) = compact.zip(saved::rows_by_position(&args.pool, &args.graph)) {
         let graph = saved::save_rows(&rows, &choices, args.graph.memory_limit, file, output)?;
         prepare::component_note(&graph, output);

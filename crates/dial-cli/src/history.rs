@@ -26,7 +26,6 @@ Example:
   dial undo photos.dial --group 12        takes back a group that the log names")]
 pub struct LogArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// How many of the latest decisions
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = positive)]

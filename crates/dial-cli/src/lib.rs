@@ -3,6 +3,9 @@
 //! `args` is what was typed, `prepare` what it means (a pool, its graph, a kernel), and each verb has a module that runs
 //! it and says what came out. Mathematics lives in `dial`, formats in `dial-data`, pictures in `dial-lab`.
 
+// A group of arguments is documented by its own struct, not by the field that flattens it.
+#![allow(missing_docs)]
+
 mod arena;
 pub mod args;
 mod ask;

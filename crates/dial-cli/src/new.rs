@@ -12,7 +12,7 @@ use dial_store::{
 };
 use serde_json::json;
 
-use crate::args::{BeliefArgs, GraphArgs, KernelArgs, PoolArgs, SavedArgs, positive};
+use crate::args::{BeliefArgs, EngineArgs, positive};
 use crate::failure::Failure;
 use crate::memory::Work;
 use crate::output::{Output, count};
@@ -28,19 +28,8 @@ Example:
   dial tell photos.dial cat17.jpg cat")]
 pub struct New {
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub pool: PoolArgs,
+    pub engine: EngineArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
-    pub graph: GraphArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub saved: SavedArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub kernel: KernelArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
     pub asking: Asking,
     /// Folder of the project [default: the name of the pool, in this folder]
     #[arg(long, value_name = "NAME.dial")]
@@ -68,7 +57,6 @@ pub struct Asking {
     #[arg(long, value_name = "NAME", default_value = "max")]
     pub policy: Policy,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub belief: BeliefArgs,
     /// Seed of everything random
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -194,9 +182,9 @@ fn free(folder: &Path) -> Result<(), Failure> {
 
 fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     // The labels to ignore stay in the pool: a project does not ask for them, but knows of them.
-    let mut pool_args = args.pool.clone();
+    let mut pool_args = args.engine.pool.clone();
     let ignored = std::mem::take(&mut pool_args.how.ignore_label);
-    let pool = prepare::open(&pool_args, &args.graph, Work::Label(COLUMNS), output)?;
+    let pool = prepare::open(&pool_args, &args.engine.graph, Work::Label(COLUMNS), output)?;
     let folder = args
         .project
         .as_deref()
@@ -204,7 +192,7 @@ fn make(args: &New, output: &Output) -> Result<Made, Failure> {
     free(&folder)?;
     let (name, control) = (pool.name.clone(), output.control());
     let classes = classes(args, &pool, &ignored);
-    let (saved, choices) = match &args.saved.saved {
+    let (saved, choices) = match &args.engine.saved {
         Some(file) => {
             let (saved, choices) = prepare::load(&pool, &choices(args)?, file, output)?;
             (Some((file, saved)), choices)
@@ -280,7 +268,7 @@ fn classes(args: &New, pool: &Pool, ignored: &[String]) -> Vec<String> {
 
 /// What was typed, as choices.
 fn choices(args: &New) -> Result<Choices, Failure> {
-    let mut choices = prepare::choices(&args.pool.how, &args.graph, Some(&args.kernel));
+    let mut choices = prepare::choices(&args.engine);
     args.asking.belief.choose(&mut choices);
     choices.acquisition = match args.asking.acquisition {
         Some(method) if Method::from(method.asking()) != method => {
@@ -304,13 +292,13 @@ fn absolute(file: &PathBuf) -> PathBuf {
 
 /// The part of the recipe that is about the project.
 fn recipe(args: &New, ignored: Vec<String>) -> Recipe {
-    let place = match args.pool.pool.starts_with("builtin:") {
-        true => args.pool.pool.clone(),
-        false => absolute(&PathBuf::from(&args.pool.pool))
+    let place = match args.engine.pool.pool.starts_with("builtin:") {
+        true => args.engine.pool.pool.clone(),
+        false => absolute(&PathBuf::from(&args.engine.pool.pool))
             .display()
             .to_string(),
     };
-    let mut how = args.pool.how.options();
+    let mut how = args.engine.pool.how.options();
     how.features_file = how.features_file.as_ref().map(absolute);
     how.labels_file = how.labels_file.as_ref().map(absolute);
     Recipe {

@@ -17,7 +17,6 @@ pub struct PoolArgs {
     #[arg(value_name = "POOL")]
     pub pool: String,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub how: ReadingArgs,
 }
 

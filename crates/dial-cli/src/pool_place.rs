@@ -20,7 +20,6 @@ Example:
 Labels belong to the ids of items and stay, also those of items that the pool does not have.")]
 pub struct PoolPlace {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The pool as it is now: a file, a folder or builtin:NAME
     #[arg(value_name = "POOL")]

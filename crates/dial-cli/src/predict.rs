@@ -23,7 +23,6 @@ Example:
   dial predict photos.dial --out beliefs.parquet")]
 pub struct Predict {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// An item, by id; may be repeated [default: a summary of all]
     #[arg(long, value_name = "ID")]

@@ -11,7 +11,7 @@ use dial::{
 };
 use dial_data::{Fingerprint, Pool, SavedGraph, Show};
 
-use crate::args::{GraphArgs, KernelArgs, PoolArgs, ReadingArgs, ZeroRows};
+use crate::args::{EngineArgs, GraphArgs, PoolArgs, ReadingArgs, ZeroRows};
 use crate::failure::Failure;
 use crate::memory::{self, Shape, Work};
 use crate::output::Output;
@@ -20,23 +20,26 @@ use crate::saved;
 /// Built-in pools are always the same.
 const BUILTIN_SEED: u64 = 0;
 
-/// What was typed about graph and propagation, as choices.
-pub fn choices(how: &ReadingArgs, graph: &GraphArgs, kernel: Option<&KernelArgs>) -> Choices {
+/// What was typed about a graph, as choices.
+pub fn graph_choices(how: &ReadingArgs, graph: &GraphArgs) -> Choices {
     let mut choices = Choices::default();
     how.choose(&mut choices);
     graph.choose(&mut choices);
-    kernel
-        .into_iter()
-        .for_each(|kernel| kernel.choose(&mut choices));
+    choices
+}
+
+/// What was typed about a graph and how labels spread on it, as choices.
+pub fn choices(args: &EngineArgs) -> Choices {
+    let mut choices = graph_choices(&args.pool.how, &args.graph);
+    args.kernel.choose(&mut choices);
     choices
 }
 
 /// The same where nobody asks: as in the paper.
-pub fn paper(how: &ReadingArgs, graph: &GraphArgs, kernel: Option<&KernelArgs>) -> Choices {
-    let acquisition = Some(Config::paper().acquisition);
+pub fn paper(choices: Choices) -> Choices {
     Choices {
-        acquisition,
-        ..choices(how, graph, kernel)
+        acquisition: Some(Config::paper().acquisition),
+        ..choices
     }
 }
 

@@ -16,18 +16,18 @@ use crate::prepare;
 /// Runs the command.
 pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let files: Vec<&Path> = args.out.iter().map(PathBuf::as_path).collect();
-    let inputs = args.pool.inputs(args.saved.saved.as_deref());
-    outputs::check(&files, &args.pool.pool, &inputs)?;
-    let choices = prepare::paper(&args.pool.how, &args.graph, Some(&args.kernel));
+    let inputs = args.engine.pool.inputs(args.engine.saved.as_deref());
+    outputs::check(&files, &args.engine.pool.pool, &inputs)?;
+    let choices = prepare::paper(prepare::choices(&args.engine));
     prepare::check(&choices)?;
-    let work = if args.saved.saved.is_some() {
+    let work = if args.engine.saved.is_some() {
         Work::LabelSaved(1)
     } else {
         Work::Label(1)
     };
-    let pool = prepare::open(&args.pool, &args.graph, work, output)?;
+    let pool = prepare::open(&args.engine.pool, &args.engine.graph, work, output)?;
     outputs::spare_pictures(&files, &pool)?;
-    let file = args.saved.saved.as_ref();
+    let file = args.engine.saved.as_ref();
     let engine = prepare::build(&pool, &choices, file, output)?.engine;
     let (source, kernel) = (engine.items.node(&args.source)?, &engine.propagation);
     let column = kernel.columns(&[source], &output.control())?.remove(0);

@@ -35,10 +35,8 @@ Prints a link that signs in one browser. Scripts find address and token in photo
 dial use the server while it runs. The interface is described in docs/api.md.")]
 pub struct Serve {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub listen: Listen,
 }
 
@@ -51,10 +49,8 @@ Examples:
   dial label builtin:digits")]
 pub struct Label {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub new: New,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub listen: Listen,
     /// Only print the link
     #[arg(long)]
@@ -72,7 +68,7 @@ pub fn serve(args: &Serve, threads: Option<usize>, output: &Output) -> Result<()
 pub fn label(args: &Label, threads: Option<usize>, output: &Output) -> Result<(), Failure> {
     check(&args.listen)?;
     let browser = !args.no_browser && !output.json;
-    let typed = Path::new(&args.new.pool.pool);
+    let typed = Path::new(&args.new.engine.pool.pool);
     let named = folder(typed);
     // A project by its name, with or without the ending; anything else that is there is a pool.
     if is_project(&named) && (named == typed || !typed.exists()) {
@@ -82,16 +78,15 @@ pub fn label(args: &Label, threads: Option<usize>, output: &Output) -> Result<()
         return open(&named, args.new.journal)
             .and_then(|project| run(project, &args.listen, threads, browser, output));
     }
-    let place = args
-        .new
-        .project
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("{}{ENDING}", name(&args.new.pool.pool))));
+    let place =
+        args.new.project.clone().unwrap_or_else(|| {
+            PathBuf::from(format!("{}{ENDING}", name(&args.new.engine.pool.pool)))
+        });
     let place = folder(&place);
     if is_project(&place) {
         return go_on(
             &place,
-            Some(&args.new.pool.pool),
+            Some(&args.new.engine.pool.pool),
             args,
             threads,
             browser,

@@ -17,7 +17,6 @@ Example:
   dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and settles it too")]
 pub struct Settle {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// The decisions, by the numbers that status shows
     #[arg(value_name = "N", required_unless_present = "all")]
@@ -26,7 +25,6 @@ pub struct Settle {
     #[arg(long, conflicts_with = "decisions")]
     pub all: bool,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub sender: Sender,
 }
 

@@ -55,20 +55,25 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     }
     let table = asking.out.iter().filter(|file| file.as_os_str() != "-");
     let files: Vec<&Path> = table.chain(&asking.plot).map(PathBuf::as_path).collect();
-    let inputs = args.pool.inputs(args.saved.saved.as_deref());
-    outputs::check(&files, &args.pool.pool, &inputs)?;
-    maps::check(args.maps.as_deref(), &args.pool.pool, &inputs)?;
+    let inputs = args.engine.pool.inputs(args.engine.saved.as_deref());
+    outputs::check(&files, &args.engine.pool.pool, &inputs)?;
+    maps::check(args.maps.as_deref(), &args.engine.pool.pool, &inputs)?;
     if args.maps.is_some() && asking.classes == Classes::Met {
         let text = "--maps shows known classes. Leave --classes met out.";
         return Err(Failure::settings(text.into()));
     }
-    let pool = prepare::open(&args.pool, &args.graph, work(args, 10), output)?;
+    let pool = prepare::open(
+        &args.engine.pool,
+        &args.engine.graph,
+        work(args, 10),
+        output,
+    )?;
     outputs::spare_pictures(&files, &pool)?;
     args.maps
         .as_ref()
         .map_or(Ok(()), |_| maps::scene(&pool).map(|_| ()))?;
     let truth = prepare::truth(&pool, asking.modulo)?;
-    let shape = memory::Shape::of(&pool, args.graph.k.number(pool.matrix.n));
+    let shape = memory::Shape::of(&pool, args.engine.graph.k.number(pool.matrix.n));
     // Now that the classes are counted; what is needed was said before.
     let quiet = Output {
         quiet: true,
@@ -76,13 +81,13 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
     };
     memory::check(
         shape,
-        args.graph.memory_limit,
+        args.engine.graph.memory_limit,
         work(args, truth.names.len()),
         &quiet,
     )?;
     // Before the graph is built, so that nobody waits for a refusal.
     initial(&asking.initial, &prepare::items(&pool)?, &truth)?;
-    let built = prepare::build(&pool, &choices, args.saved.saved.as_ref(), output)?;
+    let built = prepare::build(&pool, &choices, args.engine.saved.as_ref(), output)?;
     beside_auto(&built.engine, &methods, output);
     let bench = built.workbench(asking.eigenpairs);
     let pairs = methods
@@ -126,7 +131,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
         let session = first_trial(&bench, method, &truth, &plan, output)?;
         files.extend(maps::write(
             folder,
-            (&args.pool, &pool),
+            (&args.engine.pool, &pool),
             &truth,
             &session,
             output,
@@ -143,7 +148,7 @@ pub fn run(args: &Simulate, output: &Output) -> Result<(), Failure> {
 /// it is among them, else those of the paper.
 pub fn chosen(args: &Simulate) -> Result<(Choices, Vec<Method>), Failure> {
     let typed = &args.asking.acquisition;
-    let mut choices = prepare::choices(&args.pool.how, &args.graph, Some(&args.kernel));
+    let mut choices = prepare::choices(&args.engine);
     args.asking.belief.choose(&mut choices);
     choices.seed = Some(args.asking.seed);
     choices.acquisition = match typed.contains(&Method::Auto) {
@@ -175,7 +180,7 @@ fn beside_auto(engine: &Engine<'_>, methods: &[Method], output: &Output) {
 /// checkpoint, the belief when it is scored), scores and a solve, but no columns.
 fn work(args: &Simulate, classes: usize) -> Work {
     let columns = (3 * classes + 14) * args.asking.trials.min(rayon::current_num_threads());
-    match (&args.saved.saved, args.kernel.precision) {
+    match (&args.engine.saved, args.engine.kernel.precision) {
         (None, _) => Work::Label(columns),
         (Some(_), Precision::Faithful) => Work::LabelSaved(columns),
         (Some(_), Precision::Certified) => Work::Certify(columns),

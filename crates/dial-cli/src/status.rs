@@ -19,7 +19,6 @@ const LISTED: usize = 10;
 )]
 pub struct Show {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
 }
 

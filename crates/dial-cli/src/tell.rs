@@ -26,7 +26,6 @@ A label that contradicts an earlier one of the same annotator is kept aside and 
 (C3): send it again with --replace if it is the right one, or keep the first with dial settle.")]
 pub struct Tell {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub project: ProjectArgs,
     /// ITEM CLASS, or ITEM CLASS:WEIGHT CLASS:WEIGHT ..., or ITEM=CLASS ..., or - for lines from stdin
     #[arg(value_name = "LABELS", required = true, allow_negative_numbers = true)]
@@ -38,7 +37,6 @@ pub struct Tell {
     #[arg(long)]
     pub add_classes: bool,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub sender: Sender,
 }
 

@@ -1,12 +1,13 @@
 //! What all requests share: the desk, the model, the material, and who may talk.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use dial::seed::hash;
 use dial_data::Matrix;
 use dial_store::Material;
 use dial_store::time::Clock;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::cartographer::Cartographer;
@@ -40,68 +41,11 @@ pub struct App {
     pub stopping: watch::Receiver<bool>,
     /// The components of the features that a scene is coloured by, once they were wanted.
     pub colours: OnceLock<Matrix>,
-    order: OnceLock<Vec<u32>>,
-}
-
-/// What a new [`App`] is made of.
-pub struct Parts {
-    /// As in [`App`].
-    pub desk: Desk,
-    /// As in [`App`].
-    pub thinker: Arc<Thinker>,
-    /// As in [`App`].
-    pub cartographer: Cartographer,
-    /// As in [`App`].
-    pub material: Arc<Material>,
-    /// As in [`App`].
-    pub clock: Clock,
-    /// As in [`App`].
-    pub sessions: Sessions,
-    /// As in [`App`].
-    pub audits: HashSet<(String, String)>,
-    /// Where it listens.
-    pub place: std::net::SocketAddr,
-    /// As in [`App`].
-    pub stopping: watch::Receiver<bool>,
+    /// The order of [`App::random_order`], once it was wanted.
+    pub order: OnceLock<Vec<u32>>,
 }
 
 impl App {
-    /// Puts the parts together.
-    pub fn new(parts: Parts) -> App {
-        let Parts {
-            desk,
-            thinker,
-            cartographer,
-            material,
-            clock,
-            sessions,
-            audits,
-            place,
-            stopping,
-        } = parts;
-        let (port, address) = (place.port(), place.to_string());
-        let hosts = ["localhost", "127.0.0.1", "[::1]"]
-            .map(|name| format!("{name}:{port}"))
-            .to_vec();
-        let (cookie, audits) = (format!("dial-{port}"), Mutex::new(audits));
-        let (colours, order) = (OnceLock::new(), OnceLock::new());
-        App {
-            desk,
-            thinker,
-            cartographer,
-            material,
-            clock,
-            sessions,
-            address,
-            hosts,
-            cookie,
-            audits,
-            stopping,
-            colours,
-            order,
-        }
-    }
-
     /// The nodes that may be asked, in an order that is random but always the same.
     pub fn random_order(&self) -> &[u32] {
         self.order.get_or_init(|| {

@@ -8,11 +8,12 @@
 //! One thread does all of it, so that the model has the rest of the machine. Positions are sent as pairs of f32 by row,
 //! scaled to [-1, 1] by one factor for both coordinates.
 
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dial::Control;
 use dial_store::{Material, Project};
+use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
@@ -89,10 +90,7 @@ impl Cartographer {
 
     /// The map of the moment.
     pub fn map(&self) -> Option<Map> {
-        self.map
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone()
+        self.map.read().clone()
     }
 
     /// A counter of maps.
@@ -103,12 +101,7 @@ impl Cartographer {
     /// Stops at once, and waits until it has.
     pub fn stop(&self) {
         self.control.cancel();
-        if let Some(thread) = self
-            .thread
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .take()
-        {
+        if let Some(thread) = self.thread.lock().take() {
             let _ = thread.join();
         }
     }
@@ -143,10 +136,7 @@ impl Work {
         let found = bytes(&found);
         let keep = [mark.as_slice(), &found].concat();
         self.publish(Layout::Neighbours, found);
-        project
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .keep(KEPT, &keep)
+        project.write().keep(KEPT, &keep)
     }
 
     fn publish(&self, layout: Layout, bytes: Vec<u8>) {
@@ -154,10 +144,7 @@ impl Work {
             layout,
             bytes: Arc::new(bytes),
         };
-        *self
-            .map
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(map);
+        *self.map.write() = Some(map);
         self.tell.send_modify(|count| *count += 1);
     }
 }
@@ -174,11 +161,7 @@ fn mark(material: &Material) -> [u8; 32] {
 
 /// The map that was kept, if it is that of this pool and whole.
 fn kept(project: &RwLock<Project>, mark: &[u8; 32], n: usize) -> Option<Vec<u8>> {
-    let kept = project
-        .write()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .kept(KEPT)
-        .ok()??;
+    let kept = project.write().kept(KEPT).ok()??;
     let (found, bytes) = kept.split_at_checked(32)?;
     (found == mark && bytes.len() == 8 * n).then(|| bytes.to_vec())
 }

@@ -7,12 +7,13 @@
 //! The model is told that there is something new, and is never waited for. Others read the log of the moment; while a
 //! transaction is synced they wait for it.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 
 use dial_store::time::Clock;
 use dial_store::{Project, Receipt, Submission};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::{oneshot, watch};
 
 use crate::problem::Problem;
@@ -71,8 +72,8 @@ impl Desk {
 
     /// Takes nothing more, stores what waits, and closes the project.
     pub fn close(&self) {
-        drop(held(&self.queue).take());
-        if let Some(thread) = held(&self.thread).take() {
+        drop(self.queue.lock().take());
+        if let Some(thread) = self.thread.lock().take() {
             // A desk that broke has nothing left to store.
             let _ = thread.join();
         }
@@ -89,7 +90,7 @@ impl Desk {
                 "the server is stopping. Send it again later.",
             )
         };
-        let queue = held(&self.queue).clone().ok_or_else(closed)?;
+        let queue = self.queue.lock().clone().ok_or_else(closed)?;
         match queue.try_send((submission, reply)) {
             Ok(()) => Ok(answer.await.map_err(|_| closed())??),
             Err(TrySendError::Full(_)) => {
@@ -102,16 +103,12 @@ impl Desk {
 
     /// The project of the moment.
     pub fn project(&self) -> RwLockReadGuard<'_, Project> {
-        self.project
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.project.read()
     }
 
     /// The project, to lease items and keep things.
     pub fn project_mut(&self) -> RwLockWriteGuard<'_, Project> {
-        self.project
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.project.write()
     }
 
     /// The project as others share it.
@@ -132,12 +129,6 @@ impl Desk {
     }
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 /// Takes jobs until nobody can send any more.
 fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told: &dyn Fn(u64)) {
     let mut look = clock.now() + HOUR;
@@ -146,9 +137,7 @@ fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told
         taken.extend(jobs.try_iter().take(TOGETHER - 1));
         let (submissions, replies): (Vec<Submission>, Vec<oneshot::Sender<Answer>>) =
             taken.into_iter().unzip();
-        let mut held = project
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut held = project.write();
         let answers = held.submit(&submissions, clock.now());
         let version = held.log().version();
         drop(held);
@@ -166,9 +155,7 @@ fn take_jobs(jobs: &Receiver<Job>, project: &RwLock<Project>, clock: Clock, told
 
 /// Makes the backup of the day, if it is due. Only the copy holds others up.
 fn back_up(project: &RwLock<Project>, now: u64) {
-    let mut project = project
-        .write()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut project = project.write();
     let copied = project.copy_if_due(now);
     drop(project);
     // A failure does not touch the project; the next hour tries again.

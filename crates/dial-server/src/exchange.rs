@@ -11,7 +11,7 @@ use dial_store::{Estimates, Export, Facts, Imported, Manifest, Status};
 use crate::app::App;
 use crate::input::{Asked, Input};
 use crate::problem::Problem;
-use crate::routes::aside;
+use crate::routes::{answer, aside};
 use crate::wire::{Labels, Wanted};
 
 type Shared = State<Arc<App>>;
@@ -19,12 +19,12 @@ type Shared = State<Arc<App>>;
 /// How the project stands: counts, answers that need attention, disagreements, estimates.
 #[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Status), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn status(State(app): Shared) -> Result<Json<Status>, Problem> {
-    aside(&app, |app| {
+    answer(&app, |app| {
         let status = Status::of(&app.desk.project());
-        Ok(Json(Status {
+        Ok(Status {
             estimates: estimates_now(app),
             ..status
-        }))
+        })
     })
     .await
 }
@@ -79,7 +79,7 @@ pub async fn import(
     State(app): Shared,
     Input(labels): Input<Labels>,
 ) -> Result<Json<Imported>, Problem> {
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let how = labels.how();
         let Labels {
             source, given, key, ..
@@ -101,7 +101,7 @@ pub async fn import(
         }
         app.desk.told();
         stored?;
-        Ok(Json(app.desk.project().imported(importing)))
+        Ok(app.desk.project().imported(importing))
     })
     .await
 }
@@ -109,7 +109,7 @@ pub async fn import(
 /// Makes a backup in the folder of the project.
 #[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Manifest), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
-    aside(&app, |app| {
+    answer(&app, |app| {
         let now = app.clock.now();
         let Some(folder) = app.desk.project().folder().map(dial_store::Folder::backups) else {
             return Err(Problem::not_found("a project in memory has no backups"));
@@ -139,7 +139,7 @@ pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
             .unwrap_or_default();
         let free = std::path::absolute(&free).unwrap_or(free);
         let copied = app.desk.project_mut().copy(&free)?;
-        Ok(Json(copied.finish(now)?))
+        Ok(copied.finish(now)?)
     })
     .await
 }

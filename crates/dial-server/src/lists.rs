@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::cards;
 use crate::input::Asked;
 use crate::problem::Problem;
-use crate::routes::{aside, page};
+use crate::routes::{answer, page};
 use crate::thinker::Thought;
 use crate::wire::{Believed, Disagreement, LabelOf, Order, Page, Part, Suspect, Which};
 
@@ -25,17 +25,17 @@ pub async fn items(
     State(app): Shared,
     Asked(which): Asked<Which>,
 ) -> Result<Json<Page<Believed>>, Problem> {
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let (total, mut rows) = believed(&app.material, &app.thinker.thought(), &which);
         // Only now, so that nobody waits for the search.
         let project = app.desk.project();
         rows.iter_mut()
             .for_each(|row| row.labels = cards::labels(project.log(), &row.id));
-        Ok(Json(Page {
+        Ok(Page {
             version: project.log().version(),
             total,
             rows,
-        }))
+        })
     })
     .await
 }
@@ -107,13 +107,13 @@ pub async fn suspects(
     State(app): Shared,
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<Suspect>>, Problem> {
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let thought = app.thinker.thought();
-        Ok(Json(page(
+        Ok(page(
             thought.version,
             at_odds(&app.material, &thought),
             &part,
-        )))
+        ))
     })
     .await
 }
@@ -137,7 +137,7 @@ pub async fn disagreements(
     State(app): Shared,
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<Disagreement>>, Problem> {
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let project = app.desk.project();
         let log = project.log();
         let differ = |labels: &Vec<LabelOf>| {
@@ -145,26 +145,13 @@ pub async fn disagreements(
                 .windows(2)
                 .any(|pair| pair[0].classes != pair[1].classes)
         };
-        let all: Vec<Disagreement> = log
-            .labels()
-            .labelled()
-            .map(|item| Disagreement {
-                id: item.into(),
-                labels: cards::labels(log, item),
-            })
-            .filter(|item| differ(&item.labels))
-            .collect();
-        let total = all.len();
-        let rows = all
-            .into_iter()
-            .skip(part.offset)
-            .take(part.limit.clamp(1, 1000))
-            .collect();
-        Ok(Json(Page {
-            version: log.version(),
-            total,
-            rows,
-        }))
+        let item = |item: &str| Disagreement {
+            id: item.into(),
+            labels: cards::labels(log, item),
+        };
+        let all = log.labels().labelled().map(item);
+        let all = all.filter(|item| differ(&item.labels)).collect();
+        Ok(page(log.version(), all, &part))
     })
     .await
 }

@@ -73,6 +73,11 @@ impl Problem {
         (status, [kind], page).into_response()
     }
 
+    /// A request that makes no sense.
+    pub fn usage(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", detail)
+    }
+
     /// Something that is not there.
     pub fn not_found(what: &str) -> Problem {
         Problem::new(

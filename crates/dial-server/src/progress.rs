@@ -3,10 +3,9 @@
 //! A point takes the place of those with as many labels or more, so that an undo takes points away and what is drawn is a
 //! curve over labels. Beyond 2,000 points every other one is left out. Points are kept with the project, as a cache.
 
-use std::sync::{Mutex, RwLock};
-
 use dial::View;
 use dial_store::{Interval, Project, SETTLED};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::wire::Point;
 
@@ -57,9 +56,7 @@ impl Progress {
             return;
         }
         let log_time = || {
-            let project = project
-                .read()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let project = project.read();
             let place = version.min(project.log().version()).checked_sub(1);
             place.map_or(0, |place| project.log().records()[place as usize].time)
         };
@@ -91,16 +88,11 @@ impl Progress {
             }
             serde_json::to_vec(&points.all).unwrap_or_default()
         };
-        let _ = project
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .keep(KEPT, &bytes);
+        let _ = project.write().keep(KEPT, &bytes);
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, Points> {
-        self.points
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn held(&self) -> MutexGuard<'_, Points> {
+        self.points.lock()
     }
 }
 

@@ -78,10 +78,7 @@ pub fn give(
 
 /// Keeps in mind, also after a restart, that an item was given to somebody as drawn at random.
 fn remember(app: &App, project: &mut Project, lease: &Lease) {
-    let mut audits = app
-        .audits
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut audits = app.audits.lock();
     if audits.insert((lease.item.clone(), lease.annotator.clone())) {
         // Where this fails a restart forgets it, and the answer counts as any other.
         let _ = project.keep(AUDITS, &serde_json::to_vec(&*audits).unwrap_or_default());

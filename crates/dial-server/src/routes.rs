@@ -44,10 +44,18 @@ pub async fn aside<T: Send + 'static>(
         .map_err(broken)?
 }
 
+/// The same for an answer in JSON.
+pub async fn answer<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&App) -> Result<T, Problem> + Send + 'static,
+) -> Result<Json<T>, Problem> {
+    aside(app, work).await.map(Json)
+}
+
 /// The project: classes, counts, versions, and whether the model is well.
 #[utoipa::path(get, path = "/api/v1/project", responses((status = 200, body = ProjectInfo), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
-    aside(&app, |app| {
+    answer(&app, |app| {
         let (project, thought) = (app.desk.project(), app.thinker.thought());
         let (log, recipe) = (project.log(), &app.material.recipe);
         let (counts, annotators) = counts(log);
@@ -63,7 +71,7 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
                 labels: counts.get(&id.0).copied().unwrap_or(0),
             }
         };
-        Ok(Json(ProjectInfo {
+        Ok(ProjectInfo {
             name: project
                 .folder()
                 .map_or_else(|| app.material.pool.name.clone(), |folder| folder.name()),
@@ -82,7 +90,7 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             foreseen: !thought.foreseen.is_empty(),
             banner: banner(project.trouble(), thought.trouble.as_deref()),
             parked: log.parked().count(),
-        }))
+        })
     })
     .await
 }
@@ -118,14 +126,10 @@ pub async fn next(
 ) -> Result<Json<Questions>, Problem> {
     if !(1..=50).contains(&wish.count) || wish.annotator.chars().count() > 200 {
         let text = "count must be 1 to 50, and the annotator at most 200 characters.";
-        return Err(Problem::new(
-            axum::http::StatusCode::UNPROCESSABLE_ENTITY,
-            "U1",
-            text,
-        ));
+        return Err(Problem::usage(text));
     }
     first_thought(&app).await;
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
         let thought = app.thinker.thought();
         let project = app.desk.project();
@@ -141,11 +145,11 @@ pub async fn next(
             }
             items.push(card);
         }
-        Ok(Json(Questions {
+        Ok(Questions {
             version: project.log().version(),
             model_version: thought.version,
             items,
-        }))
+        })
     })
     .await
 }
@@ -175,13 +179,13 @@ pub async fn decide(
     sent.remark = aside(&app, move |app| remark(app, single.as_deref(), &who)).await?;
     let annotator = sent.annotator.clone();
     let receipt = app.desk.submit(sent).await?;
-    aside(&app, move |app| {
-        Ok(Json(stored(
+    answer(&app, move |app| {
+        Ok(stored(
             &app.desk.project(),
             receipt,
             item.as_deref(),
             &annotator,
-        )))
+        ))
     })
     .await
 }
@@ -257,11 +261,7 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
         .zip(thought.view.as_ref())
         .map(|(node, view)| view.class(node));
     let pair = (item.unwrap_or_default().to_string(), annotator.to_string());
-    let audit = app
-        .audits
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .contains(&pair);
+    let audit = app.audits.lock().contains(&pair);
     Ok(Remark {
         late,
         audit,
@@ -274,25 +274,21 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
 /// An item with all that is known about it.
 #[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let node = match (&by.id, by.row) {
             (Some(id), None) => node(app, id)?,
             (None, Some(row)) => views::node_of(app, row)?,
             _ => {
                 let text = "name the item by its id or by its row, one of both.";
-                return Err(Problem::new(
-                    axum::http::StatusCode::UNPROCESSABLE_ENTITY,
-                    "U1",
-                    text,
-                ));
+                return Err(Problem::usage(text));
             }
         };
-        Ok(Json(seen(
+        Ok(seen(
             app,
             app.desk.project().log(),
             &app.thinker.thought(),
             node,
-        )))
+        ))
     })
     .await
 }
@@ -363,10 +359,7 @@ pub async fn history(
     State(app): Shared,
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<HistoryRow>>, Problem> {
-    aside(&app, move |app| {
-        Ok(Json(latest(app.desk.project().log(), &part)))
-    })
-    .await
+    answer(&app, move |app| Ok(latest(app.desk.project().log(), &part))).await
 }
 
 /// A part of the log, the latest first.
@@ -401,14 +394,14 @@ pub async fn parked(
     State(app): Shared,
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<HistoryRow>>, Problem> {
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let project = app.desk.project();
         let log = project.log();
         let rows = log
             .parked()
             .map(|record| HistoryRow::new(log, record))
             .collect();
-        Ok(Json(page(log.version(), rows, &part)))
+        Ok(page(log.version(), rows, &part))
     })
     .await
 }
@@ -416,5 +409,5 @@ pub async fn parked(
 /// How the project stands: share settled, accuracy with its interval, and whether to stop.
 #[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = Option<Estimates>), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn estimates(State(app): Shared) -> Result<Json<Option<Estimates>>, Problem> {
-    aside(&app, |app| Ok(Json(crate::exchange::estimates_now(app)))).await
+    answer(&app, |app| Ok(crate::exchange::estimates_now(app))).await
 }

@@ -113,7 +113,7 @@ pub async fn image(State(app): Shared, Asked(bands): Asked<Bands>) -> Result<Res
                         "band {band} is not one of 0 to {}. Use one of these.",
                         shown.dim - 1
                     );
-                    return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+                    return Err(Problem::usage(text));
                 }
                 [red, green, blue].map(|band| channel(shown, band as usize))
             }
@@ -123,7 +123,7 @@ pub async fn image(State(app): Shared, Asked(bands): Asked<Bands>) -> Result<Res
             }
             _ => {
                 let text = "give red, green and blue together, or none of them.";
-                return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+                return Err(Problem::usage(text));
             }
         };
         let mut rgb: Vec<u8> = DARK

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dial_store::time::Clock;
@@ -14,11 +14,12 @@ use dial_store::{Error, Folder, Material, Project, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
-use crate::app::{App, Parts};
+use crate::app::App;
 use crate::cartographer::Cartographer;
 use crate::desk::Desk;
 use crate::progress::Progress;
@@ -169,18 +170,23 @@ impl Server {
             .expect("a thread can be started");
         thinker.wake();
         let cartographer = Cartographer::start(Arc::clone(&material), desk.shared());
-        let parts = Parts {
+        let port = place.port();
+        let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}"));
+        let app = Arc::new(App {
             desk,
             thinker,
             cartographer,
             material,
             clock,
             sessions,
-            audits,
-            place,
+            address: place.to_string(),
+            hosts: hosts.to_vec(),
+            cookie: format!("dial-{port}"),
+            audits: Mutex::new(audits),
             stopping,
-        };
-        let app = Arc::new(App::new(parts));
+            colours: OnceLock::new(),
+            order: OnceLock::new(),
+        });
         Ok(Server {
             app,
             listener,

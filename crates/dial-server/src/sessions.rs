@@ -5,8 +5,8 @@
 //! only the owner can read. Secrets are compared by their hashes.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -120,10 +120,8 @@ impl Sessions {
         may
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 

@@ -10,11 +10,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dial::{ClassId, Control, Error, Foreseen, NodeId, Overview, Question, View};
 use dial_store::{Follower, Material, News, Project};
+use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::sync::watch;
 
 use crate::progress::Progress;
@@ -139,13 +140,7 @@ impl Thinker {
 
     /// What was thought last.
     pub fn thought(&self) -> Arc<Thought> {
-        Arc::clone(
-            &self
-                .shared
-                .thought
-                .read()
-                .unwrap_or_else(|poisoned| poisoned.into_inner()),
-        )
+        Arc::clone(&self.shared.thought.read())
     }
 
     /// A counter of thoughts.
@@ -183,11 +178,7 @@ impl Thinker {
     }
 
     fn mail(&self, change: impl FnOnce(&mut Mail)) {
-        let mut mail = self
-            .shared
-            .mail
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut mail = self.shared.mail.lock();
         change(&mut mail);
         if mail.news || mail.stop {
             mail.ahead.cancel();
@@ -247,13 +238,7 @@ impl Beginning {
 
     /// Adds a point to the progress. Nobody waits for it.
     fn note_progress(&self, project: &RwLock<Project>) {
-        let thought = Arc::clone(
-            &self
-                .shared
-                .thought
-                .read()
-                .unwrap_or_else(|poisoned| poisoned.into_inner()),
-        );
+        let thought = Arc::clone(&self.shared.thought.read());
         if let Some(view) = &thought.view {
             self.shared.progress.add(view, thought.version, project);
         }
@@ -261,17 +246,9 @@ impl Beginning {
 
     /// Waits for news: controls for what must be done and for what may be done ahead; `None` at the end.
     fn wait(&self) -> Option<(Control, Control, usize)> {
-        let mut mail = self
-            .shared
-            .mail
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut mail = self.shared.mail.lock();
         while !mail.news && !mail.stop {
-            mail = self
-                .shared
-                .wake
-                .wait(mail)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            self.shared.wake.wait(&mut mail);
         }
         if mail.stop {
             return None;
@@ -284,34 +261,19 @@ impl Beginning {
 
     /// After a failure: tries again after a while, unless it is stopped.
     fn pause(&self, length: Duration) {
-        let mail = self
-            .shared
-            .mail
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        let stopped = self
-            .shared
-            .wake
-            .wait_timeout_while(mail, length, |mail| !mail.stop);
-        let (mut mail, _) = stopped.unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut mail = self.shared.mail.lock();
+        let going = |mail: &mut Mail| !mail.stop;
+        self.shared.wake.wait_while_for(&mut mail, going, length);
         mail.news = true;
     }
 
     fn publish(&self, thought: Thought) {
-        *self
-            .shared
-            .thought
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(thought);
+        *self.shared.thought.write() = Arc::new(thought);
         self.tell.send_modify(|count| *count += 1);
     }
 
     fn amend(&self, change: &Amendment<'_>) {
-        let mut slot = self
-            .shared
-            .thought
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut slot = self.shared.thought.write();
         let mut thought = Thought::clone(&slot);
         change(&mut thought);
         *slot = Arc::new(thought);
@@ -341,9 +303,7 @@ impl Mind {
         obstacle: Option<&Obstacle>,
     ) -> dial_store::Result<Thought> {
         let news = {
-            let project = project
-                .read()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let project = project.read();
             let log = project.log();
             self.follower
                 .as_ref()

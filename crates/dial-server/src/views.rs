@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::input::Input;
 use crate::problem::Problem;
-use crate::routes::aside;
+use crate::routes::{answer, aside};
 use crate::wire::Point;
 
 type Shared = State<Arc<App>>;
@@ -45,15 +45,13 @@ pub async fn ids(
             "at most {MOST} rows at once, not {}. Ask in parts.",
             rows.len()
         );
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text));
+        return Err(Problem::usage(text));
     }
-    aside(&app, move |app| {
+    answer(&app, move |app| {
         let id = |&row: &u32| Ok(app.material.engine.items.id(node_of(app, row)?));
-        Ok(Json(
-            rows.iter()
-                .map(id)
-                .collect::<Result<Vec<String>, Problem>>()?,
-        ))
+        rows.iter()
+            .map(id)
+            .collect::<Result<Vec<String>, Problem>>()
     })
     .await
 }
@@ -179,12 +177,12 @@ pub struct History {
 /// Labels, classes met, share settled and accuracy as they came.
 #[utoipa::path(get, path = "/api/v1/progress", responses((status = 200, body = History), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
-    aside(&app, |app| {
+    answer(&app, |app| {
         let version = app.desk.project().log().version();
-        Ok(Json(History {
+        Ok(History {
             version,
             points: app.thinker.progress().points(),
-        }))
+        })
     })
     .await
 }
@@ -201,17 +199,17 @@ pub struct Calibration {
 /// Labels left out in turn: how probable the foretold class was, and how often it was right.
 #[utoipa::path(get, path = "/api/v1/calibration", responses((status = 200, body = Calibration), (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn calibration(State(app): Shared) -> Result<Json<Calibration>, Problem> {
-    aside(&app, |app| {
+    answer(&app, |app| {
         let odds = app
             .thinker
             .thought()
             .view
             .as_ref()
             .map_or(Vec::new(), |view| view.odds());
-        Ok(Json(Calibration {
+        Ok(Calibration {
             labels: odds.len(),
             bins: dial_store::calibration(&odds),
-        }))
+        })
     })
     .await
 }

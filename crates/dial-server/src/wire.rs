@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::StatusCode;
 pub use dial_store::{Decision, Estimates, Imported, Manifest, Receipt, Share, Status, Submission};
 use dial_store::{Format, Given, Import, Interval};
 use serde::{Deserialize, Serialize};
@@ -388,7 +387,7 @@ impl Wanted {
                 "{:?} is no format. Use csv, jsonl, npz or parquet.",
                 self.format
             );
-            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "U1", text)
+            Problem::usage(text)
         };
         self.format.parse().map_err(unknown)
     }

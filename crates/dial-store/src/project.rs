@@ -10,8 +10,8 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use crate::decision::{Decision, Receipt, Submission};
@@ -137,7 +137,7 @@ impl Project {
 
     /// The ids of the items, none where row numbers are the ids.
     pub(crate) fn own_ids(&mut self) -> Result<Option<Vec<String>>> {
-        kept_ids(&mut **locked(&mut self.store), &self.log)
+        kept_ids(&mut **self.store.get_mut(), &self.log)
     }
 
     /// Takes submissions in one transaction. Each gets its answer: a receipt once its records are safe, or why not. A
@@ -213,7 +213,7 @@ impl Project {
             .iter()
             .any(|record| matches!(record.entry, Entry::Recipe(_)))
         {
-            self.items = read_items(&mut **locked(&mut self.store), &self.log)?;
+            self.items = read_items(&mut **self.store.get_mut(), &self.log)?;
         }
         Ok(())
     }
@@ -367,15 +367,8 @@ impl Project {
     }
 
     pub(crate) fn store(&mut self) -> &mut dyn Store {
-        &mut **locked(&mut self.store)
+        &mut **self.store.get_mut()
     }
-}
-
-/// What is in a mutex that nobody else can have.
-fn locked<T>(mutex: &mut Mutex<T>) -> &mut T {
-    mutex
-        .get_mut()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Everything of a new project, in its folder.

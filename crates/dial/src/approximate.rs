@@ -202,11 +202,7 @@ impl<'a> Hunt<'a> {
         let active = source.isolated.iter().filter(|&&alone| !alone).count();
         check_k(k, active)?;
         if effort.probes == Some(0) {
-            return Err(Error::BadSetting {
-                name: "probes",
-                want: "at least 1",
-                got: "0".into(),
-            });
+            return Err(Error::setting("probes", "at least 1", "0"));
         }
         let size = cell_size(effort, active, k);
         let cells = Cells::new(source, size, seed, control)?;

@@ -58,11 +58,13 @@ impl FromStr for Asking {
     fn from_str(word: &str) -> Result<Asking> {
         match word {
             "auto" => Ok(Asking::Auto),
-            score => score.parse().map(Asking::Score).map_err(|_| Error::BadSetting {
-                name: "acquisition",
-                want: "auto, variance, margin, margin-range, entropy, least-confidence, norm or \
+            score => score.parse().map(Asking::Score).map_err(|_| {
+                Error::setting(
+                    "acquisition",
+                    "auto, variance, margin, margin-range, entropy, least-confidence, norm or \
                        random (others are for comparisons: dial simulate)",
-                got: word.to_string(),
+                    word,
+                )
             }),
         }
     }
@@ -99,11 +101,11 @@ impl Spread {
     /// Poisson propagation, whose parameter is τ.
     pub fn with_parameter(self, value: f64) -> Result<Spread> {
         match self {
-            Spread::Poisson => Err(Error::BadSetting {
-                name: "propagation",
-                want: "poisson without a parameter: its own is tau",
-                got: format!("poisson:{value}"),
-            }),
+            Spread::Poisson => Err(Error::setting(
+                "propagation",
+                "poisson without a parameter: its own is tau",
+                format!("poisson:{value}"),
+            )),
             Spread::Heat { .. } => Ok(Spread::Heat { time: value }),
             Spread::Rbf { .. } => Ok(Spread::Rbf { sigma: Some(value) }),
             Spread::Compact { .. } => Ok(Spread::Compact {
@@ -150,10 +152,12 @@ impl FromStr for Spread {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Spread> {
-        let wrong = || Error::BadSetting {
-            name: "propagation",
-            want: "poisson, heat, rbf or compact; the last three may have a parameter, as in heat:3",
-            got: word.to_string(),
+        let wrong = || {
+            Error::setting(
+                "propagation",
+                "poisson, heat, rbf or compact; the last three may have a parameter, as in heat:3",
+                word,
+            )
         };
         let (kind, parameter) = match word.split_once(':') {
             Some((kind, number)) => (kind, Some(number.parse().map_err(|_| wrong())?)),
@@ -281,13 +285,7 @@ impl Config {
     /// # Errors
     /// The choice to change, and what it may be beside the others.
     pub fn check(&self) -> Result<()> {
-        let refuse = |name, want, got: &dyn fmt::Display| {
-            Err(Error::BadSetting {
-                name,
-                want,
-                got: got.to_string(),
-            })
-        };
+        let refuse = |name, want, got: &dyn fmt::Display| Err(Error::setting(name, want, got));
         let (Tau::Number(tau) | Tau::TimesDegree(tau)) = self.tau;
         if !(tau.is_finite() && tau >= 0.0) {
             return Err(Error::BadTau(tau));
@@ -419,11 +417,7 @@ impl Choices {
             "seed" => self.seed = Some(number("seed", word)?),
             _ => {
                 let want = "a setting such as k, metric, kernel, tau or acquisition";
-                return Err(Error::BadSetting {
-                    name: "the name",
-                    want,
-                    got: name.to_string(),
-                });
+                return Err(Error::setting("the name", want, name));
             }
         }
         Ok(())
@@ -482,11 +476,7 @@ impl Choices {
 
 fn number<T: FromStr>(name: &'static str, word: &str) -> Result<T> {
     let want = "a number that is possible here";
-    word.parse().map_err(|_| Error::BadSetting {
-        name,
-        want,
-        got: word.to_string(),
-    })
+    word.parse().map_err(|_| Error::setting(name, want, word))
 }
 
 #[cfg(test)]

@@ -65,11 +65,7 @@ fn spread(kernel: &dyn Propagation, values: &[f64], control: &Control) -> Result
 
 fn refusal() -> Error {
     let want = "another one here: auto needs Poisson propagation with a tau above 0";
-    Error::BadSetting {
-        name: "acquisition",
-        want,
-        got: "auto".into(),
-    }
+    Error::setting("acquisition", want, "auto")
 }
 
 /// α with the evidence of every class times its weight. Certified estimates may lie a little below 0, and no weight may

@@ -207,12 +207,7 @@ impl<'a> Engine<'a> {
         let default = || prior::default_expected_clusters(n_classes);
         let expected_clusters = self.config.expected_clusters.unwrap_or_else(default);
         if expected_clusters == 0 {
-            let (name, want) = ("expected-clusters", "at least 1");
-            return Err(Error::BadSetting {
-                name,
-                want,
-                got: "0".into(),
-            });
+            return Err(Error::setting("expected-clusters", "at least 1", 0));
         }
         let prior_strength = self.prior_strength(expected_clusters, control)?;
         Ok(Change::Settings {
@@ -303,11 +298,7 @@ fn spread(
         )),
     };
     let width = |width: Option<f64>| {
-        width.ok_or_else(|| Error::BadSetting {
-            name: "sigma",
-            want: "given (--sigma, or rbf:S) on a saved graph, which does not tell how far neighbours are apart",
-            got: "none".into(),
-        })
+        width.ok_or_else(|| Error::setting("sigma", "given (--sigma, or rbf:S) on a saved graph, which does not tell how far neighbours are apart", "none"))
     };
     Ok(match (config.propagation, config.precision) {
         (Spread::Rbf { sigma }, _) => Arc::new(radial(Shape::Rbf {
@@ -336,11 +327,7 @@ fn spread(
 }
 
 fn refused(config: &Config, want: &'static str) -> Error {
-    Error::BadSetting {
-        name: "propagation",
-        want,
-        got: config.propagation.to_string(),
-    }
+    Error::setting("propagation", want, config.propagation)
 }
 
 /// The mean Euclidean distance to the last neighbour, whatever the metric of the graph: radial

@@ -223,6 +223,12 @@ impl Error {
         }
     }
 
+    /// A setting that cannot be: its name as on the command line, what it may be, what it was.
+    pub fn setting(name: &'static str, want: &'static str, got: impl ToString) -> Error {
+        let got = got.to_string();
+        Error::BadSetting { name, want, got }
+    }
+
     /// The kind, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -83,11 +83,7 @@ impl Heat {
         let z = 0.5 * time * combinatorial_bound(&graph);
         if z > LARGEST {
             let want = "so small that its product with the largest degree is at most 1e8";
-            return Err(Error::BadSetting {
-                name: "heat-time",
-                want,
-                got: time.to_string(),
-            });
+            return Err(Error::setting("heat-time", want, time));
         }
         let action = Action::Full {
             ordered: Ordered::new(&graph),
@@ -224,11 +220,7 @@ fn check_time(time: f64) -> Result<()> {
     if time.is_finite() && time > 0.0 {
         return Ok(());
     }
-    Err(Error::BadSetting {
-        name: "heat-time",
-        want: "a finite number above 0",
-        got: time.to_string(),
-    })
+    Err(Error::setting("heat-time", "a finite number above 0", time))
 }
 
 /// c_0, c_1, ... until the rest is below 1e-14.

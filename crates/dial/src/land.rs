@@ -91,12 +91,11 @@ impl Land {
             "one pool"
         );
         if !(options.time.is_finite() && options.time >= 0.0) {
-            let got = options.time.to_string();
-            return Err(Error::BadSetting {
-                name: "time",
-                want: "a finite number at least 0",
-                got,
-            });
+            return Err(Error::setting(
+                "time",
+                "a finite number at least 0",
+                options.time,
+            ));
         }
         let density = density(found, options.width)?;
         let coordinates = Coordinates::new(graph, pairs, options.time);
@@ -191,11 +190,7 @@ impl Ranking {
                 Some(score) if score.is_nan() => *score = -(place as f64),
                 _ => {
                     let got = format!("node {} at place {place} of {n} nodes", node.0);
-                    return Err(Error::BadSetting {
-                        name: "ranking",
-                        want: "each node at most once",
-                        got,
-                    });
+                    return Err(Error::setting("ranking", "each node at most once", got));
                 }
             }
         }
@@ -247,11 +242,7 @@ fn density(found: &Neighbours, width: Option<f64>) -> Result<Vec<f64>> {
         if mean > 0.0 { mean } else { 1.0 }
     });
     if !(width.is_finite() && width > 0.0) {
-        return Err(Error::BadSetting {
-            name: "width",
-            want: "a finite number above 0",
-            got: width.to_string(),
-        });
+        return Err(Error::setting("width", "a finite number above 0", width));
     }
     let near = |node| {
         found.of(node).fold(0.0, |sum, (_, squared)| {

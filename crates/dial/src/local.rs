@@ -122,11 +122,7 @@ impl LocalSolver {
     pub(crate) fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<LocalSolver> {
         if !(tau.is_finite() && tau > 0.0) {
             let want = "a finite number above 0 in certified precision";
-            return Err(Error::BadSetting {
-                name: "tau",
-                want,
-                got: tau.to_string(),
-            });
+            return Err(Error::setting("tau", want, tau));
         }
         let degrees = &graph.parts().degrees;
         let largest_degree = degrees.iter().copied().fold(0.0, f64::max);
@@ -156,11 +152,7 @@ impl LocalSolver {
     /// A δ that is not a positive number.
     pub(crate) fn with_tolerance(mut self, tolerance: f64) -> Result<LocalSolver> {
         if !(tolerance.is_finite() && tolerance > 0.0) {
-            return Err(Error::BadSetting {
-                name: "tolerance",
-                want: "a positive number",
-                got: tolerance.to_string(),
-            });
+            return Err(Error::setting("tolerance", "a positive number", tolerance));
         }
         self.tolerance = Some(tolerance);
         Ok(self)

@@ -126,21 +126,13 @@ impl FromStr for Method {
         let (name, model) = word
             .split_once('@')
             .unwrap_or((word, ModelName::Dirichlet.word()));
-        let score: Score = name.parse().map_err(|_| Error::BadSetting {
-            name: "acquisition",
-            want: "one of auto, variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
+        let score: Score = name.parse().map_err(|_| Error::setting("acquisition", "one of auto, variance, margin, margin-range, entropy, least-confidence, norm, random, vopt, sigma-opt, \
                    mcvopt, vopt-full, sigma-opt-full, land, k-centre, typiclust, probcover, max-herding, \
-                   uncertainty-herding, rwll-norm; scores may name a model, as in margin@laplace",
-            got: word.to_string(),
-        })?;
+                   uncertainty-herding, rwll-norm; scores may name a model, as in margin@laplace", word))?;
         let model: ModelName = model.parse()?;
         if model != ModelName::Dirichlet && matches!(score, Score::Variance | Score::Random) {
             let want = "a model for margin, margin-range, entropy, least-confidence or norm only";
-            return Err(Error::BadSetting {
-                name: "acquisition",
-                want,
-                got: word.to_string(),
-            });
+            return Err(Error::setting("acquisition", want, word));
         }
         Ok(Method::Score(score, model))
     }
@@ -283,11 +275,7 @@ impl<'a> Workbench<'a> {
     pub fn land(&self, control: &Control) -> Result<Arc<Land>> {
         let Some(neighbours) = &self.neighbours else {
             let want = "another one with a graph from a file: this one reads distances";
-            return Err(Error::BadSetting {
-                name: "acquisition or model",
-                want,
-                got: "land".into(),
-            });
+            return Err(Error::setting("acquisition or model", want, "land"));
         };
         let pairs = self.pairs(control)?;
         made(&self.land, || {
@@ -341,11 +329,7 @@ impl<'a> Workbench<'a> {
         let fresh = Arc::new(match name {
             ModelName::Dirichlet => {
                 let want = "one of laplace, poisson, reweighted, nearest, land, logistic here";
-                return Err(Error::BadSetting {
-                    name: "model",
-                    want,
-                    got: name.to_string(),
-                });
+                return Err(Error::setting("model", want, name));
             }
             ModelName::Laplace => Model::laplace(graph),
             ModelName::Poisson => Model::poisson(graph),

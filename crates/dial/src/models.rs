@@ -253,11 +253,11 @@ impl<'a> ScoreOf<'a> {
     pub fn new(score: Score, model: Arc<Model<'a>>) -> Result<ScoreOf<'a>> {
         if score.of_classes(&[1.0, 0.0]).is_none() {
             let want = "margin, margin-range, entropy, least-confidence or norm of a model";
-            return Err(Error::BadSetting {
-                name: "acquisition",
+            return Err(Error::setting(
+                "acquisition",
                 want,
-                got: format!("{score}@{}", model.name()),
-            });
+                format!("{score}@{}", model.name()),
+            ));
         }
         Ok(ScoreOf { score, model })
     }

@@ -327,11 +327,7 @@ impl Shortlist {
 /// Refuses a k of 0, and pools too small for k (I8).
 pub(crate) fn check_k(k: usize, n: usize) -> Result<()> {
     if k == 0 {
-        return Err(Error::BadSetting {
-            name: "k",
-            want: "at least 1",
-            got: "0".into(),
-        });
+        return Err(Error::setting("k", "at least 1", "0"));
     }
     if k >= n {
         Err(Error::TooFewItems { k, n })

@@ -34,11 +34,7 @@ impl NormalizedPoisson {
     /// A tau that is not a finite number above 0.
     pub fn new(graph: Arc<Graph>, tau: f64) -> Result<NormalizedPoisson> {
         if !(tau.is_finite() && tau > 0.0) {
-            return Err(Error::BadSetting {
-                name: "tau",
-                want: "a finite number above 0",
-                got: tau.to_string(),
-            });
+            return Err(Error::setting("tau", "a finite number above 0", tau));
         }
         Ok(NormalizedPoisson {
             graph,
@@ -63,11 +59,7 @@ impl NormalizedPoisson {
         let top = g[source.index()] - lowest;
         if top <= 0.0 && g.len() > 1 {
             let want = "larger: a source of small degree is the minimum of its own column";
-            return Err(Error::BadSetting {
-                name: "tau",
-                want,
-                got: self.tau.to_string(),
-            });
+            return Err(Error::setting("tau", want, self.tau));
         }
         let mut column: Vec<f64> = g
             .iter()

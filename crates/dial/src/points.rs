@@ -152,11 +152,11 @@ impl Distances {
         if n > MOST {
             let want =
                 "another one for a pool of more than 10000 items: this one compares all pairs";
-            return Err(Error::BadSetting {
-                name: "acquisition",
+            return Err(Error::setting(
+                "acquisition",
                 want,
-                got: format!("one for {n} items"),
-            });
+                format!("one for {n} items"),
+            ));
         }
         let (stride, scale) = (n.next_multiple_of(LANES), 1.0 / points.spread());
         let mut values = vec![f32::INFINITY; n * stride];

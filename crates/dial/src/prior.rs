@@ -50,11 +50,11 @@ impl FromStr for Prior {
             "calibrated-raw" => Ok(Prior::CalibratedRaw),
             number => match number.parse::<f64>() {
                 Ok(strength) if MODERATE.contains(&strength) => Ok(Prior::Constant(strength)),
-                _ => Err(Error::BadSetting {
-                    name: "prior",
-                    want: "auto, calibrated, calibrated-raw or a number from 1e-100 to 1e100",
-                    got: word.to_string(),
-                }),
+                _ => Err(Error::setting(
+                    "prior",
+                    "auto, calibrated, calibrated-raw or a number from 1e-100 to 1e100",
+                    word,
+                )),
             },
         }
     }

@@ -356,11 +356,11 @@ pub(crate) fn check_source_value(source_value: f64) -> Result<()> {
     if (1e-100..=1e100).contains(&source_value) {
         return Ok(());
     }
-    Err(Error::BadSetting {
-        name: "source-value",
-        want: "a number from 1e-100 to 1e100",
-        got: source_value.to_string(),
-    })
+    Err(Error::setting(
+        "source-value",
+        "a number from 1e-100 to 1e100",
+        source_value,
+    ))
 }
 
 impl Propagation for Poisson {

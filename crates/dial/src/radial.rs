@@ -49,12 +49,7 @@ impl Radial {
     pub fn new(features: Features<'_>, shape: Shape) -> Result<Radial> {
         let (Shape::Rbf { sigma: width } | Shape::Compact { radius: width }) = shape;
         if !(width.is_finite() && width > 0.0) {
-            let got = width.to_string();
-            return Err(Error::BadSetting {
-                name: "sigma",
-                want: "a finite number above 0",
-                got,
-            });
+            return Err(Error::setting("sigma", "a finite number above 0", width));
         }
         Ok(Radial {
             features: Arc::new(features.to_owned()),

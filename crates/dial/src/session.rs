@@ -132,11 +132,7 @@ impl<'a> Session<'a> {
     /// As [`Session::ask`], and [`Error::Cancelled`].
     pub fn ask_under(&self, count: usize, control: &Control) -> Result<Ask> {
         if count == 0 {
-            return Err(Error::BadSetting {
-                name: "batch",
-                want: "at least 1",
-                got: "0".into(),
-            });
+            return Err(Error::setting("batch", "at least 1", "0"));
         }
         if let (1, Some(leaders)) = (count, &self.leaders) {
             if let Some(node) = leaders.not_a_number() {
@@ -252,11 +248,11 @@ impl<'a> Session<'a> {
         let n = self.field().n();
         if scores.len() != n || count == 0 {
             let got = format!("{} scores for {count} questions", scores.len());
-            return Err(Error::BadSetting {
-                name: "scores",
-                want: "one for each item, and a question at least",
+            return Err(Error::setting(
+                "scores",
+                "one for each item, and a question at least",
                 got,
-            });
+            ));
         }
         self.choose(
             count,

@@ -52,10 +52,12 @@ impl FromStr for Sharpness {
                 })
             }),
         };
-        parsed.ok_or_else(|| Error::BadSetting {
-            name: "lambda",
-            want: "auto, a number >= 0 (inf is allowed) or schedule:L0,P",
-            got: word.to_string(),
+        parsed.ok_or_else(|| {
+            Error::setting(
+                "lambda",
+                "auto, a number >= 0 (inf is allowed) or schedule:L0,P",
+                word,
+            )
         })
     }
 }

@@ -156,11 +156,7 @@ pub fn trial<'a>(
         return Err(Error::TooFewClasses(truth.names.len()));
     }
     if !(0.0..=1.0).contains(&plan.noise) {
-        return Err(Error::BadSetting {
-            name: "noise",
-            want: "from 0 to 1",
-            got: plan.noise.to_string(),
-        });
+        return Err(Error::setting("noise", "from 0 to 1", plan.noise));
     }
     let allowed = |node: usize| {
         let askable = engine.askable.as_ref();

@@ -144,19 +144,10 @@ pub fn lowest_within(
     let n = operator.n();
     if !(1..=n).contains(&count) {
         let want = "a number from 1 to the number of items";
-        return Err(Error::BadSetting {
-            name: "eigenpairs",
-            want,
-            got: count.to_string(),
-        });
+        return Err(Error::setting("eigenpairs", want, count));
     }
     if !(bound.is_finite() && bound >= 0.0) {
-        let got = bound.to_string();
-        return Err(Error::BadSetting {
-            name: "bound",
-            want: "a finite number at least 0",
-            got,
-        });
+        return Err(Error::setting("bound", "a finite number at least 0", bound));
     }
     let size = subspace(count);
     if n <= DENSE || 2 * size > n {

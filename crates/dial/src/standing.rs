@@ -197,9 +197,5 @@ fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if MODERATE.contains(&value) {
         return Ok(());
     }
-    Err(Error::BadSetting {
-        name,
-        want: "a number from 1e-100 to 1e100",
-        got: value.to_string(),
-    })
+    Err(Error::setting(name, "a number from 1e-100 to 1e100", value))
 }

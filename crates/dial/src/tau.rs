@@ -46,10 +46,8 @@ impl FromStr for Tau {
 
     fn from_str(word: &str) -> Result<Tau> {
         let number = |text: &str| {
-            text.parse::<f64>().map_err(|_| Error::BadSetting {
-                name: "tau",
-                want: "a number, or a number followed by xdegree",
-                got: word.to_string(),
+            text.parse::<f64>().map_err(|_| {
+                Error::setting("tau", "a number, or a number followed by xdegree", word)
             })
         };
         match word.strip_suffix("xdegree") {

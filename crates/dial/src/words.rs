@@ -24,11 +24,7 @@ macro_rules! words {
 
             fn from_str(word: &str) -> $crate::error::Result<$type> {
                 let found = $type::ALL.iter().find(|choice| choice.word() == word);
-                found.copied().ok_or_else(|| $crate::error::Error::BadSetting {
-                    name: $what,
-                    want: concat!("one of" $(, " ", $word)+),
-                    got: word.to_string(),
-                })
+                found.copied().ok_or_else(|| $crate::error::Error::setting($what, concat!("one of" $(, " ", $word)+), word))
             }
         }
     };
