@@ -15,12 +15,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use crate::adjacency::Adjacency;
 use crate::columns::CHUNK;
 use crate::compact::{CompactGraph, is_edge};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::Values;
-use crate::graph::{Kernel, Weighing};
+use crate::graph::{Graph, Kernel, Weighing};
 use crate::ids::NodeId;
 use crate::neighbours::Neighbours;
 use crate::order::reverse_cuthill_mckee;
@@ -166,30 +167,43 @@ impl CompactGraph {
 
     /// The same graph in an order that is good to multiply in.
     pub fn in_good_order(&self) -> CompactGraph {
-        let n = self.n();
-        let parts = self.parts();
-        let (starts, neighbours, weights) =
-            (&parts.starts[..], &parts.neighbours[..], &parts.weights[..]);
-        let range = |place: usize| starts[place] as usize..starts[place + 1] as usize;
-        let order = reverse_cuthill_mckee(n, |place| &neighbours[range(place.index())]);
-        let mut rank = vec![0u32; n];
-        order
-            .iter()
-            .zip(0..)
-            .for_each(|(old, new)| rank[old.index()] = new);
-        let mut fresh = vec![0u64];
-        for old in &order {
-            fresh.push(fresh[fresh.len() - 1] + range(old.index()).len() as u64);
+        let rows = self.rows();
+        let order = reverse_cuthill_mckee(&rows);
+        let order: Vec<u32> = order.iter().map(|place| place.0).collect();
+        let mut rank = vec![0u32; order.len()];
+        for (&old, new) in order.iter().zip(0..) {
+            rank[old as usize] = new;
         }
-        let (mut to, mut by) = (vec![0u32; neighbours.len()], vec![0f32; weights.len()]);
-        for_rows(&fresh, &mut to, &mut by, |new, to, by| {
-            let old = range(order[new].index());
-            for (slot, (to, by)) in old.zip(to.iter_mut().zip(by.iter_mut())) {
-                (*to, *by) = (rank[neighbours[slot] as usize], weights[slot]);
+        self.moved(&order, &rank)
+    }
+
+    /// The same graph with every node in the place of its number.
+    pub fn by_node(&self) -> CompactGraph {
+        self.moved(&self.parts().rank, &self.parts().order)
+    }
+
+    /// The same graph by node ids, with 64-bit weights: for what needs a [`Graph`]. Takes three times the memory.
+    pub fn to_graph(&self) -> Graph {
+        Graph::from_rows(self.by_node().rows())
+    }
+
+    /// The same graph with what is at place `order[new]` at `new`, `rank` being the inverse.
+    fn moved(&self, order: &[u32], rank: &[u32]) -> CompactGraph {
+        let rows = self.rows();
+        let mut starts = vec![0u64];
+        for &old in order {
+            starts.push(starts[starts.len() - 1] + rows.slots(old as usize).len() as u64);
+        }
+        let (mut to, mut by) = (vec![0; self.entries()], vec![0.0; self.entries()]);
+        for_rows(&starts, &mut to, &mut by, |new, to, by| {
+            let (neighbours, weights) = rows.row(order[new] as usize);
+            by.copy_from_slice(weights);
+            for (to, &old) in to.iter_mut().zip(neighbours) {
+                *to = rank[old as usize];
             }
         });
-        let nodes = order.iter().map(|old| parts.order[old.index()]).collect();
-        CompactGraph::seal(nodes, fresh, to, by)
+        let nodes = order.iter().map(|&old| self.node(old as usize).0).collect();
+        CompactGraph::seal(nodes, starts, to, by)
     }
 }
 

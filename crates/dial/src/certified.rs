@@ -13,7 +13,6 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::ids::NodeId;
 use crate::local::LocalSolver;
-use crate::peaks::{self, Ground};
 use crate::propagate::{Column, LOOSE, Propagation, check_source_value};
 use crate::words::words;
 
@@ -77,27 +76,18 @@ impl Certified {
         &self.local
     }
 
-    /// g by node for some sources, each with its smallest value.
-    fn greens(&self, sources: &[NodeId], control: &Control) -> Result<Vec<(Vec<f64>, f64)>> {
+    /// g by node for some sources.
+    fn greens(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Vec<f64>>> {
         let graph = self.local.graph();
         let places: Vec<usize> = sources.iter().map(|&source| graph.place(source)).collect();
-        let by_node = |g: Vec<f64>| {
-            let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
-            (
-                graph
-                    .parts()
-                    .rank
-                    .iter()
-                    .map(|&place| g[place as usize])
-                    .collect(),
-                lowest,
-            )
-        };
-        let columns = self
-            .local
-            .global()
-            .greens(graph, self.local.tau(), &places, control)?;
-        Ok(columns.into_iter().map(by_node).collect())
+        let columns = self.local.greens(&places, control)?;
+        Ok(columns.iter().map(|g| self.by_node(g)).collect())
+    }
+
+    /// Values by place, by node.
+    fn by_node(&self, values: &[f64]) -> Vec<f64> {
+        let rank = &*self.local.graph().parts().rank;
+        rank.iter().map(|&place| values[place as usize]).collect()
     }
 }
 
@@ -108,7 +98,8 @@ impl Propagation for Certified {
 
     /// Solved globally: a column with a value for every node is not a local thing.
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
-        let normalized = |(source, (mut g, lowest)): (&NodeId, (Vec<f64>, f64))| {
+        let normalized = |(source, mut g): (&NodeId, Vec<f64>)| {
+            let lowest = g.iter().copied().fold(f64::INFINITY, f64::min);
             let height = g[source.index()] - lowest;
             let share = |g: f64| {
                 if height > 0.0 {
@@ -132,7 +123,7 @@ impl Propagation for Certified {
         Ok(self
             .greens(sources, control)?
             .into_iter()
-            .map(|(g, _)| Arc::new(g))
+            .map(Arc::new)
             .collect())
     }
 
@@ -141,56 +132,20 @@ impl Propagation for Certified {
     }
 
     fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
-        let (parts, tau) = (self.local.graph().parts(), self.local.tau());
-        let size = |place: usize| parts.component_sizes[parts.component[place] as usize] as usize;
-        let ground = Ground {
-            degrees: &parts.degrees,
-            tau,
-            size: &size,
-        };
-        let row = |place: usize| {
-            let slots = parts.starts[place] as usize..parts.starts[place + 1] as usize;
-            let weights = parts.weights[slots.clone()]
-                .iter()
-                .map(|&weight| f64::from(weight));
-            parts.neighbours[slots].iter().copied().zip(weights)
-        };
-        let peaks = peaks::find(&ground, row, control)?;
-        Ok(Some(
-            parts
-                .rank
-                .iter()
-                .map(|&place| peaks[place as usize])
-                .collect(),
-        ))
+        let peaks = self.local.global().peaks(control)?;
+        Ok(Some(self.by_node(&peaks)))
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
-        let graph = self.local.graph();
-        let by_place: Vec<f64> = graph
-            .parts()
-            .order
-            .iter()
-            .map(|&node| values[node as usize])
-            .collect();
-        let spread =
-            self.local
-                .global()
-                .spread(graph, self.local.tau(), &by_place, LOOSE, control)?;
-        Ok(Some(
-            graph
-                .parts()
-                .rank
-                .iter()
-                .map(|&place| spread[place as usize])
-                .collect(),
-        ))
+        let order = &*self.local.graph().parts().order;
+        let by_place: Vec<f64> = order.iter().map(|&node| values[node as usize]).collect();
+        let spread = self.local.global().spread(&by_place, LOOSE, control)?;
+        Ok(Some(self.by_node(&spread)))
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
         let graph = self.local.graph();
-        let component = &graph.parts().component;
-        component[graph.place(source)] == component[graph.place(node)]
+        graph.component(graph.place(source)) == graph.component(graph.place(node))
     }
 
     fn local(&self) -> Option<&LocalSolver> {

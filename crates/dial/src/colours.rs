@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use crate::graph::Graph;
+use crate::adjacency::{Adjacency, Count, GraphRows, Weight};
 use crate::ids::NodeId;
 use crate::order::reverse_cuthill_mckee;
 
@@ -56,17 +56,18 @@ const SERIAL: usize = 3 * ROWS;
 
 impl Coloured {
     /// The splitting for a diagonal R, given by node.
-    pub(crate) fn new(graph: &Graph, root: impl Fn(usize) -> f64) -> Coloured {
-        let mut order = reverse_cuthill_mckee(graph.n(), |node| graph.row(node).0);
-        let colour = colours(graph, &order);
+    pub(crate) fn new(graph: &impl Adjacency, root: impl Fn(usize) -> f64) -> Coloured {
+        let rows = &graph.rows();
+        let mut order = reverse_cuthill_mckee(rows);
+        let colour = colours(rows, &order);
         // Stable: inside a colour the order stays.
         order.sort_by_key(|node| colour[node.index()]);
         for of_one in order.chunk_by_mut(|a, b| colour[a.index()] == colour[b.index()]) {
             of_one
                 .chunks_mut(ROWS)
-                .for_each(|rows| rows.sort_by_cached_key(|&node| quads(graph, &colour, node)));
+                .for_each(|chunk| chunk.sort_by_cached_key(|&node| quads(rows, &colour, node)));
         }
-        let mut rank = vec![0; graph.n()];
+        let mut rank = vec![0; rows.n()];
         order
             .iter()
             .zip(0..)
@@ -99,16 +100,15 @@ impl Coloured {
             earlier: Half::new(),
             later: Half::new(),
         };
-        coloured.split(graph);
+        coloured.split(rows);
         coloured
     }
 
-    fn split(&mut self, graph: &Graph) {
+    fn split<C: Count, F: Weight>(&mut self, rows: &GraphRows<'_, C, F>) {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for colour in self.bounds.windows(2) {
             for place in colour[0]..colour[1] {
-                let (neighbours, weights) = graph.row(self.order[place]);
-                for (&node, weight) in neighbours.iter().zip(weights) {
+                for (node, weight) in rows.entries(self.order[place].index()) {
                     let other = self.rank[node as usize] as usize;
                     let entry = (self.root[place] * weight * self.root[other]) as f32;
                     if other < place {
@@ -253,8 +253,12 @@ impl Half {
 }
 
 /// How many quads a row has towards later colours, and towards earlier ones.
-fn quads(graph: &Graph, colour: &[u32], node: NodeId) -> (usize, usize) {
-    let neighbours = graph.row(node).0;
+fn quads<C: Count, F: Weight>(
+    rows: &GraphRows<'_, C, F>,
+    colour: &[u32],
+    node: NodeId,
+) -> (usize, usize) {
+    let neighbours = rows.row(node.index()).0;
     let later = neighbours
         .iter()
         .filter(|&&other| colour[other as usize] > colour[node.index()])
@@ -263,12 +267,12 @@ fn quads(graph: &Graph, colour: &[u32], node: NodeId) -> (usize, usize) {
 }
 
 /// A colour for every node: the first that none of its neighbours has, in the given order.
-fn colours(graph: &Graph, order: &[NodeId]) -> Vec<u32> {
-    let mut colour = vec![u32::MAX; graph.n()];
+fn colours<C: Count, F: Weight>(rows: &GraphRows<'_, C, F>, order: &[NodeId]) -> Vec<u32> {
+    let mut colour = vec![u32::MAX; rows.n()];
     // taken[c] = the last node that could not have colour c.
     let mut taken: Vec<u32> = Vec::new();
     for &node in order {
-        for &other in graph.row(node).0 {
+        for &other in rows.row(node.index()).0 {
             if let Some(taken) = taken.get_mut(colour[other as usize] as usize) {
                 *taken = node.0;
             }
@@ -288,6 +292,7 @@ fn colours(graph: &Graph, order: &[NodeId]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Graph;
     use crate::seed::{Purpose, Random};
 
     /// A random graph of some 5000 nodes, so that some colours have several chunks.

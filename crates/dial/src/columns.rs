@@ -64,21 +64,3 @@ fn add<const W: usize, const S: usize>(
         sum
     })
 }
-
-/// The mean of values over each component.
-pub(crate) fn means(
-    component: impl Fn(usize) -> usize,
-    sizes: &[usize],
-    values: &[f64],
-) -> Vec<f64> {
-    let mut means = vec![0.0; sizes.len()];
-    values
-        .iter()
-        .enumerate()
-        .for_each(|(node, value)| means[component(node)] += value);
-    means
-        .iter_mut()
-        .zip(sizes)
-        .for_each(|(mean, size)| *mean /= *size as f64);
-    means
-}

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::adjacency::{Adjacency, GraphRows, components};
 use crate::columns::CHUNK;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -127,6 +128,7 @@ impl CompactGraph {
             .map(|ends| row_sum(&weights, ends))
             .collect();
         let (component, sizes) = components(&starts, &neighbours);
+        let sizes: Vec<u64> = sizes.into_iter().map(|size| size as u64).collect();
         let parts = Parts {
             starts: starts.into(),
             neighbours: neighbours.into(),
@@ -206,19 +208,12 @@ impl CompactGraph {
 
     /// The neighbours of a place, as places in ascending order, with their weights.
     pub fn row(&self, place: usize) -> (&[u32], &[f32]) {
-        let slots = self.parts.starts[place] as usize..self.parts.starts[place + 1] as usize;
-        (
-            &self.parts.neighbours[slots.clone()],
-            &self.parts.weights[slots],
-        )
+        self.rows().row(place)
     }
 
     /// Whether two nodes are joined by an edge.
     pub fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
-        self.row(self.place(a))
-            .0
-            .binary_search(&(self.place(b) as u32))
-            .is_ok()
+        self.rows().adjacent(self.place(a), self.place(b))
     }
 
     /// The component of a place, numbered by smallest place.
@@ -230,19 +225,21 @@ impl CompactGraph {
     pub fn component_sizes(&self) -> &[u64] {
         &self.parts.component_sizes
     }
+}
 
-    /// The same graph by node ids, with 64-bit weights: for what needs a [`Graph`]. Takes three times the memory.
-    pub fn to_graph(&self) -> Graph {
-        let (mut starts, mut slots) = (vec![0], Vec::with_capacity(self.entries()));
-        for node in (0..self.n() as u32).map(NodeId) {
-            let (neighbours, weights) = self.row(self.place(node));
-            let by_node = neighbours
-                .iter()
-                .map(|&place| self.parts.order[place as usize]);
-            slots.extend(by_node.zip(weights.iter().map(|&weight| f64::from(weight))));
-            starts.push(slots.len());
+impl Adjacency for CompactGraph {
+    type Count = u64;
+    type Weight = f32;
+
+    fn rows(&self) -> GraphRows<'_, u64, f32> {
+        GraphRows {
+            starts: &self.parts.starts,
+            neighbours: &self.parts.neighbours,
+            weights: &self.parts.weights,
+            degrees: &self.parts.degrees,
+            component: &self.parts.component,
+            component_sizes: &self.parts.component_sizes,
         }
-        Graph::from_slots(self.n(), &starts, slots)
     }
 }
 
@@ -264,32 +261,6 @@ pub(crate) fn row_sum(weights: &[f32], ends: &[u64]) -> f64 {
     weights[ends[0] as usize..ends[1] as usize]
         .iter()
         .fold(0.0, |sum, &weight| sum + f64::from(weight))
-}
-
-/// The component of every place, numbered by smallest place, and their sizes.
-pub(crate) fn components(starts: &[u64], neighbours: &[u32]) -> (Vec<u32>, Vec<u64>) {
-    let n = starts.len() - 1;
-    let (mut component, mut sizes, mut stack) = (vec![u32::MAX; n], Vec::new(), Vec::new());
-    for root in 0..n as u32 {
-        if component[root as usize] != u32::MAX {
-            continue;
-        }
-        let (number, mut size) = (sizes.len() as u32, 0);
-        component[root as usize] = number;
-        stack.push(root);
-        while let Some(place) = stack.pop() {
-            size += 1;
-            let row = starts[place as usize] as usize..starts[place as usize + 1] as usize;
-            for &other in &neighbours[row] {
-                if component[other as usize] == u32::MAX {
-                    component[other as usize] = number;
-                    stack.push(other);
-                }
-            }
-        }
-        sizes.push(size);
-    }
-    (component, sizes)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::adjacency::{Adjacency, Count, GraphRows, Weight, components};
 use crate::columns::CHUNK;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -138,17 +139,9 @@ impl Graph {
             kept.push(slots.len());
         }
         let graph = Graph::from_slots(n, &kept, slots);
-        let asymmetric = |row: NodeId| {
-            let (columns, weights) = graph.row(row);
-            let same = |(&column, weight): (&u32, &f64)| {
-                let (back, there) = graph.row(NodeId(column));
-                back.binary_search(&row.0)
-                    .is_ok_and(|slot| there[slot] == *weight)
-            };
-            !columns.iter().zip(weights).all(same)
-        };
-        match (0..n as u32).map(NodeId).find(|&row| asymmetric(row)) {
-            Some(row) => bad(format!("it is not symmetric at row {}", row.0)),
+        let rows = graph.rows();
+        match (0..n).find(|&row| !rows.is_symmetric_at(row)) {
+            Some(row) => bad(format!("it is not symmetric at row {row}")),
             None => Ok(graph),
         }
     }
@@ -214,34 +207,20 @@ impl Graph {
             );
             graph.starts.push(graph.weights.len());
         }
-        graph.find_components();
+        (graph.component, graph.component_sizes) = components(&graph.starts, &graph.neighbours);
         graph
     }
 
-    /// Numbers the components by their smallest node.
-    fn find_components(&mut self) {
-        let n = self.n();
-        self.component = vec![u32::MAX; n];
-        let mut stack = Vec::new();
-        for root in 0..n {
-            if self.component[root] != u32::MAX {
-                continue;
-            }
-            let number = self.component_sizes.len() as u32;
-            let mut size = 0;
-            self.component[root] = number;
-            stack.push(root);
-            while let Some(node) = stack.pop() {
-                size += 1;
-                for slot in self.starts[node]..self.starts[node + 1] {
-                    let other = self.neighbours[slot] as usize;
-                    if self.component[other] == u32::MAX {
-                        self.component[other] = number;
-                        stack.push(other);
-                    }
-                }
-            }
-            self.component_sizes.push(size);
+    /// A copy of rows that are by node already.
+    pub(crate) fn from_rows<C: Count, F: Weight>(rows: GraphRows<'_, C, F>) -> Graph {
+        let counts = |counts: &[C]| counts.iter().map(|count| count.get()).collect();
+        Graph {
+            starts: counts(rows.starts),
+            neighbours: rows.neighbours.to_vec(),
+            weights: rows.weights.iter().map(|&weight| weight.into()).collect(),
+            degrees: rows.degrees.to_vec(),
+            component: rows.component.to_vec(),
+            component_sizes: counts(rows.component_sizes),
         }
     }
 
@@ -287,13 +266,12 @@ impl Graph {
 
     /// The neighbours of a node in ascending order, with their weights.
     pub fn row(&self, node: NodeId) -> (&[u32], &[f64]) {
-        let slots = self.starts[node.index()]..self.starts[node.index() + 1];
-        (&self.neighbours[slots.clone()], &self.weights[slots])
+        self.rows().row(node.index())
     }
 
     /// Whether two nodes are joined by an edge.
     pub fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
-        self.row(a).0.binary_search(&b.0).is_ok()
+        self.rows().adjacent(a.index(), b.index())
     }
 
     /// The weighted degrees.
@@ -314,6 +292,22 @@ impl Graph {
     /// The compressed rows as plain arrays: row starts, column numbers, weights.
     pub fn csr(&self) -> (&[usize], &[u32], &[f64]) {
         (&self.starts, &self.neighbours, &self.weights)
+    }
+}
+
+impl Adjacency for Graph {
+    type Count = usize;
+    type Weight = f64;
+
+    fn rows(&self) -> GraphRows<'_, usize, f64> {
+        GraphRows {
+            starts: &self.starts,
+            neighbours: &self.neighbours,
+            weights: &self.weights,
+            degrees: &self.degrees,
+            component: &self.component,
+            component_sizes: &self.component_sizes,
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //! 1e-9 relative to the weights, which the reweighted graph has as small as 1e-10. K - 1 solves suffice for laplace,
 //! since the scores of a node sum to 1.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::control::Control;
 use crate::error::Result;
@@ -21,7 +21,7 @@ use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::{Grounded, LinearOperator, Normalized};
 use crate::order::Ordered;
-use crate::solve::{Stop, Workspace, conjugate_gradients};
+use crate::solve::{Spare, Stop, Workspace, conjugate_gradients};
 
 /// The labelled nodes, ascending, each with its class weights scaled to sum 1.
 pub(crate) struct Given {
@@ -87,7 +87,7 @@ fn set_labels(given: &Given, planes: &mut [Vec<f64>]) {
 pub(crate) struct Solver {
     graph: Arc<Graph>,
     ordered: Ordered,
-    spare: Mutex<Vec<Workspace>>,
+    spare: Spare<Workspace>,
 }
 
 impl Solver {
@@ -95,7 +95,7 @@ impl Solver {
         Solver {
             ordered: Ordered::new(&graph),
             graph,
-            spare: Mutex::default(),
+            spare: Spare::default(),
         }
     }
 
@@ -110,30 +110,25 @@ impl Solver {
         sides: &[Vec<f64>],
         control: &Control,
     ) -> Result<Vec<Vec<f64>>> {
-        let mut workspace = self
-            .spare
-            .lock()
-            .expect("no holder panics")
-            .pop()
-            .unwrap_or_default();
-        let mut solutions = Vec::with_capacity(sides.len());
-        let mut rest = sides;
-        while !rest.is_empty() {
-            let width = [8, 4, 2, 1]
-                .into_iter()
-                .find(|&width| width <= rest.len())
-                .expect("at least one");
-            let (block, later) = rest.split_at(width);
-            match width {
-                8 => self.block::<8>(operator, block, &mut workspace, control, &mut solutions)?,
-                4 => self.block::<4>(operator, block, &mut workspace, control, &mut solutions)?,
-                2 => self.block::<2>(operator, block, &mut workspace, control, &mut solutions)?,
-                _ => self.block::<1>(operator, block, &mut workspace, control, &mut solutions)?,
+        self.spare.lend(|workspace| {
+            let mut solutions = Vec::with_capacity(sides.len());
+            let mut rest = sides;
+            while !rest.is_empty() {
+                let width = [8, 4, 2, 1]
+                    .into_iter()
+                    .find(|&width| width <= rest.len())
+                    .expect("at least one");
+                let (block, later) = rest.split_at(width);
+                match width {
+                    8 => self.block::<8>(operator, block, workspace, control, &mut solutions)?,
+                    4 => self.block::<4>(operator, block, workspace, control, &mut solutions)?,
+                    2 => self.block::<2>(operator, block, workspace, control, &mut solutions)?,
+                    _ => self.block::<1>(operator, block, workspace, control, &mut solutions)?,
+                }
+                rest = later;
             }
-            rest = later;
-        }
-        self.spare.lock().expect("no holder panics").push(workspace);
-        Ok(solutions)
+            Ok(solutions)
+        })
     }
 
     fn block<const W: usize>(

@@ -10,6 +10,7 @@
 //! are zero apart from the shift. The paper's propagation uses the combinatorial one only: the others have no maximum
 //! principle (a test shows it).
 
+use crate::adjacency::{Adjacency, Count, GraphRows, Weight};
 use crate::graph::Graph;
 
 /// A linear operator on vectors over the nodes.
@@ -25,49 +26,64 @@ pub trait LinearOperator: Sync {
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]);
 }
 
-/// L + shift I.
+/// L + shift I, on either storage of a graph.
 #[derive(Clone, Copy, Debug)]
-pub struct Combinatorial<'a> {
-    graph: &'a Graph,
+pub struct Combinatorial<'a, C = usize, F = f64> {
+    pub(crate) rows: GraphRows<'a, C, F>,
     shift: f64,
+    lanes: Lanes,
 }
 
-impl<'a> Combinatorial<'a> {
+/// How many running sums a row of a product has. Part of the definition of every sum: changing it changes last bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    One,
+    Four,
+}
+
+impl<'a, C: Count, F: Weight> Combinatorial<'a, C, F> {
     /// The combinatorial Laplacian plus `shift` times the identity.
-    pub fn new(graph: &'a Graph, shift: f64) -> Self {
-        Combinatorial { graph, shift }
+    pub fn new(graph: &'a impl Adjacency<Count = C, Weight = F>, shift: f64) -> Self {
+        Combinatorial::with_lanes(graph.rows(), shift, Lanes::Four)
+    }
+
+    pub(crate) fn with_lanes(rows: GraphRows<'a, C, F>, shift: f64, lanes: Lanes) -> Self {
+        Combinatorial { rows, shift, lanes }
+    }
+
+    /// The multiple of the identity.
+    pub(crate) fn shift(&self) -> f64 {
+        self.shift
     }
 }
 
-impl LinearOperator for Combinatorial<'_> {
+impl<C: Count, F: Weight> LinearOperator for Combinatorial<'_, C, F> {
     fn n(&self) -> usize {
-        self.graph.n()
+        self.rows.n()
     }
 
     #[inline]
     fn diagonal(&self, row: usize) -> f64 {
-        self.graph.degrees()[row] + self.shift
+        self.rows.degrees[row] + self.shift
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, self.graph.csr().2, first, x, out);
-        let degrees = &self.graph.degrees()[first..];
-        for ((out, x), degree) in out
-            .chunks_exact_mut(W)
-            .zip(x[first * W..].chunks_exact(W))
-            .zip(degrees)
-        {
-            for c in 0..W {
-                out[c] = (degree + self.shift) * x[c] - out[c];
+        match self.lanes {
+            Lanes::One => weighted_sums::<W, 1, C, F>(&self.rows, self.rows.weights, first, x, out),
+            Lanes::Four => {
+                weighted_sums::<W, 4, C, F>(&self.rows, self.rows.weights, first, x, out)
             }
         }
+        finish::<W>(first, x, out, |row, own, sum| {
+            self.diagonal(row) * own - sum
+        });
     }
 }
 
 /// L_s + shift I.
 #[derive(Clone, Debug)]
 pub struct Normalized<'a> {
-    graph: &'a Graph,
+    rows: GraphRows<'a, usize, f64>,
     /// 1/√d, or 0 for isolated nodes.
     root: Vec<f64>,
     /// w_ij/√d_j, in the order of the graph's weights: looking d_j up in every product took a third of its time.
@@ -78,16 +94,16 @@ pub struct Normalized<'a> {
 impl<'a> Normalized<'a> {
     /// The symmetric normalised Laplacian plus `shift` times the identity.
     pub fn new(graph: &'a Graph, shift: f64) -> Self {
-        let root = graph
-            .degrees()
+        let rows = graph.rows();
+        let root = rows
+            .degrees
             .iter()
             .map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 });
         let root: Vec<f64> = root.collect();
-        let weights = scaled(graph, &root);
         Normalized {
-            graph,
+            rows,
+            weights: scaled(&rows, &root),
             root,
-            weights,
             shift,
         }
     }
@@ -95,7 +111,7 @@ impl<'a> Normalized<'a> {
 
 impl LinearOperator for Normalized<'_> {
     fn n(&self) -> usize {
-        self.graph.n()
+        self.rows.n()
     }
 
     #[inline]
@@ -104,41 +120,39 @@ impl LinearOperator for Normalized<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, &self.weights, first, x, out);
-        for (row, (out, x)) in
-            (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)))
-        {
-            let (diagonal, root) = (self.diagonal(row), self.root[row]);
-            for c in 0..W {
-                out[c] = diagonal * x[c] - root * out[c];
-            }
-        }
+        weighted_sums::<W, 4, _, _>(&self.rows, &self.weights, first, x, out);
+        finish::<W>(first, x, out, |row, own, sum| {
+            self.diagonal(row) * own - self.root[row] * sum
+        });
     }
 }
 
 /// L_r + shift I. Not symmetric: not for conjugate gradients.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomWalk<'a> {
-    graph: &'a Graph,
+    rows: GraphRows<'a, usize, f64>,
     shift: f64,
 }
 
 impl<'a> RandomWalk<'a> {
     /// The random-walk Laplacian plus `shift` times the identity.
     pub fn new(graph: &'a Graph, shift: f64) -> Self {
-        RandomWalk { graph, shift }
+        RandomWalk {
+            rows: graph.rows(),
+            shift,
+        }
     }
 }
 
 impl LinearOperator for RandomWalk<'_> {
     fn n(&self) -> usize {
-        self.graph.n()
+        self.rows.n()
     }
 
     #[inline]
     fn diagonal(&self, row: usize) -> f64 {
         self.shift
-            + if self.graph.degrees()[row] > 0.0 {
+            + if self.rows.degrees[row] > 0.0 {
                 1.0
             } else {
                 0.0
@@ -146,15 +160,11 @@ impl LinearOperator for RandomWalk<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, self.graph.csr().2, first, x, out);
-        for (row, (out, x)) in
-            (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)))
-        {
-            let (diagonal, degree) = (self.diagonal(row), self.graph.degrees()[row]);
-            for c in 0..W {
-                out[c] = diagonal * x[c] - if degree > 0.0 { out[c] / degree } else { 0.0 };
-            }
-        }
+        weighted_sums::<W, 4, _, _>(&self.rows, self.rows.weights, first, x, out);
+        finish::<W>(first, x, out, |row, own, sum| {
+            let degree = self.rows.degrees[row];
+            self.diagonal(row) * own - if degree > 0.0 { sum / degree } else { 0.0 }
+        });
     }
 }
 
@@ -162,7 +172,7 @@ impl LinearOperator for RandomWalk<'_> {
 /// harmonic extension, scaled to a diagonal of ones: labelled rows are those of the identity.
 #[derive(Clone, Debug)]
 pub struct Grounded<'a> {
-    graph: &'a Graph,
+    rows: GraphRows<'a, usize, f64>,
     root: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -174,18 +184,18 @@ impl<'a> Grounded<'a> {
     /// If there are more or fewer values than nodes.
     pub fn new(graph: &'a Graph, root: Vec<f64>) -> Self {
         assert_eq!(root.len(), graph.n(), "one value per node");
-        let weights = scaled(graph, &root);
+        let rows = graph.rows();
         Grounded {
-            graph,
+            rows,
+            weights: scaled(&rows, &root),
             root,
-            weights,
         }
     }
 }
 
 impl LinearOperator for Grounded<'_> {
     fn n(&self) -> usize {
-        self.graph.n()
+        self.rows.n()
     }
 
     #[inline]
@@ -194,54 +204,44 @@ impl LinearOperator for Grounded<'_> {
     }
 
     fn product<const W: usize>(&self, first: usize, x: &[f64], out: &mut [f64]) {
-        weighted_sums::<W>(self.graph, &self.weights, first, x, out);
-        for (row, (out, x)) in
-            (first..).zip(out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W)))
-        {
-            let root = self.root[row];
-            for c in 0..W {
-                out[c] = x[c] - root * out[c];
-            }
-        }
+        weighted_sums::<W, 4, _, _>(&self.rows, &self.weights, first, x, out);
+        finish::<W>(first, x, out, |row, own, sum| own - self.root[row] * sum);
     }
 }
 
 /// The weights w_ij r_j, in the order of the graph's.
-fn scaled(graph: &Graph, root: &[f64]) -> Vec<f64> {
-    let (_, neighbours, weights) = graph.csr();
-    neighbours
+fn scaled(rows: &GraphRows<'_, usize, f64>, root: &[f64]) -> Vec<f64> {
+    rows.neighbours
         .iter()
-        .zip(weights)
+        .zip(rows.weights)
         .map(|(&j, w)| w * root[j as usize])
         .collect()
 }
 
-const LANES: usize = 4;
-
-/// Writes Σ_j w_ij x_j over the neighbours of rows `first`, ..., with the given weights in the place of the graph's. Every
-/// fourth neighbour goes to the same running sum, and the four are added at the end, for every W alike: a quarter of the
-/// waiting for additions, and still one fixed order.
+/// Writes Σ_j w_ij x_j over the neighbours of rows `first`, ..., with the given weights in the place of the graph's. With
+/// LANES = 4 every fourth neighbour goes to the same running sum, and the four are added at the end, for every W alike: a
+/// quarter of the waiting for additions, and still one fixed order.
 #[inline(always)]
-fn weighted_sums<const W: usize>(
-    graph: &Graph,
-    weights: &[f64],
+fn weighted_sums<const W: usize, const LANES: usize, C: Count, F: Weight>(
+    rows: &GraphRows<'_, C, F>,
+    weights: &[F],
     first: usize,
     x: &[f64],
     out: &mut [f64],
 ) {
-    let (starts, neighbours, _) = graph.csr();
-    let add = |sums: &mut [f64; W], j: u32, w: f64| {
+    let add = |sums: &mut [f64; W], j: u32, w: F| {
         let values = &x[j as usize * W..(j as usize + 1) * W];
         for (sum, value) in sums.iter_mut().zip(values) {
-            *sum += w * value;
+            *sum += w.into() * value;
         }
     };
-    for (out, bounds) in out.chunks_exact_mut(W).zip(starts[first..].windows(2)) {
+    for (out, bounds) in out.chunks_exact_mut(W).zip(rows.starts[first..].windows(2)) {
+        let slots = bounds[0].get()..bounds[1].get();
         let mut lanes = [[0.0; W]; LANES];
-        let fours = neighbours[bounds[0]..bounds[1]].chunks_exact(LANES);
-        let weight_fours = weights[bounds[0]..bounds[1]].chunks_exact(LANES);
-        let rest = fours.remainder().iter().zip(weight_fours.remainder());
-        for (j, w) in fours.zip(weight_fours) {
+        let several = rows.neighbours[slots.clone()].chunks_exact(LANES);
+        let their_weights = weights[slots].chunks_exact(LANES);
+        let rest = several.remainder().iter().zip(their_weights.remainder());
+        for (j, w) in several.zip(their_weights) {
             for lane in 0..LANES {
                 add(&mut lanes[lane], j[lane], w[lane]);
             }
@@ -250,7 +250,26 @@ fn weighted_sums<const W: usize>(
             add(lane, j, w);
         }
         for c in 0..W {
-            out[c] = (lanes[0][c] + lanes[1][c]) + (lanes[2][c] + lanes[3][c]);
+            out[c] = match LANES {
+                1 => lanes[0][c],
+                _ => (lanes[0][c] + lanes[1][c]) + (lanes[2][c] + lanes[3][c]),
+            };
+        }
+    }
+}
+
+/// Turns the sums over the neighbours of rows `first`, ... into rows of a product: `row(row, x_row, sum)`.
+#[inline(always)]
+fn finish<const W: usize>(
+    first: usize,
+    x: &[f64],
+    out: &mut [f64],
+    row: impl Fn(usize, f64, f64) -> f64,
+) {
+    let rows = out.chunks_exact_mut(W).zip(x[first * W..].chunks_exact(W));
+    for (index, (out, x)) in (first..).zip(rows) {
+        for c in 0..W {
+            out[c] = row(index, x[c], out[c]);
         }
     }
 }

@@ -19,6 +19,7 @@
 
 use rayon::prelude::*;
 
+use crate::adjacency::{Adjacency, GraphRows};
 use crate::columns::CHUNK;
 use crate::compact::CompactGraph;
 use crate::control::Control;
@@ -64,6 +65,7 @@ pub fn layout(
     let epochs = (EPOCHS * LARGE / graph.n().max(LARGE)).max(FEWEST);
     let mut now = begin(graph, start, seed);
     let mut next = now.clone();
+    let rows = graph.rows();
     control.start("laying out the map", epochs);
     for epoch in 0..epochs {
         let (step, draws) = (1.0 - epoch as f32 / epochs as f32, hash(seed, epoch as u64));
@@ -73,7 +75,7 @@ pub fn layout(
                 // An epoch of a large graph takes a while.
                 if control.check().is_ok() {
                     for (place, moved) in (chunk * CHUNK..).zip(moved) {
-                        *moved = after(graph, &now, place, draws, step);
+                        *moved = after(&rows, &now, place, draws, step);
                     }
                 }
             });
@@ -88,9 +90,15 @@ pub fn layout(
 }
 
 /// Where a node goes in an epoch.
-fn after(graph: &CompactGraph, now: &[[f32; 2]], place: usize, draws: u64, step: f32) -> [f32; 2] {
+fn after(
+    rows: &GraphRows<'_, u64, f32>,
+    now: &[[f32; 2]],
+    place: usize,
+    draws: u64,
+    step: f32,
+) -> [f32; 2] {
     let [x, y] = now[place];
-    let (neighbours, weights) = graph.row(place);
+    let (neighbours, weights) = rows.row(place);
     let (mut pull, mut total) = ([0.0f32; 2], f32::MIN_POSITIVE);
     for (&other, &weight) in neighbours.iter().zip(weights) {
         let [dx, dy] = [now[other as usize][0] - x, now[other as usize][1] - y];
@@ -161,7 +169,7 @@ mod tests {
                 [drawn >> 63, drawn >> 31 & 1]
             });
             let k = others.filter(|&other| other == 1).count() as f32;
-            let [x, y] = after(&graph, &now, 0, draws, 0.5);
+            let [x, y] = after(&graph.rows(), &now, 0, draws, 0.5);
             // Half of the sum, which is at most 1 in size: that holds it where k is 6 or more.
             assert!(
                 (x - 0.5 * (1.0 - k * 0.375 / 1.1).max(-1.0)).abs() < 1e-6,

@@ -20,14 +20,16 @@
 //! 1/Λ, and reaching δ takes about ln(1/δ) (d + τ)/τ sweeps over it; beyond a limit one global solve is cheaper and is used
 //! instead, and also where the pool is so small that the shift would exceed δ.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use crate::compact::CompactGraph;
-use crate::compact_solve::GlobalSolver;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
+use crate::inverse::Inverse;
+use crate::laplacian::LinearOperator;
 use crate::push::Pusher;
+use crate::solve::{Exact, Spare};
 
 /// Which kind of solve a certified session uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +78,13 @@ impl Bound {
 /// Local solves on a compact graph.
 #[derive(Debug)]
 pub struct LocalSolver {
-    graph: Arc<CompactGraph>,
-    tau: f64,
+    global: Inverse<CompactGraph, Exact>,
     source_value: f64,
     tolerance: Option<f64>,
     largest_degree: f64,
     mean_degree: f64,
-    solver: GlobalSolver,
     landmarks: OnceLock<Vec<Vec<f64>>>,
-    spare: Mutex<Vec<Scratch>>,
+    spare: Spare<Scratch>,
 }
 
 /// Zero between uses, see [`Pusher`].
@@ -128,15 +128,13 @@ impl LocalSolver {
         let largest_degree = degrees.iter().copied().fold(0.0, f64::max);
         let mean_degree = degrees.iter().fold(0.0, |sum, d| sum + d) / graph.n() as f64;
         Ok(LocalSolver {
-            tau,
+            global: Inverse::new(graph, tau, Exact),
             source_value: 1.0,
             tolerance: None,
             largest_degree,
             mean_degree,
-            solver: GlobalSolver::default(),
             landmarks: OnceLock::new(),
-            spare: Mutex::default(),
-            graph,
+            spare: Spare::default(),
         })
     }
 
@@ -160,15 +158,16 @@ impl LocalSolver {
 
     /// The graph.
     pub fn graph(&self) -> &CompactGraph {
-        &self.graph
+        &self.global.graph
     }
 
     pub(crate) fn tau(&self) -> f64 {
-        self.tau
+        self.global.tau
     }
 
-    pub(crate) fn global(&self) -> &GlobalSolver {
-        &self.solver
+    /// The solver for what a local solve cannot do.
+    pub(crate) fn global(&self) -> &Inverse<CompactGraph, Exact> {
+        &self.global
     }
 
     /// δ for a prior strength: never more than half of it, so that α stays positive.
@@ -181,21 +180,21 @@ impl LocalSolver {
 
     /// Λ = n τ δ/(d + τ), with the mean degree: the touched part of the graph is at most about 1/Λ.
     pub fn regime_number(&self, tolerance: f64) -> f64 {
-        self.graph.n() as f64 * self.tau * tolerance
-            / (self.source_value * (self.mean_degree + self.tau))
+        self.graph().n() as f64 * self.tau() * tolerance
+            / (self.source_value * (self.mean_degree + self.tau()))
     }
 
     /// Whether local solves to this tolerance cost less than global ones.
     pub fn regime(&self, tolerance: f64) -> Regime {
-        let depth = (self.mean_degree + self.tau) / self.tau
+        let depth = (self.mean_degree + self.tau()) / self.tau()
             * libm::log(self.source_value / tolerance).max(1.0);
         let pays = depth <= DEPTH * self.regime_number(tolerance).max(1.0);
         // In a small pool the shift, which each label brings along, would be larger than the tolerance.
-        let shift =
-            self.source_value * (self.mean_degree + self.tau) / (self.graph.n() as f64 * self.tau);
+        let shift = self.source_value * (self.mean_degree + self.tau())
+            / (self.graph().n() as f64 * self.tau());
         let small = self.tolerance.is_none()
             && shift > 2.0 * tolerance
-            && self.graph.parts().component_sizes.len() == 1;
+            && self.global.rows().is_connected();
         if pays && !small {
             Regime::Local
         } else {
@@ -222,14 +221,29 @@ impl LocalSolver {
     ) -> Result<SparseColumn> {
         control.check()?;
         let lowest = self.lowest(source, control)?;
-        let place = self.graph.place(source) as u32;
+        let (place, operator) = (self.graph().place(source) as u32, self.global.operator());
         // g_l(l) >= 1/(d_l + τ), so this threshold is low enough once the column is scaled.
-        let own =
-            rho / (self.source_value * (self.graph.parts().degrees[place as usize] + self.tau));
-        let mut scratch = self.scratch();
-        let Scratch { pusher, residual } = &mut scratch;
-        pusher.add(residual, place, (0.0, 1.0), own);
-        pusher.run(&self.graph, self.tau, own, residual);
+        let own = rho / (self.source_value * operator.diagonal(place as usize));
+        let n = self.graph().n();
+        let fresh = || Scratch {
+            pusher: Pusher::new(n),
+            residual: vec![0.0; n],
+        };
+        self.spare.lend_or(fresh, |Scratch { pusher, residual }| {
+            pusher.add(residual, place, (0.0, 1.0), own);
+            pusher.run(&operator, own, residual);
+            Ok(self.take_column(pusher, residual, place, lowest))
+        })
+    }
+
+    /// Scales what was pushed from a place, and leaves the work space clean.
+    fn take_column(
+        &self,
+        pusher: &mut Pusher,
+        residual: &mut [f64],
+        place: u32,
+        lowest: f64,
+    ) -> SparseColumn {
         let (mut cross, mut square) = (0.0, 0.0);
         for i in pusher.met() {
             let r = residual[i as usize];
@@ -237,8 +251,8 @@ impl LocalSolver {
             square += r * r;
         }
         let below =
-            pusher.estimate(place) + cross + square / (2.0 * self.largest_degree + self.tau);
-        let above = pusher.estimate(place) + cross + square / self.tau;
+            pusher.estimate(place) + cross + square / (2.0 * self.largest_degree + self.tau());
+        let above = pusher.estimate(place) + cross + square / self.tau();
         let scale = self.source_value / (0.5 * (below + above));
         let (mut places, mut values) = (Vec::with_capacity(pusher.met().len()), Vec::new());
         values.reserve_exact(places.capacity());
@@ -249,7 +263,6 @@ impl LocalSolver {
                 std::mem::take(&mut residual[i as usize]) * scale,
             ));
         });
-        self.spare.lock().expect("no holder panics").push(scratch);
         let relative = 0.5 * (above - below) / below;
         let shift = if below > lowest {
             lowest / (below - lowest)
@@ -257,30 +270,30 @@ impl LocalSolver {
             f64::INFINITY
         };
         let absolute = self.source_value * shift * (1.0 + relative) + self.rounding(visited);
-        Ok(SparseColumn {
+        SparseColumn {
             places,
             values,
             bound: Bound { absolute, relative },
-        })
+        }
     }
 
     /// What f32 weights and f64 arithmetic may add to a column after so many entries were visited.
     pub(crate) fn rounding(&self, visited: u64) -> f64 {
-        self.source_value * (self.weight_error() + visited as f64 * f64::EPSILON / self.tau)
+        self.source_value * (self.weight_error() + visited as f64 * f64::EPSILON / self.tau())
     }
 
     /// 4 d_max 2⁻²⁴/τ: the weights change L g by at most 2⁻²⁴ d_max times the height of g; numerator and denominator of K
     /// have two such terms each.
     fn weight_error(&self) -> f64 {
-        4.0 * self.largest_degree * f64::from(f32::EPSILON) / 2.0 / self.tau
+        4.0 * self.largest_degree * f64::from(f32::EPSILON) / 2.0 / self.tau()
     }
 
     /// The bound for a label of weight 1 whose column was solved globally: g is right to ε = 1e-9/τ, and its height is at
     /// least b·G b for b = e_l - 1/c, which is at least (1 - 1/c)/(2 d_max + τ), c >= 2.
     pub(crate) fn global_bound(&self) -> f64 {
         let (error, height) = (
-            1e-9 / self.tau,
-            0.5 / (2.0 * self.largest_degree + self.tau),
+            1e-9 / self.tau(),
+            0.5 / (2.0 * self.largest_degree + self.tau()),
         );
         self.source_value
             * (4.0 * error / (height - 2.0 * error).max(f64::MIN_POSITIVE) + self.weight_error())
@@ -288,20 +301,35 @@ impl LocalSolver {
 
     /// An upper bound for min g_l.
     fn lowest(&self, source: NodeId, control: &Control) -> Result<f64> {
-        let parts = self.graph.parts();
-        if parts.component_sizes.len() > 1 {
+        if !self.global.rows().is_connected() {
             return Ok(0.0);
         }
-        let mean = 1.0 / (self.graph.n() as f64 * self.tau);
+        let mean = 1.0 / (self.graph().n() as f64 * self.tau());
         if mean <= SMALL_SHIFT {
             return Ok(mean);
         }
-        let (place, slack) = (self.graph.place(source), 1e-9 / self.tau);
+        let (place, slack) = (self.graph().place(source), 1e-9 / self.tau());
         Ok(self
             .landmarks(control)?
             .iter()
             .map(|g| g[place] + slack)
             .fold(mean, f64::min))
+    }
+
+    /// Columns of G of some places, by place, to a residual of 1e-9.
+    pub(crate) fn greens(&self, places: &[usize], control: &Control) -> Result<Vec<Vec<f64>>> {
+        let rows = self.global.rows();
+        let mut columns = Vec::with_capacity(places.len());
+        self.global.centred(places, control, |side, _, solution| {
+            let own = rows.component(places[side]);
+            let constant = 1.0 / rows.component_size(places[side]) as f64 / self.tau();
+            let value = |(place, g): (usize, f64)| match rows.component(place) == own {
+                true => g + constant,
+                false => 0.0,
+            };
+            columns.push(solution.enumerate().map(value).collect());
+        })?;
+        Ok(columns)
     }
 
     /// Columns of G of a few places, each the least reached by those before it.
@@ -310,17 +338,14 @@ impl LocalSolver {
             return Ok(found);
         }
         let mut columns: Vec<Vec<f64>> = Vec::new();
-        let mut reached = vec![f64::NEG_INFINITY; self.graph.n()];
-        while columns.len() < LANDMARKS.min(self.graph.n()) {
+        let mut reached = vec![f64::NEG_INFINITY; self.graph().n()];
+        while columns.len() < LANDMARKS.min(self.graph().n()) {
             let by_reach =
                 |a: &usize, b: &usize| reached[*a].total_cmp(&reached[*b]).then(a.cmp(b));
-            let next = (0..self.graph.n())
+            let next = (0..self.graph().n())
                 .min_by(by_reach)
                 .expect("a graph has nodes");
-            let column = self
-                .solver
-                .greens(&self.graph, self.tau, &[next], &control.quiet())?
-                .remove(0);
+            let column = self.greens(&[next], &control.quiet())?.remove(0);
             reached
                 .iter_mut()
                 .zip(&column)
@@ -328,15 +353,6 @@ impl LocalSolver {
             columns.push(column);
         }
         Ok(self.landmarks.get_or_init(|| columns))
-    }
-
-    fn scratch(&self) -> Scratch {
-        let n = self.graph.n();
-        let spare = self.spare.lock().expect("no holder panics").pop();
-        spare.unwrap_or_else(|| Scratch {
-            pusher: Pusher::new(n),
-            residual: vec![0.0; n],
-        })
     }
 }
 

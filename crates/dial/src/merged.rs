@@ -26,6 +26,7 @@ use crate::ids::{ClassId, NodeId};
 use crate::local::{Bound, LocalSolver, SparseColumn};
 use crate::propagate::Propagation;
 use crate::push::Pusher;
+use crate::solve::Stop;
 
 /// The field and what it is made of.
 pub(crate) struct Merged<'a> {
@@ -232,7 +233,7 @@ impl<'a> Merged<'a> {
             self.pusher
                 .add(residual, place, (weight * x, weight * r), rho);
         }
-        self.pusher.run(local.graph(), local.tau(), rho, residual);
+        self.pusher.run(&local.global().operator(), rho, residual);
         let mut before = Vec::with_capacity(self.pusher.met().len());
         let old_bound = *bound;
         let visited = self.pusher.drain(|place, step, residual| {
@@ -314,20 +315,17 @@ impl<'a> Merged<'a> {
         let planes: Vec<usize> = (0..self.sums.len())
             .filter(|&plane| !self.terms[plane].is_empty())
             .collect();
-        let sides: Vec<&[f64]> = planes
-            .iter()
-            .map(|&plane| &*self.sums[plane].residual)
-            .collect();
-        local
-            .global()
-            .solve_each(local.graph(), local.tau(), &sides, control, |side, rest| {
-                for (place, node) in local.graph().parts().order.iter().enumerate() {
-                    let node = NodeId(*node);
-                    let evidence = self.field.plane(planes[side])[node.index()] + rest(place);
-                    // The exact evidence is not negative.
-                    field.set_at(planes[side], node, evidence.max(0.0));
-                }
-            })?;
+        let b = |side: usize, place: usize| self.sums[planes[side]].residual[place];
+        let order = &*local.graph().parts().order;
+        let (global, stop) = (local.global(), Stop::default());
+        global.solve(planes.len(), b, stop, control, |side, _, rest| {
+            let plane = planes[side];
+            for (&node, rest) in order.iter().zip(rest) {
+                let evidence = self.field.plane(plane)[node as usize] + rest;
+                // The exact evidence is not negative.
+                field.set_at(plane, NodeId(node), evidence.max(0.0));
+            }
+        })?;
         Ok(field)
     }
 }

@@ -15,7 +15,7 @@
 //! 5e-14 and 3e-11 (relative) on the 10,000 MNIST codes, k = 20. There a block of eight took 64 iterations, instead of 97
 //! to 1e-9 with √d in it, and all of the start values 95 s of CPU time; a question then takes 65 ms (Sigma-Opt: 33 ms).
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -27,7 +27,7 @@ use crate::ids::NodeId;
 use crate::laplacian::Normalized;
 use crate::optimal::{Criterion, Moments, NOISE, SHIFT, product};
 use crate::order::Ordered;
-use crate::solve::{Stop, Workspace, conjugate_gradients};
+use crate::solve::{Spare, Stop, Workspace, conjugate_gradients};
 use crate::states::States;
 
 /// Columns of C₀ are solved in blocks of this width.
@@ -51,7 +51,7 @@ struct Inverse {
     ordered: Ordered,
     /// √d at every place, of unit length on every component; 1 at isolated nodes.
     top: Vec<f64>,
-    spare: Mutex<Vec<Workspace>>,
+    spare: Spare<Workspace>,
 }
 
 impl Inverse {
@@ -73,7 +73,7 @@ impl Inverse {
         Inverse {
             ordered,
             top,
-            spare: Mutex::default(),
+            spare: Spare::default(),
         }
     }
 
@@ -90,16 +90,10 @@ impl Inverse {
         then: impl FnOnce(&[f64]) -> T,
     ) -> Result<T> {
         let operator = Normalized::new(&self.ordered.graph, SHIFT);
-        let mut workspace = self
-            .spare
-            .lock()
-            .expect("no holder panics")
-            .pop()
-            .unwrap_or_default();
-        conjugate_gradients::<W>(&operator, b, stop, &mut workspace, control)?;
-        let result = then(workspace.solution());
-        self.spare.lock().expect("no holder panics").push(workspace);
-        Ok(result)
+        self.spare.lend(|workspace| {
+            conjugate_gradients::<W>(&operator, b, stop, workspace, control)?;
+            Ok(then(workspace.solution()))
+        })
     }
 
     /// C₀ x, both over the nodes in their own order.

@@ -22,8 +22,10 @@
 
 use rayon::prelude::*;
 
+use crate::adjacency::{Count, Weight};
 use crate::control::Control;
 use crate::error::Result;
+use crate::laplacian::{Combinatorial, LinearOperator};
 
 /// ρ: residuals up to this are left where they are.
 const LEFT: f64 = 0.03;
@@ -37,26 +39,12 @@ const HUB: usize = 1_000;
 /// Nodes between two looks at whether to go on.
 const CHUNK: usize = 256;
 
-/// The graph as far as it matters here: the degree of every node, τ, and how many nodes the component of a node has.
-pub(crate) struct Ground<'a> {
-    pub(crate) degrees: &'a [f64],
-    pub(crate) tau: f64,
-    pub(crate) size: &'a (dyn Fn(usize) -> usize + Sync),
-}
-
-impl Ground<'_> {
-    fn diagonal(&self, node: usize) -> f64 {
-        self.degrees[node] + self.tau
-    }
-}
-
-/// The peaks, `row(x)` being the neighbours of x and the weights of the edges.
-pub(crate) fn find<I: ExactSizeIterator<Item = (u32, f64)>>(
-    ground: &Ground<'_>,
-    row: impl Fn(usize) -> I + Sync,
+/// The peaks of all rows of a graph, the operator being L + τ I.
+pub(crate) fn find<C: Count, F: Weight>(
+    operator: &Combinatorial<'_, C, F>,
     control: &Control,
 ) -> Result<Vec<f64>> {
-    let n = ground.degrees.len();
+    let n = operator.n();
     let mut peaks = vec![0.0; n];
     control.start("measuring how far labels reach", n);
     peaks.par_chunks_mut(CHUNK).enumerate().try_for_each_init(
@@ -65,7 +53,7 @@ pub(crate) fn find<I: ExactSizeIterator<Item = (u32, f64)>>(
             peaks
                 .iter_mut()
                 .enumerate()
-                .for_each(|(i, peak)| *peak = walk.peak(ground, &row, chunk * CHUNK + i));
+                .for_each(|(i, peak)| *peak = walk.peak(operator, chunk * CHUNK + i));
             control.advance(peaks.len())
         },
     )?;
@@ -102,28 +90,26 @@ impl Walk {
         }
     }
 
-    fn peak<I: ExactSizeIterator<Item = (u32, f64)>>(
-        &mut self,
-        ground: &Ground<'_>,
-        row: impl Fn(usize) -> I,
-        x: usize,
-    ) -> f64 {
+    fn peak<C: Count, F: Weight>(&mut self, operator: &Combinatorial<'_, C, F>, x: usize) -> f64 {
+        let rows = &operator.rows;
         self.add(x as u32, 1.0);
         self.pushes = 0;
         while !self.front.is_empty() && self.pushes < MOST {
             let mut steps = std::mem::take(&mut self.steps);
             for node in self.front.drain(..) {
                 let i = node as usize;
-                if i != x && row(i).len() > HUB {
+                if i != x && rows.slots(i).len() > HUB {
                     continue;
                 }
-                let step = std::mem::take(&mut self.residual[i]) / ground.diagonal(i);
+                let step = std::mem::take(&mut self.residual[i]) / operator.diagonal(i);
                 self.estimate[i] += step;
                 steps.push((i, step));
             }
             self.pushes += steps.len();
             for (i, step) in steps.drain(..) {
-                row(i).for_each(|(neighbour, weight)| self.add(neighbour, weight * step));
+                for (neighbour, weight) in rows.entries(i) {
+                    self.add(neighbour, weight * step);
+                }
             }
             self.steps = steps;
         }
@@ -138,12 +124,12 @@ impl Walk {
                 std::mem::take(&mut self.residual[i]),
             );
             crossed += g * r;
-            squares += r * r / ground.diagonal(i);
+            squares += r * r / operator.diagonal(i);
             sum += r;
         }
-        let rest = squares.max(sum * sum / ((ground.size)(x) as f64 * ground.tau));
+        let rest = squares.max(sum * sum / (rows.component_size(x) as f64 * operator.shift()));
         // Rounding may end a little below what a walk that never comes back has.
-        (ground.diagonal(x) * (found + crossed + rest)).max(1.0)
+        (operator.diagonal(x) * (found + crossed + rest)).max(1.0)
     }
 
     fn add(&mut self, node: u32, value: f64) {
@@ -162,75 +148,38 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Graph;
 
-    /// A graph of one component by its edges.
-    struct Small {
-        rows: Vec<Vec<(u32, f64)>>,
-        degrees: Vec<f64>,
-    }
-
-    impl Small {
-        fn new(n: usize, edges: impl IntoIterator<Item = (u32, u32, f64)>) -> Small {
-            let mut rows = vec![Vec::new(); n];
-            for (a, b, weight) in edges {
-                rows[a as usize].push((b, weight));
-                rows[b as usize].push((a, weight));
-            }
-            let degrees = rows
-                .iter()
-                .map(|row| row.iter().map(|(_, weight)| weight).sum())
-                .collect();
-            Small { rows, degrees }
-        }
-
-        fn row(&self, x: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
-            self.rows[x].iter().copied()
-        }
-
-        fn ground<'a>(&'a self, tau: f64, size: &'a (dyn Fn(usize) -> usize + Sync)) -> Ground<'a> {
-            Ground {
-                degrees: &self.degrees,
-                tau,
-                size,
-            }
-        }
-
-        fn peaks(&self, tau: f64) -> Vec<f64> {
-            find(
-                &self.ground(tau, &|_| self.rows.len()),
-                |x| self.row(x),
-                &Control::new(),
-            )
-            .unwrap()
-        }
+    fn peaks(graph: &Graph, tau: f64) -> Vec<f64> {
+        find(&Combinatorial::new(graph, tau), &Control::new()).unwrap()
     }
 
     #[test]
     fn two_nodes_by_hand() {
         // A = [[2, -1], [-1, 2]]: G(0, 0) = 2/3, times 2. What is left of e_0 after the last round, a residual of at most 0.03,
         // speaks with less than 0.03² times G.
-        for peak in Small::new(2, [(0, 1, 1.0)]).peaks(1.0) {
+        for peak in peaks(&Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap(), 1.0) {
             assert!(
                 peak <= 4.0 / 3.0 && peak > 4.0 / 3.0 - 2.0 * 0.03 * 0.03,
                 "{peak}"
             );
         }
-        assert_eq!(Small::new(1, []).peaks(0.5), [1.0]);
+        assert_eq!(peaks(&Graph::from_edges(1, &[]).unwrap(), 0.5), [1.0]);
     }
 
     #[test]
     fn a_walk_that_hardly_ends_is_cut_off() {
         // Two nodes and τ = 1e-6: G(0, 0) = (1 + τ)/(τ (2 + τ)), half a million; nearly all of it is the constant.
-        let (tau, two) = (1e-6, Small::new(2, [(0, 1, 1.0)]));
+        let (tau, two) = (1e-6, Graph::from_edges(2, &[(0, 1, 1.0)]).unwrap());
         let want = (1.0 + tau) * (1.0 + tau) / (tau * (2.0 + tau));
-        for peak in two.peaks(tau) {
+        for peak in peaks(&two, tau) {
             assert!(
                 peak <= want * (1.0 + 1e-9) && peak > 0.999 * want,
                 "{peak} is not {want}"
             );
         }
         let mut walk = Walk::new(2);
-        walk.peak(&two.ground(tau, &|_| 2), |x| two.row(x), 0);
+        walk.peak(&Combinatorial::new(&two, tau), 0);
         assert_eq!(walk.pushes, MOST);
     }
 
@@ -239,12 +188,11 @@ mod tests {
         // A ring of 3,000 whose nodes all know node 0, by a weight like that of the ring.
         let n = 3_000_u32;
         let spokes = (2..n - 1).map(|x| (0, x, 1.0));
-        let wheel = Small::new(
-            n as usize,
-            (0..n).map(|x| (x, (x + 1) % n, 1.0)).chain(spokes),
-        );
+        let ring = (0..n).map(|x| (x, (x + 1) % n, 1.0));
+        let wheel = Graph::from_edges(n as usize, &ring.chain(spokes).collect::<Vec<_>>()).unwrap();
         let (mut walk, tau) = (Walk::new(n as usize), 0.1);
-        let peak = walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 1_500);
+        let operator = Combinatorial::new(&wheel, tau);
+        let peak = walk.peak(&operator, 1_500);
         assert!(
             walk.met.capacity() < 1_000,
             "room for {} nodes was needed",
@@ -258,10 +206,7 @@ mod tests {
             "{peak} is not {line}"
         );
         // The hub itself: what it gives is the same everywhere on the rim, u = h/1.1, and (2999 + τ) h - 2999 u = 1.
-        let (hub, own) = (
-            walk.peak(&wheel.ground(tau, &|_| n as usize), |x| wheel.row(x), 0),
-            2_999.1,
-        );
+        let (hub, own) = (walk.peak(&operator, 0), 2_999.1);
         let want = own / (own - 2_999.0 / 1.1);
         assert!(
             hub <= want * (1.0 + 1e-9) && hub > 0.99 * want,

@@ -15,19 +15,18 @@
 //! connected graph the constant cancels; on a disconnected one min g = 0. With τ = 0 there is no g off C to compare
 //! with, and the minimum is over C. A source without neighbours reaches only itself.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use crate::adjacency::Adjacency;
 use crate::colours::Coloured;
-use crate::columns;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
-use crate::laplacian::Combinatorial;
+use crate::inverse::Inverse;
 use crate::local::LocalSolver;
-use crate::peaks::{self, Ground};
 use crate::solve::{Solved, Stop};
-use crate::sweeps::{self, Vectors};
+use crate::sweeps;
 
 /// K(l, ·) for one source l: a value for every node. Shared, because it is only ever read.
 pub type Column = Arc<Vec<f64>>;
@@ -73,50 +72,35 @@ pub trait Propagation: Send + Sync {
     }
 }
 
-/// Poisson propagation on a graph.
+/// Poisson propagation on a graph whose rows are its nodes.
 #[derive(Debug)]
-pub struct Poisson {
-    graph: Arc<Graph>,
-    tau: f64,
+pub struct Poisson<G = Graph> {
+    /// By sweeps over L + τ I, scaled to a diagonal of ones.
+    inverse: Inverse<G, Coloured>,
     source_value: f64,
-    stop: Stop,
-    /// L + τ I, scaled to a diagonal of ones.
-    matrix: Coloured,
-    /// Vectors that no solve is using just now.
-    spare: Mutex<Vec<Vectors>>,
 }
-
-/// Sources are solved together in blocks of this width.
-const BLOCK: usize = 8;
 
 /// The residual of [`Propagation::spread`], relative to its right-hand side.
 pub(crate) const LOOSE: f64 = 1e-4;
 
-impl Poisson {
+impl<G: Adjacency> Poisson<G> {
     /// Poisson propagation with T = 1 and faithful precision (true residual at most 1e-9).
     ///
     /// # Errors
     /// A tau that is not a finite number at least 0 (N7).
-    pub fn new(graph: Arc<Graph>, tau: f64) -> Result<Poisson> {
+    pub fn new(graph: Arc<G>, tau: f64) -> Result<Poisson<G>> {
         if !(tau.is_finite() && tau >= 0.0) {
             return Err(Error::BadTau(tau));
         }
-        let diagonal = |node: usize| graph.degrees()[node] + tau;
-        let root = |node| {
-            if diagonal(node) > 0.0 {
-                1.0 / diagonal(node).sqrt()
-            } else {
-                0.0
-            }
+        let degrees = graph.rows().degrees;
+        let root = |node: usize| match degrees[node] + tau {
+            diagonal if diagonal > 0.0 => 1.0 / diagonal.sqrt(),
+            _ => 0.0,
         };
-        let matrix = Coloured::new(&graph, root);
+        let matrix = Coloured::new(&*graph, root);
         Ok(Poisson {
-            graph,
-            tau,
+            inverse: Inverse::new(graph, tau, matrix),
             source_value: 1.0,
-            stop: Stop::default(),
-            matrix,
-            spare: Mutex::default(),
         })
     }
 
@@ -124,21 +108,21 @@ impl Poisson {
     ///
     /// # Errors
     /// A T that is not between 1e-100 and 1e100.
-    pub fn with_source_value(mut self, source_value: f64) -> Result<Poisson> {
+    pub fn with_source_value(mut self, source_value: f64) -> Result<Poisson<G>> {
         check_source_value(source_value)?;
         self.source_value = source_value;
         Ok(self)
     }
 
     /// Changes when the solver stops.
-    pub fn with_stop(mut self, stop: Stop) -> Poisson {
-        self.stop = stop;
+    pub fn with_stop(mut self, stop: Stop) -> Poisson<G> {
+        self.inverse.stop = stop;
         self
     }
 
     /// The graph.
-    pub fn graph(&self) -> &Graph {
-        &self.graph
+    pub fn graph(&self) -> &G {
+        &self.inverse.graph
     }
 
     /// Solves for one source and says how that went, to measure the solver.
@@ -146,156 +130,46 @@ impl Poisson {
     /// # Errors
     /// Not converged, or cancelled.
     pub fn solved(&self, source: NodeId, control: &Control) -> Result<Solved> {
-        let mut vectors = self
-            .spare
-            .lock()
-            .expect("no holder panics")
-            .pop()
-            .unwrap_or_default();
-        let [solved] = self.solve_vectors::<1>(&[source], &mut vectors, control)?;
-        self.spare.lock().expect("no holder panics").push(vectors);
-        Ok(solved)
+        let mut found = Solved::default();
+        self.inverse
+            .centred(&[source.index()], control, |_, solved, _| found = solved)?;
+        Ok(found)
     }
 
     /// What one iteration of the solver reads and writes for one source, in bytes.
     pub fn bytes_per_iteration(&self) -> usize {
-        self.matrix.bytes() + sweeps::BYTES_PER_ROW * self.graph.n()
+        let matrix = &self.inverse.solver;
+        matrix.bytes() + sweeps::BYTES_PER_ROW * matrix.n()
     }
 
     /// Solves for all sources and turns each g₀ into a column with `finish`.
     fn solve(
         &self,
         sources: &[NodeId],
-        finish: impl Fn(NodeId, &mut [f64]) + Copy,
+        finish: impl Fn(NodeId, &mut [f64]),
         control: &Control,
     ) -> Result<Vec<Column>> {
-        let mut vectors = self
-            .spare
-            .lock()
-            .expect("no holder panics")
-            .pop()
-            .unwrap_or_default();
         let mut columns = Vec::with_capacity(sources.len());
-        let mut rest = sources;
-        while !rest.is_empty() {
-            // A block costs about as much as three single solves.
-            let width = if rest.len() > 3 {
-                BLOCK.min(rest.len())
-            } else {
-                1
-            };
-            let (block, later) = rest.split_at(width);
-            match width {
-                1 => self.solve_block::<1>(block, &mut vectors, finish, control, &mut columns)?,
-                _ => {
-                    self.solve_block::<BLOCK>(block, &mut vectors, finish, control, &mut columns)?
-                }
-            }
-            rest = later;
-        }
-        self.spare.lock().expect("no holder panics").push(vectors);
+        let rows: Vec<usize> = sources.iter().map(|source| source.index()).collect();
+        self.inverse.centred(&rows, control, |side, _, solution| {
+            let mut column: Vec<f64> = solution.collect();
+            finish(sources[side], &mut column);
+            columns.push(Arc::new(column));
+        })?;
         Ok(columns)
     }
 
-    fn solve_block<const W: usize>(
-        &self,
-        sources: &[NodeId],
-        vectors: &mut Vectors,
-        finish: impl Fn(NodeId, &mut [f64]),
-        control: &Control,
-        columns: &mut Vec<Column>,
-    ) -> Result<()> {
-        self.solve_vectors::<W>(sources, vectors, control)?;
-        for (c, &source) in sources.iter().enumerate() {
-            let mut column: Vec<f64> = vectors.solution().chunks_exact(W).map(|g| g[c]).collect();
-            finish(source, &mut column);
-            columns.push(Arc::new(column));
-        }
-        Ok(())
-    }
-
-    /// Solves for g₀ of up to W sources.
-    fn solve_vectors<const W: usize>(
-        &self,
-        sources: &[NodeId],
-        vectors: &mut Vectors,
-        control: &Control,
-    ) -> Result<[Solved; W]> {
-        let graph = &self.graph;
-        // For each column of the block: source, its component, 1/c. Empty columns have no right-hand side.
-        let targets: [Option<(usize, usize, f64)>; W] = std::array::from_fn(|c| {
-            let source = *sources.get(c)?;
-            let component = graph.component(source);
-            Some((
-                source.index(),
-                component,
-                1.0 / graph.component_sizes()[component] as f64,
-            ))
-        });
-        let connected = graph.component_sizes().len() == 1;
-        let b = |node: usize, c: usize| match targets[c] {
-            Some((source, component, share))
-                if connected || graph.component(NodeId(node as u32)) == component =>
-            {
-                if node == source { 1.0 - share } else { -share }
-            }
-            _ => 0.0,
-        };
-        // A scope moves the whole solve into the thread pool: its hundred short loops then start without waking anybody.
-        let operator = Combinatorial::new(graph, self.tau);
-        rayon::scope(|_| {
-            sweeps::solve::<W>(&operator, &self.matrix, b, self.stop, vectors, control)
-        })
-    }
-
-    /// (D + τ I)(L + τ I)⁻¹ values, the constant of every component taken out and put back.
-    fn weigh(&self, values: &[f64], control: &Control) -> Result<Vec<f64>> {
-        let graph = &self.graph;
-        let component = |node: usize| graph.component(NodeId(node as u32));
-        let means = columns::means(component, graph.component_sizes(), values);
-        let b = |node: usize, _: usize| values[node] - means[component(node)];
-        let norm = (0..values.len())
-            .fold(0.0, |sum, node| sum + b(node, 0) * b(node, 0))
-            .sqrt();
-        // What is left of values that are all alike is rounding.
-        let size = values
-            .iter()
-            .fold(0.0, |sum, value| sum + value * value)
-            .sqrt();
-        let stop = Stop {
-            residual: (LOOSE * norm).max(1e-9 * size).max(f64::MIN_POSITIVE),
-            ..self.stop
-        };
-        let operator = Combinatorial::new(graph, self.tau);
-        let mut vectors = self
-            .spare
-            .lock()
-            .expect("no holder panics")
-            .pop()
-            .unwrap_or_default();
-        rayon::scope(|_| {
-            sweeps::solve::<1>(&operator, &self.matrix, b, stop, &mut vectors, control)
-        })?;
-        let spread = vectors.solution().iter().enumerate().map(|(node, g)| {
-            let diagonal = graph.degrees()[node] + self.tau;
-            (g + means[component(node)] / self.tau) * diagonal
-        });
-        let spread = spread.collect();
-        self.spare.lock().expect("no holder panics").push(vectors);
-        Ok(spread)
-    }
-
     fn inside(&self, source: NodeId) -> impl Fn(usize) -> bool + '_ {
-        let component = self.graph.component(source);
-        let connected = self.graph.component_sizes().len() == 1;
-        move |node| connected || self.graph.component(NodeId(node as u32)) == component
+        let rows = self.inverse.rows();
+        let (component, connected) = (rows.component(source.index()), rows.is_connected());
+        move |node| connected || rows.component(node) == component
     }
 
     /// What to add to g₀ on the component: g on it is g₀ + 1/(c τ) for τ > 0, and g₀ - min g₀ otherwise.
     fn constant(&self, source: NodeId, lowest: f64) -> f64 {
-        let size = self.graph.component_sizes()[self.graph.component(source)];
-        if self.tau > 0.0 {
-            1.0 / (size as f64 * self.tau)
+        let size = self.inverse.rows().component_size(source.index());
+        if self.inverse.tau > 0.0 {
+            1.0 / (size as f64 * self.inverse.tau)
         } else {
             -lowest
         }
@@ -303,7 +177,7 @@ impl Poisson {
 
     /// Turns g₀ into T (g - min g) / (g(l) - min g).
     fn normalize(&self, source: NodeId, g: &mut [f64]) {
-        let size = self.graph.component_sizes()[self.graph.component(source)];
+        let size = self.inverse.rows().component_size(source.index());
         if size == 1 {
             g.fill(0.0);
             g[source.index()] = self.source_value;
@@ -363,9 +237,9 @@ pub(crate) fn check_source_value(source_value: f64) -> Result<()> {
     ))
 }
 
-impl Propagation for Poisson {
+impl<G: Adjacency> Propagation for Poisson<G> {
     fn n(&self) -> usize {
-        self.graph.n()
+        self.inverse.solver.n()
     }
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
@@ -381,33 +255,18 @@ impl Propagation for Poisson {
     }
 
     fn peaks(&self, control: &Control) -> Result<Option<Vec<f64>>> {
-        if self.tau == 0.0 {
-            return Ok(None);
-        }
-        let graph = &self.graph;
-        let size = |node: usize| graph.component_sizes()[graph.component(NodeId(node as u32))];
-        let ground = Ground {
-            degrees: graph.degrees(),
-            tau: self.tau,
-            size: &size,
-        };
-        let row = |node: usize| {
-            let (neighbours, weights) = graph.row(NodeId(node as u32));
-            neighbours.iter().copied().zip(weights.iter().copied())
-        };
-        peaks::find(&ground, row, control).map(Some)
+        let known = self.inverse.tau > 0.0;
+        known.then(|| self.inverse.peaks(control)).transpose()
     }
 
     fn spread(&self, values: &[f64], control: &Control) -> Result<Option<Vec<f64>>> {
-        if self.tau > 0.0 {
-            self.weigh(values, control).map(Some)
-        } else {
-            Ok(None)
-        }
+        let known = self.inverse.tau > 0.0;
+        let spread = || self.inverse.spread(values, LOOSE, control);
+        known.then(spread).transpose()
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
-        self.graph.component(source) == self.graph.component(node)
+        self.inside(source)(node.index())
     }
 }
 

@@ -10,8 +10,9 @@
 
 use rayon::prelude::*;
 
+use crate::adjacency::{Adjacency, components};
 use crate::columns::CHUNK;
-use crate::compact::{CompactGraph, components, is_edge, row_sum};
+use crate::compact::{CompactGraph, is_edge, row_sum};
 use crate::control::Control;
 use crate::error::{Error, Result};
 
@@ -38,7 +39,8 @@ impl CompactGraph {
         let parts = self.parts();
         let (component, sizes) = components(&parts.starts, &parts.neighbours);
         control.finish();
-        match component[..] == parts.component[..] && sizes[..] == parts.component_sizes[..] {
+        let known = parts.component_sizes.iter().map(|&size| size as usize);
+        match component[..] == parts.component[..] && known.eq(sizes) {
             true => Ok(()),
             false => Err(Error::BadGraph(
                 "its components are not those of its edges".into(),
@@ -48,12 +50,8 @@ impl CompactGraph {
 
     fn fault_at(&self, place: usize) -> Option<&'static str> {
         let parts = self.parts();
-        let (neighbours, weights) = self.row(place);
-        let back = |&(other, weight): &(u32, f32)| {
-            let (row, weights) = self.row(other as usize);
-            row.binary_search(&(place as u32))
-                .is_ok_and(|slot| weights[slot].to_bits() == weight.to_bits())
-        };
+        let rows = self.rows();
+        let (neighbours, weights) = rows.row(place);
         if parts.rank[parts.order[place] as usize] as usize != place {
             return Some("order and rank do not fit");
         }
@@ -69,8 +67,7 @@ impl CompactGraph {
         if neighbours.contains(&(place as u32)) {
             return Some("a loop");
         }
-        let entries = neighbours.iter().copied().zip(weights.iter().copied());
-        if !entries.clone().all(|entry| back(&entry)) {
+        if !rows.is_symmetric_at(place) {
             return Some("an edge whose other direction is missing or weighs something else");
         }
         let ends = [parts.starts[place], parts.starts[place + 1]];

@@ -21,12 +21,13 @@
 
 use rayon::prelude::*;
 
+use crate::adjacency::{Count, Weight};
 use crate::colours::{Coloured, ROWS};
 use crate::columns::for_chunks;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::laplacian::LinearOperator;
-use crate::solve::{Solved, Stop, Workspace, conjugate_gradients, residuals};
+use crate::laplacian::{Combinatorial, Lanes, LinearOperator};
+use crate::solve::{GlobalSolver, Solved, Stop, Workspace, conjugate_gradients, residuals};
 
 /// The vectors a solve needs, kept between solves so that a solve allocates nothing of size n.
 #[derive(Debug, Default)]
@@ -43,11 +44,6 @@ pub(crate) struct Vectors {
 }
 
 impl Vectors {
-    /// The solutions of the last solve by node, interleaved.
-    pub(crate) fn solution(&self) -> &[f64] {
-        &self.x
-    }
-
     fn reset(&mut self, length: usize) {
         for vector in [&mut self.x, &mut self.residual] {
             vector.clear();
@@ -63,6 +59,27 @@ impl Vectors {
             vector.clear();
             vector.resize(length, 0.0);
         }
+    }
+}
+
+impl GlobalSolver for Coloured {
+    type Vectors = Vectors;
+
+    const LANES: Lanes = Lanes::Four;
+
+    fn solve<const W: usize, C: Count, F: Weight>(
+        &self,
+        operator: &Combinatorial<'_, C, F>,
+        b: impl Fn(usize, usize) -> f64 + Sync,
+        stop: Stop,
+        vectors: &mut Vectors,
+        control: &Control,
+    ) -> Result<[Solved; W]> {
+        solve(operator, self, b, stop, vectors, control)
+    }
+
+    fn solutions(vectors: &Vectors) -> &[f64] {
+        &vectors.x
     }
 }
 
@@ -359,7 +376,7 @@ mod tests {
                 "{solved:?} against {twin:?}"
             );
             // Two solutions with residuals of 1e-9 differ by at most 2e-9/tau.
-            for (fast, slow) in fast.solution().iter().zip(slow.solution()) {
+            for (fast, slow) in fast.x.iter().zip(slow.solution()) {
                 assert!((fast - slow).abs() <= 2e-9 / tau, "{fast} is not {slow}");
             }
         }
@@ -435,7 +452,7 @@ mod tests {
         .unwrap();
         assert!(solved.residual <= 1e-6);
         // The same current flows through every edge: the drop over an edge is 1/w.
-        for (edge, x) in edges.iter().zip(vectors.solution().windows(2)) {
+        for (edge, x) in edges.iter().zip(vectors.x.windows(2)) {
             assert!(
                 ((x[0] - x[1]) * edge.2 - 1.0).abs() < 1e-3,
                 "{edge:?}: {x:?}"
