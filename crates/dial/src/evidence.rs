@@ -12,6 +12,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::field::{DirichletField, Term};
 use crate::ids::{ClassId, NodeId};
+use crate::ledger::Ledger;
 use crate::local::{Bound, Regime};
 use crate::merged::Merged;
 use crate::propagate::Propagation;
@@ -36,22 +37,17 @@ impl<'a> Evidence<'a> {
         columns_kept: usize,
         prior_strength: f64,
     ) -> Evidence<'a> {
-        let local = |kernel: &dyn Propagation| {
-            kernel
-                .local()
-                .is_some_and(|local| local.regime(local.tolerance(prior_strength)) == Regime::Local)
-        };
-        let kept = match local(&*kernel) {
-            true => Kept::Merged(Box::new(Merged::new(
-                Arc::clone(&kernel),
-                columns_kept,
-                prior_strength,
-            ))),
-            false => Kept::Summed(Box::new(Summed::new(
-                Arc::clone(&kernel),
-                columns_kept,
-                prior_strength,
-            ))),
+        let for_kept = Arc::clone(&kernel);
+        let solving = kernel.local().map(|local| local.solving(prior_strength));
+        let kept = match solving.map(|solving| solving.regime) {
+            Some(Regime::Local) => {
+                let merged = Merged::new(for_kept, columns_kept, prior_strength);
+                Kept::Merged(Box::new(merged))
+            }
+            _ => {
+                let summed = Summed::new(for_kept, columns_kept, prior_strength);
+                Kept::Summed(Box::new(summed))
+            }
         };
         Evidence {
             kernel,
@@ -60,25 +56,11 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    pub(crate) fn field(&self) -> &DirichletField {
+    /// The classes, their terms, and the evidence where it is kept up.
+    pub(crate) fn ledger(&self) -> &Ledger {
         match &self.kept {
-            Kept::Summed(summed) => summed.field(),
-            Kept::Merged(merged) => merged.field(),
-        }
-    }
-
-    pub(crate) fn classes(&self) -> &[ClassId] {
-        match &self.kept {
-            Kept::Summed(summed) => summed.classes(),
-            Kept::Merged(merged) => merged.classes(),
-        }
-    }
-
-    /// The terms of every class, in the order of their events.
-    pub(crate) fn terms(&self) -> &[Vec<Term>] {
-        match &self.kept {
-            Kept::Summed(summed) => summed.terms(),
-            Kept::Merged(merged) => merged.terms(),
+            Kept::Summed(summed) => summed.ledger(),
+            Kept::Merged(merged) => merged.ledger(),
         }
     }
 
@@ -99,7 +81,7 @@ impl<'a> Evidence<'a> {
     pub(crate) fn bound(&self, plane: usize) -> Option<Bound> {
         match &self.kept {
             Kept::Summed(summed) => {
-                let weight = summed.terms()[plane]
+                let weight = summed.ledger().terms[plane]
                     .iter()
                     .fold(0.0, |sum, (_, weight)| sum + weight);
                 let label = self.kernel.local()?.global_bound();
@@ -120,7 +102,7 @@ impl<'a> Evidence<'a> {
         prior_strength: f64,
         control: &Control,
     ) -> Result<()> {
-        if self.field().prior_strength() != prior_strength && self.kernel.local().is_some() {
+        if self.ledger().field.prior_strength() != prior_strength && self.kernel.local().is_some() {
             // The tolerance follows the prior, and so do all bits.
             let mut other =
                 Evidence::new(Arc::clone(&self.kernel), self.columns_kept, prior_strength);
@@ -145,7 +127,7 @@ impl<'a> Evidence<'a> {
     /// The evidence everywhere, also where no local solve arrived.
     pub(crate) fn belief(&self, control: &Control) -> Result<Cow<'_, DirichletField>> {
         match &self.kept {
-            Kept::Summed(summed) => Ok(Cow::Borrowed(summed.field())),
+            Kept::Summed(summed) => Ok(Cow::Borrowed(&summed.ledger().field)),
             Kept::Merged(merged) => merged.belief(control).map(Cow::Owned),
         }
     }

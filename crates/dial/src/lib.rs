@@ -79,6 +79,7 @@ pub mod prior;
 pub mod events;
 mod standing;
 pub mod labels;
+mod ledger;
 mod summed;
 mod merged;
 mod evidence;

@@ -14,7 +14,7 @@
 //! Unlike the sums of `summed`, X_c says nothing where no push arrived. [`Merged::belief`] adds G R_c, solved globally for
 //! all classes at once: the evidence everywhere, for predictions.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -23,6 +23,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::field::{DirichletField, Term};
 use crate::ids::{ClassId, NodeId};
+use crate::ledger::{ColumnCache, Ledger};
 use crate::local::{Bound, LocalSolver, SparseColumn};
 use crate::propagate::Propagation;
 use crate::push::Pusher;
@@ -31,13 +32,11 @@ use crate::solve::Stop;
 /// The field and what it is made of.
 pub(crate) struct Merged<'a> {
     kernel: Arc<dyn Propagation + 'a>,
-    field: DirichletField,
-    classes: Vec<ClassId>,
-    terms: Vec<Vec<Term>>,
+    ledger: Ledger,
     sums: Vec<ClassSum>,
     /// δ: what the residual part of the error of a class may be.
     tolerance: f64,
-    cache: Cache,
+    cache: ColumnCache<SparseColumn>,
     pusher: Pusher,
     /// Labels taken in so far, and places remembered for taking them back.
     count: u64,
@@ -63,13 +62,6 @@ struct Step {
     before: Vec<(u32, f64, f64)>,
 }
 
-/// Columns in memory, oldest first.
-struct Cache {
-    columns: HashMap<NodeId, Arc<SparseColumn>>,
-    made: VecDeque<NodeId>,
-    kept: usize,
-}
-
 /// At most so many columns are made at once, and so many places are remembered (24 bytes each).
 const BLOCK: usize = 16;
 const REMEMBERED: usize = 2 << 20;
@@ -88,16 +80,10 @@ impl<'a> Merged<'a> {
             .tolerance(prior_strength);
         Merged {
             kernel,
-            field: DirichletField::new(n, 0, prior_strength),
-            classes: Vec::new(),
-            terms: Vec::new(),
+            ledger: Ledger::new(n, prior_strength),
             sums: Vec::new(),
             tolerance,
-            cache: Cache {
-                columns: HashMap::new(),
-                made: VecDeque::new(),
-                kept: columns_kept.min(4 * BLOCK),
-            },
+            cache: ColumnCache::new(columns_kept.min(4 * BLOCK)),
             pusher: Pusher::new(n),
             count: 0,
             remembered: 0,
@@ -105,16 +91,8 @@ impl<'a> Merged<'a> {
         }
     }
 
-    pub(crate) fn field(&self) -> &DirichletField {
-        &self.field
-    }
-
-    pub(crate) fn classes(&self) -> &[ClassId] {
-        &self.classes
-    }
-
-    pub(crate) fn terms(&self) -> &[Vec<Term>] {
-        &self.terms
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The nodes whose evidence changed since this was last asked; `None`: any may have.
@@ -138,7 +116,7 @@ impl<'a> Merged<'a> {
         terms: &[Vec<Term>],
         control: &Control,
     ) -> Result<()> {
-        let before = (self.classes.clone(), self.terms.clone());
+        let before = (self.ledger.classes.clone(), self.ledger.terms.clone());
         let went = self.go_to(classes, terms, control);
         if went.is_err() {
             self.go_to(&before.0, &before.1, &Control::new())
@@ -148,10 +126,10 @@ impl<'a> Merged<'a> {
     }
 
     fn go_to(&mut self, classes: &[ClassId], terms: &[Vec<Term>], control: &Control) -> Result<()> {
-        if !classes.starts_with(&self.classes) {
+        if !classes.starts_with(&self.ledger.classes) {
             (0..self.sums.len()).for_each(|plane| self.forget(plane));
         }
-        if classes != self.classes {
+        if classes != self.ledger.classes {
             self.changed = None;
             let empty = || ClassSum {
                 residual: vec![0.0; self.kernel.n()],
@@ -159,18 +137,11 @@ impl<'a> Merged<'a> {
                 steps: VecDeque::new(),
             };
             self.sums.resize_with(classes.len(), empty);
-            self.terms.resize(classes.len(), Vec::new());
-            self.field.resize_classes(classes.len());
-            self.classes = classes.to_vec();
+            self.ledger.resize(classes);
         }
         for (plane, terms) in terms.iter().enumerate() {
-            let common = self.terms[plane]
-                .iter()
-                .zip(terms)
-                .take_while(|(old, new)| old == new)
-                .count();
-            self.rewind(plane, common);
-            for block in terms[self.terms[plane].len()..].chunks(BLOCK) {
+            self.rewind(plane, self.ledger.common(plane, terms));
+            for block in terms[self.ledger.terms[plane].len()..].chunks(BLOCK) {
                 self.fetch(block, control)?;
                 block.iter().for_each(|&term| self.add(plane, term));
             }
@@ -181,29 +152,29 @@ impl<'a> Merged<'a> {
 
     /// Puts a class back to its first `count` terms, or to fewer if that is how far the memory reaches.
     fn rewind(&mut self, plane: usize, count: usize) {
-        if self.terms[plane].len() - count > self.sums[plane].steps.len() {
+        if self.ledger.terms[plane].len() - count > self.sums[plane].steps.len() {
             self.forget(plane);
         }
-        while self.terms[plane].len() > count {
+        while self.ledger.terms[plane].len() > count {
             let step = self.sums[plane]
                 .steps
                 .pop_back()
                 .expect("as many steps as terms to take back");
-            self.terms[plane].pop();
+            self.ledger.terms[plane].pop();
             self.remembered -= step.before.len();
             self.sums[plane].bound = step.bound;
             for (place, estimate, residual) in step.before {
                 self.sums[plane].residual[place as usize] = residual;
                 let node = self.local().graph().node(place as usize);
-                self.field.set_at(plane, node, estimate);
-                self.change(node);
+                self.ledger.field.set_at(plane, node, estimate);
+                self.changed.iter_mut().for_each(|nodes| nodes.push(node));
             }
         }
     }
 
     /// Puts a class back to nothing.
     fn forget(&mut self, plane: usize) {
-        if self.terms[plane].is_empty() {
+        if self.ledger.terms[plane].is_empty() {
             return;
         }
         let sum = &mut self.sums[plane];
@@ -214,16 +185,16 @@ impl<'a> Merged<'a> {
             .sum::<usize>();
         (sum.bound, sum.steps) = (Bound::default(), VecDeque::new());
         sum.residual = vec![0.0; self.kernel.n()];
-        self.terms[plane].clear();
-        self.field.clear(plane);
+        self.ledger.terms[plane].clear();
+        self.ledger.field.clear(plane);
         self.changed = None;
     }
 
     /// Takes in one label, whose column is there.
     fn add(&mut self, plane: usize, (node, weight): Term) {
-        let column = Arc::clone(&self.cache.columns[&node]);
-        let rho = self.tolerance * self.local().tau();
+        let column = self.cache.column(node);
         let local = self.kernel.local().expect("a kernel with a local solver");
+        let rho = self.tolerance * local.tau();
         let ClassSum {
             residual,
             bound,
@@ -238,13 +209,11 @@ impl<'a> Merged<'a> {
         let old_bound = *bound;
         let visited = self.pusher.drain(|place, step, residual| {
             let node = local.graph().node(place as usize);
-            let estimate = self.field.plane(plane)[node.index()];
+            let estimate = self.ledger.field.plane(plane)[node.index()];
             before.push((place, estimate, residual));
             if step != 0.0 {
-                self.field.set_at(plane, node, estimate + step);
-                if let Some(changed) = &mut self.changed {
-                    changed.push(node);
-                }
+                self.ledger.field.set_at(plane, node, estimate + step);
+                self.changed.iter_mut().for_each(|nodes| nodes.push(node));
             }
         });
         bound.absolute += weight * column.bound.absolute + local.rounding(visited);
@@ -256,7 +225,7 @@ impl<'a> Merged<'a> {
             before,
         });
         self.count += 1;
-        self.terms[plane].push((node, weight));
+        self.ledger.terms[plane].push((node, weight));
         self.trim_steps();
     }
 
@@ -274,12 +243,6 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn change(&mut self, node: NodeId) {
-        if let Some(changed) = &mut self.changed {
-            changed.push(node);
-        }
-    }
-
     fn local(&self) -> &LocalSolver {
         self.kernel.local().expect("a kernel with a local solver")
     }
@@ -293,27 +256,21 @@ impl<'a> Merged<'a> {
 
     /// Makes the columns of these terms that are not there.
     fn fetch(&mut self, terms: &[Term], control: &Control) -> Result<()> {
-        let mut missing: Vec<NodeId> = terms.iter().map(|&(node, _)| node).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing.retain(|node| !self.cache.columns.contains_key(node));
-        let (local, rho) = (self.local(), self.tolerance * self.local().tau());
-        let make = |&node: &NodeId| Ok(Arc::new(local.sparse_column(node, rho, control)?));
-        let columns: Vec<Arc<SparseColumn>> = match missing.as_slice() {
-            [only] => vec![make(only)?],
-            many => many.par_iter().map(make).collect::<Result<_>>()?,
-        };
-        self.cache.made.extend(&missing);
-        self.cache.columns.extend(missing.into_iter().zip(columns));
-        Ok(())
+        let local = self.kernel.local().expect("a kernel with a local solver");
+        let rho = self.tolerance * local.tau();
+        let make = |&node: &NodeId| local.sparse_column(node, rho, control);
+        self.cache.fetch(terms, |missing| match missing {
+            [only] => Ok(vec![make(only)?]),
+            many => many.par_iter().map(make).collect(),
+        })
     }
 
     /// The evidence everywhere: X_c + G R_c for every class, solved to a residual of 1e-9.
     pub(crate) fn belief(&self, control: &Control) -> Result<DirichletField> {
-        let mut field = self.field.clone();
+        let mut field = self.ledger.field.clone();
         let local = self.local();
         let planes: Vec<usize> = (0..self.sums.len())
-            .filter(|&plane| !self.terms[plane].is_empty())
+            .filter(|&plane| !self.ledger.terms[plane].is_empty())
             .collect();
         let b = |side: usize, place: usize| self.sums[planes[side]].residual[place];
         let order = &*local.graph().parts().order;
@@ -321,21 +278,11 @@ impl<'a> Merged<'a> {
         global.solve(planes.len(), b, stop, control, |side, _, rest| {
             let plane = planes[side];
             for (&node, rest) in order.iter().zip(rest) {
-                let evidence = self.field.plane(plane)[node as usize] + rest;
+                let evidence = self.ledger.field.plane(plane)[node as usize] + rest;
                 // The exact evidence is not negative.
                 field.set_at(plane, NodeId(node), evidence.max(0.0));
             }
         })?;
         Ok(field)
-    }
-}
-
-impl Cache {
-    /// Drops the oldest columns beyond the number to keep.
-    fn trim(&mut self) {
-        // One at least: the one that was prepared.
-        while self.made.len() > self.kept.max(1) {
-            self.made.pop_front().map(|node| self.columns.remove(&node));
-        }
     }
 }

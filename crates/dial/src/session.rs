@@ -434,8 +434,11 @@ impl<'a> Session<'a> {
     /// Keeps the leaders up with the field, where that is possible.
     fn score_changed(&mut self, was_closed: Vec<NodeId>) {
         let changed = self.evidence.take_changed();
-        let (field, open, acquisition) =
-            (self.evidence.field(), &self.open, &self.engine.acquisition);
+        let (field, open, acquisition) = (
+            &self.evidence.ledger().field,
+            &self.open,
+            &self.engine.acquisition,
+        );
         let mut alpha = Vec::new();
         let mut score = |node: NodeId| {
             field.alpha_into(node, &mut alpha);
@@ -469,7 +472,7 @@ impl<'a> Session<'a> {
     fn situation<'s>(&'s self, control: &'s Control) -> Situation<'s> {
         let (field, labels, seed, round) = (
             self.field(),
-            self.evidence.terms(),
+            &self.evidence.ledger().terms,
             self.engine.config.seed,
             self.round(),
         );
@@ -508,13 +511,13 @@ impl<'a> Session<'a> {
 
     /// The belief about every node; its planes are [`Session::classes`].
     pub fn field(&self) -> &DirichletField {
-        self.evidence.field()
+        &self.evidence.ledger().field
     }
 
     /// The live classes, in the order of the planes of the field. Where there are fewer than two, more
     /// planes follow, for classes that nobody has named yet.
     pub fn classes(&self) -> &[ClassId] {
-        let planes = self.evidence.classes();
+        let planes = &self.evidence.ledger().classes;
         let named = planes
             .iter()
             .filter(|class| !UNNAMED.contains(class))
@@ -530,7 +533,7 @@ impl<'a> Session<'a> {
 
     /// The labels of every class, in the order of the planes of the field.
     pub fn terms(&self) -> &[Vec<Term>] {
-        self.evidence.terms()
+        &self.evidence.ledger().terms
     }
 
     /// The nodes with a label that counts, ascending.

@@ -10,28 +10,27 @@
 //! columns takes them a block at a time and works on a copy of the field, so memory stays bounded and a failure leaves
 //! everything as it was.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::field::{DirichletField, Term};
+use crate::field::Term;
 use crate::ids::{ClassId, NodeId};
+use crate::ledger::{ColumnCache, Ledger};
 use crate::propagate::{Column, Propagation};
 
 /// The field and what it is made of.
 pub(crate) struct Summed<'a> {
     kernel: Arc<dyn Propagation + 'a>,
-    cache: Cache,
+    cache: ColumnCache<Column>,
     sums: Sums,
 }
 
 /// The classes as sums of terms.
 #[derive(Clone)]
 struct Sums {
-    field: DirichletField,
-    classes: Vec<ClassId>,
-    terms: Vec<Vec<Term>>,
+    ledger: Ledger,
     checkpoints: Vec<VecDeque<Checkpoint>>,
 }
 
@@ -49,13 +48,6 @@ const CHECKPOINTS: usize = 4;
 /// At most so many columns are made at once.
 const BLOCK: usize = 64;
 
-/// Columns in memory, oldest first.
-struct Cache {
-    columns: HashMap<NodeId, Column>,
-    made: VecDeque<NodeId>,
-    kept: usize,
-}
-
 impl<'a> Summed<'a> {
     /// No classes yet.
     pub(crate) fn new(
@@ -63,35 +55,19 @@ impl<'a> Summed<'a> {
         columns_kept: usize,
         prior_strength: f64,
     ) -> Summed<'a> {
-        let field = DirichletField::new(kernel.n(), 0, prior_strength);
         let sums = Sums {
-            field,
-            classes: Vec::new(),
-            terms: Vec::new(),
+            ledger: Ledger::new(kernel.n(), prior_strength),
             checkpoints: Vec::new(),
         };
         Summed {
             kernel,
-            cache: Cache {
-                columns: HashMap::new(),
-                made: VecDeque::new(),
-                kept: columns_kept,
-            },
+            cache: ColumnCache::new(columns_kept),
             sums,
         }
     }
 
-    pub(crate) fn field(&self) -> &DirichletField {
-        &self.sums.field
-    }
-
-    pub(crate) fn classes(&self) -> &[ClassId] {
-        &self.sums.classes
-    }
-
-    /// The terms of every class, in the order of their events.
-    pub(crate) fn terms(&self) -> &[Vec<Term>] {
-        &self.sums.terms
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.sums.ledger
     }
 
     /// Brings the field to these classes, terms and prior, or leaves it as it was.
@@ -102,7 +78,7 @@ impl<'a> Summed<'a> {
         prior_strength: f64,
         control: &Control,
     ) -> Result<()> {
-        let same_classes = classes.starts_with(&self.sums.classes);
+        let same_classes = classes.starts_with(&self.sums.ledger.classes);
         let standing = |plane: usize| {
             if same_classes {
                 self.sums.standing(plane, &terms[plane])
@@ -116,9 +92,10 @@ impl<'a> Summed<'a> {
             .zip(&standing)
             .flat_map(|(t, &from)| t[from..].to_vec())
             .collect();
+        let make = |missing: &[NodeId]| self.kernel.columns(missing, control);
         if pending.len() <= BLOCK {
             // Once the columns are there nothing can fail, and the field is changed in place.
-            self.cache.fetch(&*self.kernel, &pending, control)?;
+            self.cache.fetch(&pending, make)?;
             self.sums
                 .update(classes, terms, &standing, |sums, plane, block| {
                     sums.add(plane, block, &self.cache);
@@ -127,21 +104,22 @@ impl<'a> Summed<'a> {
         } else {
             let mut sums = self.sums.clone();
             sums.update(classes, terms, &standing, |sums, plane, block| {
-                self.cache.fetch(&*self.kernel, block, control)?;
+                self.cache.fetch(block, make)?;
                 sums.add(plane, block, &self.cache);
                 self.cache.trim();
                 Ok(())
             })?;
             self.sums = sums;
         }
-        self.sums.field.set_prior_strength(prior_strength);
+        self.sums.ledger.field.set_prior_strength(prior_strength);
         self.cache.trim();
         Ok(())
     }
 
     /// Makes the column of a node, ahead of its label.
     pub(crate) fn prepare(&mut self, node: NodeId, control: &Control) -> Result<()> {
-        self.cache.fetch(&*self.kernel, &[(node, 1.0)], control)?;
+        let make = |missing: &[NodeId]| self.kernel.columns(missing, control);
+        self.cache.fetch(&[(node, 1.0)], make)?;
         self.cache.trim();
         Ok(())
     }
@@ -150,14 +128,10 @@ impl<'a> Summed<'a> {
 impl Sums {
     /// How many of the new terms of a class are summed already, as it stands or up to a checkpoint.
     fn standing(&self, plane: usize, terms: &[Term]) -> usize {
-        let Some(old) = self.terms.get(plane) else {
+        let Some(old) = self.ledger.terms.get(plane) else {
             return 0;
         };
-        let common = old
-            .iter()
-            .zip(terms)
-            .take_while(|(old, new)| old == new)
-            .count();
+        let common = self.ledger.common(plane, terms);
         if common == old.len() {
             return common;
         }
@@ -177,8 +151,7 @@ impl Sums {
         standing: &[usize],
         mut add: impl FnMut(&mut Sums, usize, &[Term]) -> Result<()>,
     ) -> Result<()> {
-        self.field.resize_classes(classes.len());
-        self.terms.resize(classes.len(), Vec::new());
+        self.ledger.resize(classes);
         self.checkpoints.resize(classes.len(), VecDeque::new());
         for (plane, (terms, &from)) in terms.iter().zip(standing).enumerate() {
             self.restore(plane, from);
@@ -193,19 +166,19 @@ impl Sums {
                 }
             }
         }
-        (self.classes, self.terms) = (classes.to_vec(), terms.to_vec());
+        self.ledger.terms = terms.to_vec();
         Ok(())
     }
 
     /// Puts a class back to its first `count` terms, which is where it is, a checkpoint, or nothing.
     fn restore(&mut self, plane: usize, count: usize) {
-        if count == self.terms[plane].len() {
+        if count == self.ledger.terms[plane].len() {
             return;
         }
         self.checkpoints[plane].retain(|point| point.count <= count);
         match self.checkpoints[plane].back() {
-            Some(point) if count > 0 => self.field.set(plane, &point.plane),
-            _ => self.field.clear(plane),
+            Some(point) if count > 0 => self.ledger.field.set(plane, &point.plane),
+            _ => self.ledger.field.clear(plane),
         }
     }
 
@@ -221,35 +194,15 @@ impl Sums {
         };
         point.count = count;
         point.plane.clear();
-        point.plane.extend_from_slice(self.field.plane(plane));
+        point
+            .plane
+            .extend_from_slice(self.ledger.field.plane(plane));
         points.push_back(point);
     }
 
-    fn add(&mut self, plane: usize, terms: &[Term], cache: &Cache) {
-        for (node, weight) in terms {
-            self.field.add(plane, *weight, &cache.columns[node]);
-        }
-    }
-}
-
-impl Cache {
-    /// Makes the columns of these terms that are not there.
-    fn fetch(&mut self, kernel: &dyn Propagation, terms: &[Term], control: &Control) -> Result<()> {
-        let mut missing: Vec<NodeId> = terms.iter().map(|&(node, _)| node).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing.retain(|node| !self.columns.contains_key(node));
-        let columns = kernel.columns(&missing, control)?;
-        self.made.extend(&missing);
-        self.columns.extend(missing.into_iter().zip(columns));
-        Ok(())
-    }
-
-    /// Drops the oldest columns beyond the number to keep.
-    fn trim(&mut self) {
-        // One at least: the one that was prepared.
-        while self.made.len() > self.kept.max(1) {
-            self.made.pop_front().map(|node| self.columns.remove(&node));
+    fn add(&mut self, plane: usize, terms: &[Term], cache: &ColumnCache<Column>) {
+        for &(node, weight) in terms {
+            self.ledger.field.add(plane, weight, cache.column(node));
         }
     }
 }
