@@ -361,7 +361,8 @@ fn both(squared_reach: f64, other_reach: f64) -> f64 {
     squared_reach.sqrt() * other_reach.sqrt()
 }
 
-fn gaussian(squared: f64, squared_width: f64, sharpness: f64) -> f64 {
+/// exp(-sharpness squared/squared_width), and 1 for a width of 0.
+pub(crate) fn gaussian(squared: f64, squared_width: f64, sharpness: f64) -> f64 {
     if squared_width == 0.0 {
         1.0
     } else {

@@ -25,7 +25,7 @@ use crate::features::{Features, Metric, Values};
 use crate::ids::NodeId;
 use crate::screen::{self, Screen};
 use crate::screen_bytes::{self, Bytes};
-use crate::space::{Space, ZeroVectors};
+use crate::space::{Space, ZeroVectors, nearest};
 
 /// The k nearest neighbours of every node, nearest first, ties by node id; the node itself does not count.
 #[derive(Clone, Debug, PartialEq)]
@@ -309,18 +309,9 @@ impl Shortlist {
 
     /// The k nearest among the kept, by squared distance in f64 and node id.
     fn exact(&self, space: &Space<'_>) -> Vec<(f64, u32)> {
-        let mut ranked: Vec<(f64, u32)> = self
-            .kept
-            .iter()
-            .map(|c| (space.squared_distance(self.row, c.id as usize), c.id))
-            .collect();
-        let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        if ranked.len() > self.k {
-            ranked.select_nth_unstable_by(self.k - 1, order);
-            ranked.truncate(self.k);
-        }
-        ranked.sort_unstable_by(order);
-        ranked
+        let distance = |c: &Candidate| space.squared_distance(self.row, c.id as usize);
+        let ranked = self.kept.iter().map(|c| (distance(c), c.id)).collect();
+        nearest(ranked, self.k)
     }
 }
 

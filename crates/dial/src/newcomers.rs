@@ -14,10 +14,12 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::features::{Features, Metric, Values, sum_of_squares};
+use crate::features::{Features, Metric};
 use crate::field::{DirichletField, variance};
+use crate::graph::gaussian;
 use crate::ids::NodeId;
 use crate::question::Prediction;
+use crate::space::{Space, ZeroVectors, nearest};
 use crate::view::View;
 
 /// The rows of a pool that are nearest to new rows, with what they count.
@@ -47,44 +49,19 @@ impl Newcomers {
             );
             return Err(Error::Shape(text));
         }
-        let scale = |features: Features<'_>, row: usize| match metric {
-            Metric::Euclidean => 1.0,
-            Metric::Cosine => 1.0 / features.norm(row),
-        };
-        let zero: Vec<usize> = (0..new.n())
-            .filter(|&row| !scale(new, row).is_finite())
-            .collect();
-        if let Some(&first) = zero.first() {
-            return Err(Error::ZeroVectors {
-                count: zero.len(),
-                first,
-            });
-        }
-        let scales: Vec<f64> = (0..pool.n())
-            .into_par_iter()
-            .map(|row| scale(pool, row))
-            .collect();
+        let rows = Space::new(new, metric, ZeroVectors::Error)?;
+        // A row of the pool without direction is nobody's neighbour.
+        let space = Space::new(pool, metric, ZeroVectors::Isolate)?;
         let k = k.clamp(1, pool.n());
         control.start("looking for the neighbours of new rows", new.n());
         let one = |row: usize| {
-            let own = scale(new, row);
             let x: Vec<f64> = (0..new.dim())
-                .map(|column| new.get(row, column) * own)
+                .map(|column| rows.value(row, column))
                 .collect();
-            // A row of the pool without direction is nobody's neighbour.
-            let squared = |other: usize| match scales[other].is_finite() {
-                true => squared_distance(pool, other, &x, scales[other], metric),
-                false => f64::INFINITY,
-            };
-            let mut all: Vec<(f64, u32)> = (0..pool.n() as u32)
-                .map(|other| (squared(other as usize), other))
-                .collect();
-            let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-            all.select_nth_unstable_by(k - 1, order);
-            all.truncate(k);
-            all.sort_unstable_by(order);
+            let distance = |other: u32| (space.squared_distance_from(&x, other as usize), other);
+            let found = nearest((0..pool.n() as u32).map(distance).collect(), k);
             control.advance(1)?;
-            Ok(weights(&all))
+            Ok(weights(&found))
         };
         let nearest = (0..new.n())
             .into_par_iter()
@@ -92,20 +69,6 @@ impl Newcomers {
             .collect::<Result<Vec<_>>>()?;
         control.finish();
         Ok(Newcomers { nearest })
-    }
-}
-
-fn squared_distance(pool: Features<'_>, row: usize, x: &[f64], scale: f64, metric: Metric) -> f64 {
-    let range = row * pool.dim()..(row + 1) * pool.dim();
-    let squared = match pool.values() {
-        Values::F32(values) => sum_of_squares(x, &values[range], |x, y| x - f64::from(y) * scale),
-        Values::F64(values) => sum_of_squares(x, &values[range], |x, y| x - y * scale),
-    };
-    // As between the rows of the pool: what is left between multiples of one vector is rounding.
-    if metric == Metric::Cosine && squared < 1e-28 {
-        0.0
-    } else {
-        squared
     }
 }
 
@@ -121,13 +84,7 @@ fn weights(nearest: &[(f64, u32)]) -> Vec<(NodeId, f64)> {
         nearest
     };
     let reach = kept.last().map_or(0.0, |(squared, _)| *squared);
-    let weigh = |squared: f64| {
-        if reach > 0.0 {
-            libm::exp(-4.0 * squared / reach)
-        } else {
-            1.0
-        }
-    };
+    let weigh = |squared: f64| gaussian(squared, reach, 4.0);
     let sum = kept
         .iter()
         .fold(0.0, |sum, (squared, _)| sum + weigh(*squared));

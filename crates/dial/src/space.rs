@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::features::{Features, Metric};
+use crate::features::{Features, Metric, Values, sum_of_squares};
 use crate::screen::Screen;
 use crate::words::words;
 
@@ -97,15 +97,28 @@ impl<'a> Space<'a> {
 
     pub(crate) fn squared_distance(&self, i: usize, j: usize) -> f64 {
         match &self.scales {
-            // Multiples of one vector are one direction: what is left between them is rounding.
-            Some(scales) => match self
-                .features
-                .squared_distance_scaled(i, j, scales[i], scales[j])
-            {
-                rounding if rounding < 1e-28 => 0.0,
-                squared => squared,
-            },
+            Some(scales) => without_rounding(
+                self.features
+                    .squared_distance_scaled(i, j, scales[i], scales[j]),
+            ),
             None => self.features.squared_distance(i, j),
+        }
+    }
+
+    /// From a point that is no row, as the metric sees it; infinite for rows that take no part.
+    pub(crate) fn squared_distance_from(&self, point: &[f64], row: usize) -> f64 {
+        if self.isolated[row] {
+            return f64::INFINITY;
+        }
+        let scale = self.scales.as_ref().map_or(1.0, |scales| scales[row]);
+        let range = row * self.features.dim()..(row + 1) * self.features.dim();
+        let squared = match self.features.values() {
+            Values::F32(y) => sum_of_squares(point, &y[range], |x, y| x - f64::from(y) * scale),
+            Values::F64(y) => sum_of_squares(point, &y[range], |x, y| x - y * scale),
+        };
+        match self.scales {
+            Some(_) => without_rounding(squared),
+            None => squared,
         }
     }
 
@@ -114,4 +127,20 @@ impl<'a> Space<'a> {
             self.value(row, column)
         })
     }
+}
+
+/// Multiples of one vector are one direction: what is left between them is rounding.
+fn without_rounding(squared: f64) -> f64 {
+    if squared < 1e-28 { 0.0 } else { squared }
+}
+
+/// The k smallest of squared distances (all, if there are fewer), ties by node id.
+pub(crate) fn nearest(mut ranked: Vec<(f64, u32)>, k: usize) -> Vec<(f64, u32)> {
+    let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+    if ranked.len() > k {
+        ranked.select_nth_unstable_by(k - 1, order);
+        ranked.truncate(k);
+    }
+    ranked.sort_unstable_by(order);
+    ranked
 }
