@@ -24,7 +24,7 @@ use crate::features::Values;
 use crate::graph::{Graph, Kernel, Weighing};
 use crate::ids::NodeId;
 use crate::neighbours::Neighbours;
-use crate::order::reverse_cuthill_mckee;
+use crate::order::{ranks, reverse_cuthill_mckee};
 
 /// The neighbours of every node, nearest first: k ids a node, the rest `u32::MAX` where there are fewer, and their squared
 /// distances.
@@ -170,10 +170,7 @@ impl CompactGraph {
         let rows = self.rows();
         let order = reverse_cuthill_mckee(&rows);
         let order: Vec<u32> = order.iter().map(|place| place.0).collect();
-        let mut rank = vec![0u32; order.len()];
-        for (&old, new) in order.iter().zip(0..) {
-            rank[old as usize] = new;
-        }
+        let rank = ranks(order.iter().copied());
         self.moved(&order, &rank)
     }
 

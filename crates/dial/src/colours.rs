@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::adjacency::{Adjacency, Count, GraphRows, Weight};
 use crate::ids::NodeId;
-use crate::order::reverse_cuthill_mckee;
+use crate::order::{ranks, reverse_cuthill_mckee};
 
 /// I - R W R, split by colours.
 #[derive(Clone, Debug)]
@@ -67,11 +67,7 @@ impl Coloured {
                 .chunks_mut(ROWS)
                 .for_each(|chunk| chunk.sort_by_cached_key(|&node| quads(rows, &colour, node)));
         }
-        let mut rank = vec![0; rows.n()];
-        order
-            .iter()
-            .zip(0..)
-            .for_each(|(node, place)| rank[node.index()] = place);
+        let rank = ranks(order.iter().map(|node| node.0));
         let lengths = order
             .chunk_by(|a, b| colour[a.index()] == colour[b.index()])
             .map(<[NodeId]>::len);

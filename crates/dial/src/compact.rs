@@ -23,7 +23,7 @@ use crate::columns::CHUNK;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::NodeId;
-use crate::order::Ordered;
+use crate::order::{Ordered, ranks};
 
 /// A shared array that is only read: a vector, or part of a mapped file.
 pub struct Slab<T>(Arc<dyn AsRef<[T]> + Send + Sync>);
@@ -117,11 +117,7 @@ impl CompactGraph {
         neighbours: Vec<u32>,
         weights: Vec<f32>,
     ) -> CompactGraph {
-        let mut rank = vec![0; order.len()];
-        order
-            .iter()
-            .zip(0..)
-            .for_each(|(&node, place)| rank[node as usize] = place);
+        let rank = ranks(order.iter().copied());
         let degrees: Vec<f64> = starts
             .par_windows(2)
             .with_min_len(CHUNK)

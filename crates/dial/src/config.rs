@@ -16,7 +16,7 @@ use crate::acquire::Score;
 use crate::approximate::Search;
 use crate::certified::Precision;
 use crate::doubt::TAU_PER_DEGREE;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_positive};
 use crate::features::Metric;
 use crate::graph::Kernel;
 use crate::policy::{Policy, Sharpness};
@@ -291,15 +291,9 @@ impl Config {
             return Err(Error::BadTau(tau));
         }
         check_source_value(self.source_value)?;
-        if let Some(parameter) = self.propagation.parameter()
-            && !(parameter.is_finite() && parameter > 0.0)
-        {
-            let name = if self.propagation.is_radial() {
-                "sigma"
-            } else {
-                "heat-time"
-            };
-            return refuse(name, "a finite number above 0", &parameter);
+        if let Some(parameter) = self.propagation.parameter() {
+            let radial = self.propagation.is_radial();
+            check_positive(if radial { "sigma" } else { "heat-time" }, parameter)?;
         }
         let poisson = self.propagation.is_poisson();
         let certified = self.precision == Precision::Certified;

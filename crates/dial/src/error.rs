@@ -264,3 +264,11 @@ fn fewer(n: usize) -> String {
         _ => format!("Use --k {} or less.", n - 1),
     }
 }
+
+/// Refuses a setting that is not a finite number above 0.
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::setting(name, "a finite number above 0", value))
+}

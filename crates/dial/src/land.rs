@@ -26,7 +26,7 @@ use rayon::prelude::*;
 
 use crate::acquire::{Acquisition, Situation};
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_positive};
 use crate::field::Term;
 use crate::graph::Graph;
 use crate::ids::NodeId;
@@ -241,9 +241,7 @@ fn density(found: &Neighbours, width: Option<f64>) -> Result<Vec<f64>> {
         // Among copies only, every width gives the same density.
         if mean > 0.0 { mean } else { 1.0 }
     });
-    if !(width.is_finite() && width > 0.0) {
-        return Err(Error::setting("width", "a finite number above 0", width));
-    }
+    check_positive("width", width)?;
     let near = |node| {
         found.of(node).fold(0.0, |sum, (_, squared)| {
             sum + libm::exp(-squared / (width * width))

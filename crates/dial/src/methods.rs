@@ -144,7 +144,7 @@ pub struct Workbench<'a> {
     features: Features<'a>,
     metric: Metric,
     neighbours: Option<Arc<Neighbours>>,
-    graph: Mutex<Option<Arc<Graph>>>,
+    graph: Made<Graph>,
     eigenpairs: usize,
     pairs: Made<Eigenpairs>,
     moments: Made<Moments>,
@@ -152,8 +152,8 @@ pub struct Workbench<'a> {
     points: Made<Points>,
     distances: Made<Distances>,
     clusterings: Made<Clusterings>,
-    poisson: Mutex<Vec<(f64, Arc<Poisson>)>>,
-    models: Mutex<Vec<(ModelName, Arc<Model<'a>>)>>,
+    poisson: MadeFor<f64, Poisson>,
+    models: MadeFor<ModelName, Model<'a>>,
 }
 
 /// Something that is made once.
@@ -169,6 +169,24 @@ fn made<T>(slot: &Made<T>, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
     Ok(Arc::clone(
         slot.lock().expect("no holder panics").get_or_insert(fresh),
     ))
+}
+
+/// Something that is made once for each key.
+type MadeFor<K, T> = Mutex<Vec<(K, Arc<T>)>>;
+
+/// What is there for a key, or what `make` makes, outside the lock as in [`made`].
+fn made_for<K: PartialEq, T>(
+    slot: &MadeFor<K, T>,
+    key: K,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<Arc<T>> {
+    let lock = || slot.lock().expect("no holder panics");
+    if let Some((_, found)) = lock().iter().find(|(known, _)| *known == key) {
+        return Ok(Arc::clone(found));
+    }
+    let fresh = Arc::new(make()?);
+    lock().push((key, Arc::clone(&fresh)));
+    Ok(fresh)
 }
 
 impl<'a> Workbench<'a> {
@@ -241,20 +259,7 @@ impl<'a> Workbench<'a> {
 
     /// Poisson propagation.
     pub fn poisson(&self, tau: f64) -> Result<Arc<Poisson>> {
-        let find = |all: &[(f64, Arc<Poisson>)]| {
-            all.iter()
-                .find(|(t, _)| *t == tau)
-                .map(|(_, p)| Arc::clone(p))
-        };
-        if let Some(found) = find(&self.poisson.lock().expect("no holder panics")) {
-            return Ok(found);
-        }
-        let fresh = Arc::new(Poisson::new(self.graph()?, tau)?);
-        self.poisson
-            .lock()
-            .expect("no holder panics")
-            .push((tau, Arc::clone(&fresh)));
-        Ok(fresh)
+        made_for(&self.poisson, tau, || Poisson::new(self.graph()?, tau))
     }
 
     /// The lowest eigenpairs of the normalised Laplacian.
@@ -317,39 +322,25 @@ impl<'a> Workbench<'a> {
     /// # Errors
     /// Dirichlet Learning, which is the field of a session and no model of its own; or what making it may fail with.
     pub fn model(&self, name: ModelName, control: &Control) -> Result<Arc<Model<'a>>> {
-        let find = |all: &[(ModelName, Arc<Model<'a>>)]| {
-            all.iter()
-                .find(|(n, _)| *n == name)
-                .map(|(_, m)| Arc::clone(m))
-        };
-        if let Some(found) = find(&self.models.lock().expect("no holder panics")) {
-            return Ok(found);
-        }
-        let graph = self.graph()?;
-        let fresh = Arc::new(match name {
-            ModelName::Dirichlet => {
-                let want = "one of laplace, poisson, reweighted, nearest, land, logistic here";
-                return Err(Error::setting("model", want, name));
-            }
-            ModelName::Laplace => Model::laplace(graph),
-            ModelName::Poisson => Model::poisson(graph),
-            ModelName::Reweighted => Model::reweighted(graph),
-            ModelName::Nearest => Model::nearest(self.features, self.metric)?,
-            ModelName::Logistic => Model::logistic(self.features, self.metric)?,
-            ModelName::Land => {
-                let land = self.land(control)?;
-                Model::from_classes(
-                    ModelName::Land,
-                    graph.n(),
-                    Arc::new(move |labels| land.classes(labels)),
-                )
-            }
-        });
-        self.models
-            .lock()
-            .expect("no holder panics")
-            .push((name, Arc::clone(&fresh)));
-        Ok(fresh)
+        made_for(&self.models, name, || {
+            let graph = self.graph()?;
+            Ok(match name {
+                ModelName::Dirichlet => {
+                    let want = "one of laplace, poisson, reweighted, nearest, land, logistic here";
+                    return Err(Error::setting("model", want, name));
+                }
+                ModelName::Laplace => Model::laplace(graph),
+                ModelName::Poisson => Model::poisson(graph),
+                ModelName::Reweighted => Model::reweighted(graph),
+                ModelName::Nearest => Model::nearest(self.features, self.metric)?,
+                ModelName::Logistic => Model::logistic(self.features, self.metric)?,
+                ModelName::Land => {
+                    let land = self.land(control)?;
+                    let classes = Arc::new(move |labels: &_| land.classes(labels));
+                    Model::from_classes(ModelName::Land, graph.n(), classes)
+                }
+            })
+        })
     }
 
     /// A method as an acquisition, for labels that this kernel spreads.
@@ -359,52 +350,42 @@ impl<'a> Workbench<'a> {
         kernel: &Arc<dyn Propagation + 'a>,
         control: &Control,
     ) -> Result<Arc<dyn Acquisition + 'a>> {
-        let spectral = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
-            Ok(Arc::new(SpectralOptimal::new(
-                self.pairs(control)?,
-                criterion,
-            )))
+        let spectral = |criterion| Ok(SpectralOptimal::new(self.pairs(control)?, criterion));
+        let full = |criterion| {
+            let (graph, moments) = (self.graph()?, self.moments(control)?);
+            Ok(FullOptimal::new(&graph, moments, criterion))
         };
-        let full = |criterion| -> Result<Arc<dyn Acquisition + 'a>> {
-            Ok(Arc::new(FullOptimal::new(
-                &*self.graph()?,
-                self.moments(control)?,
-                criterion,
-            )))
-        };
-        match method {
+        let acquisition: Arc<dyn Acquisition + 'a> = match method {
             Method::Auto
                 if self.engine.config.acquisition == Asking::Auto
                     && Arc::ptr_eq(kernel, &self.engine.propagation) =>
             {
-                Ok(Arc::clone(&self.engine.acquisition))
+                Arc::clone(&self.engine.acquisition)
             }
-            Method::Auto => Ok(Arc::new(Doubt::new(Arc::clone(kernel), control)?)),
-            Method::Score(score, ModelName::Dirichlet) => Ok(Arc::new(score)),
+            Method::Auto => Arc::new(Doubt::new(Arc::clone(kernel), control)?),
+            Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
             Method::Score(score, model) => {
-                Ok(Arc::new(ScoreOf::new(score, self.model(model, control)?)?))
+                Arc::new(ScoreOf::new(score, self.model(model, control)?)?)
             }
-            Method::VOpt => spectral(Criterion::Vopt),
-            Method::SigmaOpt => spectral(Criterion::SigmaOpt),
+            Method::VOpt => Arc::new(spectral(Criterion::Vopt)?),
+            Method::SigmaOpt => Arc::new(spectral(Criterion::SigmaOpt)?),
             Method::McVOpt => {
                 let margin = ScoreOf::new(Score::Margin, Arc::new(Model::laplace(self.graph()?)))?;
-                Ok(Arc::new(ModelChange::new(
-                    self.pairs(control)?,
-                    Arc::new(margin),
-                )))
+                Arc::new(ModelChange::new(self.pairs(control)?, Arc::new(margin)))
             }
-            Method::VOptFull => full(Criterion::Vopt),
-            Method::SigmaOptFull => full(Criterion::SigmaOpt),
-            Method::Land => Ok(self.land(control)?),
-            Method::KCentre => Ok(Arc::new(KCentre::new(self.points()?))),
-            Method::TypiClust => Ok(Arc::new(TypiClust::new(self.clusterings(control)?))),
-            Method::ProbCover => Ok(Arc::new(ProbCover::new(self.clusterings(control)?))),
-            Method::MaxHerding => Ok(Arc::new(MaxHerding::new(self.distances(control)?))),
+            Method::VOptFull => Arc::new(full(Criterion::Vopt)?),
+            Method::SigmaOptFull => Arc::new(full(Criterion::SigmaOpt)?),
+            Method::Land => self.land(control)?,
+            Method::KCentre => Arc::new(KCentre::new(self.points()?)),
+            Method::TypiClust => Arc::new(TypiClust::new(self.clusterings(control)?)),
+            Method::ProbCover => Arc::new(ProbCover::new(self.clusterings(control)?)),
+            Method::MaxHerding => Arc::new(MaxHerding::new(self.distances(control)?)),
             Method::UncertaintyHerding => {
-                Ok(Arc::new(UncertaintyHerding::new(self.distances(control)?)))
+                Arc::new(UncertaintyHerding::new(self.distances(control)?))
             }
-            Method::ReweightedNorm => Ok(Arc::new(ReweightedNorm::new(self.graph()?))),
-        }
+            Method::ReweightedNorm => Arc::new(ReweightedNorm::new(self.graph()?)),
+        };
+        Ok(acquisition)
     }
 }
 

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_positive};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::Normalized;
@@ -33,9 +33,7 @@ impl NormalizedPoisson {
     /// # Errors
     /// A tau that is not a finite number above 0.
     pub fn new(graph: Arc<Graph>, tau: f64) -> Result<NormalizedPoisson> {
-        if !(tau.is_finite() && tau > 0.0) {
-            return Err(Error::setting("tau", "a finite number above 0", tau));
-        }
+        check_positive("tau", tau)?;
         Ok(NormalizedPoisson {
             graph,
             tau,

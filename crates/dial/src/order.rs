@@ -22,15 +22,10 @@ pub(crate) struct Ordered {
 impl Ordered {
     pub(crate) fn new(graph: &Graph) -> Ordered {
         let order = reverse_cuthill_mckee(&graph.rows());
-        let mut rank = vec![0; graph.n()];
-        order
-            .iter()
-            .zip(0..)
-            .for_each(|(node, place)| rank[node.index()] = place);
         Ordered {
             graph: graph.reordered(&order),
+            rank: ranks(order.iter().map(|node| node.0)),
             order,
-            rank,
         }
     }
 
@@ -48,6 +43,15 @@ impl Ordered {
     pub(crate) fn placed(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
         self.order.iter().map(|node| value(node.index())).collect()
     }
+}
+
+/// The place of every node, `order[place] = node` naming every node once.
+pub(crate) fn ranks(order: impl ExactSizeIterator<Item = u32>) -> Vec<u32> {
+    let mut rank = vec![0; order.len()];
+    for (node, place) in order.zip(0..) {
+        rank[node as usize] = place;
+    }
+    rank
 }
 
 /// The rows of a graph in their new order, `order[new] = old`.

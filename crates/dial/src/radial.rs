@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::columns::CHUNK;
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Result, check_positive};
 use crate::features::{Features, OwnedFeatures};
 use crate::ids::NodeId;
 use crate::propagate::{Column, Propagation, check_source_value};
@@ -48,9 +48,7 @@ impl Radial {
     /// A width that is not a finite number above 0.
     pub fn new(features: Features<'_>, shape: Shape) -> Result<Radial> {
         let (Shape::Rbf { sigma: width } | Shape::Compact { radius: width }) = shape;
-        if !(width.is_finite() && width > 0.0) {
-            return Err(Error::setting("sigma", "a finite number above 0", width));
-        }
+        check_positive("sigma", width)?;
         Ok(Radial {
             features: Arc::new(features.to_owned()),
             shape,
