@@ -289,7 +289,6 @@ fn spread(
     features: Option<Features<'_>>,
     config: &Config,
 ) -> Result<Arc<dyn Propagation>> {
-    let wide = || Arc::new(graph.to_graph());
     let radial = |shape| match features {
         Some(features) => Radial::new(features, shape)?.with_source_value(config.source_value),
         None => Err(refused(
@@ -307,11 +306,13 @@ fn spread(
         (Spread::Compact { radius }, _) => Arc::new(radial(Shape::Compact {
             radius: width(radius)?,
         })?),
-        (Spread::Heat { time }, _) => {
-            Arc::new(Heat::new(wide(), time)?.with_source_value(config.source_value)?)
-        }
+        (Spread::Heat { time }, _) => Arc::new(
+            Heat::new(Arc::new(graph.to_graph()), time)?.with_source_value(config.source_value)?,
+        ),
         (Spread::Poisson, Precision::Faithful) => {
-            let poisson = Poisson::new(wide(), config.tau.value(graph.mean_degree()))?;
+            // Sums by node have other last bits than sums by place.
+            let by_node = Arc::new(graph.by_node());
+            let poisson = Poisson::new(by_node, config.tau.value(graph.mean_degree()))?;
             Arc::new(poisson.with_source_value(config.source_value)?)
         }
         (Spread::Poisson, Precision::Certified) => {

@@ -25,9 +25,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::adjacency::Adjacency;
 use crate::columns::{CHUNK, for_chunks2};
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_positive};
 use crate::graph::Graph;
 use crate::ids::NodeId;
 use crate::laplacian::{Combinatorial, LinearOperator};
@@ -38,7 +39,8 @@ use crate::spectral::{Eigenpairs, combinatorial_bound};
 /// Heat propagation on a graph.
 #[derive(Debug)]
 pub struct Heat {
-    graph: Arc<Graph>,
+    /// The component of every node.
+    component: Vec<u32>,
     source_value: f64,
     action: Action,
 }
@@ -79,7 +81,7 @@ impl Heat {
     /// # Errors
     /// A time that is not a finite number above 0, or so large that t max d exceeds 1e8.
     pub fn new(graph: Arc<Graph>, time: f64) -> Result<Heat> {
-        check_time(time)?;
+        check_positive("heat-time", time)?;
         let z = 0.5 * time * combinatorial_bound(&graph);
         if z > LARGEST {
             let want = "so small that its product with the largest degree is at most 1e8";
@@ -90,7 +92,7 @@ impl Heat {
             coefficients: coefficients(z),
         };
         Ok(Heat {
-            graph,
+            component: graph.rows().component.to_vec(),
             source_value: 1.0,
             action,
         })
@@ -105,7 +107,7 @@ impl Heat {
     /// # Panics
     /// If the pairs are those of another number of nodes.
     pub fn truncated(graph: Arc<Graph>, pairs: Arc<Eigenpairs>, time: f64) -> Result<Heat> {
-        check_time(time)?;
+        check_positive("heat-time", time)?;
         assert_eq!(
             pairs.vectors.len(),
             graph.n() * pairs.count(),
@@ -117,7 +119,7 @@ impl Heat {
             .map(|value| libm::exp(-time * value))
             .collect();
         Ok(Heat {
-            graph,
+            component: graph.rows().component.to_vec(),
             source_value: 1.0,
             action: Action::Truncated { pairs, factors },
         })
@@ -201,7 +203,7 @@ impl Heat {
             .zip(pairs.at(source))
             .map(|(factor, v)| factor * v)
             .collect();
-        let mut g = vec![0.0; self.graph.n()];
+        let mut g = vec![0.0; self.n()];
         g.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, g)| {
             for (node, g) in (chunk * CHUNK..).map(|node| NodeId(node as u32)).zip(g) {
                 if self.reaches(source, node) {
@@ -214,13 +216,6 @@ impl Heat {
         });
         g
     }
-}
-
-fn check_time(time: f64) -> Result<()> {
-    if time.is_finite() && time > 0.0 {
-        return Ok(());
-    }
-    Err(Error::setting("heat-time", "a finite number above 0", time))
 }
 
 /// c_0, c_1, ... until the rest is below 1e-14.
@@ -334,7 +329,7 @@ fn advance<const W: usize>(
 
 impl Propagation for Heat {
     fn n(&self) -> usize {
-        self.graph.n()
+        self.component.len()
     }
 
     fn columns(&self, sources: &[NodeId], control: &Control) -> Result<Vec<Column>> {
@@ -359,7 +354,7 @@ impl Propagation for Heat {
     }
 
     fn reaches(&self, source: NodeId, node: NodeId) -> bool {
-        self.graph.component(source) == self.graph.component(node)
+        self.component[source.index()] == self.component[node.index()]
     }
 }
 
