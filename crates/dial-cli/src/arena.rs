@@ -1,4 +1,4 @@
-//! `dial arena`: many pools, many methods, many seeds, and a league table of accuracy per label.
+//! `dial lab arena`: many pools, many methods, many seeds, and a league table of accuracy per label.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,14 +18,14 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::outputs;
 
-/// `dial arena`.
+/// `dial lab arena`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dial arena --quick                                      small generated pools, no data needed
-  dial arena --data DIR --seeds 5                         all pools, all methods
-  dial arena --methods margin,variance:prior=1e-4:tau=0.1xdegree --pools optdigits
-  dial arena --page docs/accuracy.md --out docs/accuracy  tables and figures from results that are there
+  dial lab arena --quick                                      small generated pools, no data needed
+  dial lab arena --data DIR --seeds 5                         all pools, all methods
+  dial lab arena --methods margin,variance:prior=1e-4:tau=0.1xdegree --pools optdigits
+  dial lab arena --page docs/accuracy.md --out docs/accuracy  tables and figures from results that are there
 
 A killed run goes on where it stopped when the same command is given again; methods and pools can be added later.")]
 pub struct Arena {

@@ -5,48 +5,35 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use dial::{Choices, Kernel, Metric, Precision, Search, Spread, Tau};
 
+#[cfg(feature = "research")]
 pub use crate::arena::Arena;
 pub use crate::ask::Ask;
 pub use crate::asking_args::{AskingArgs, BeliefArgs};
+#[cfg(feature = "research")]
 pub use crate::bench::Bench;
 pub use crate::decide::{Class, Pass, Undo, Weight};
 pub use crate::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreArgs};
 pub use crate::generate::Generate;
+pub use crate::help::{Completions, Man};
 pub use crate::history::LogArgs;
 pub use crate::new::New;
 pub use crate::pool_args::{PoolArgs, ReadingArgs};
 pub use crate::pool_place::PoolPlace;
 pub use crate::predict::Predict;
+#[cfg(feature = "research")]
 pub use crate::reproduce::Reproduce;
 pub use crate::serve::{Label, Serve};
 pub use crate::settle::Settle;
 pub use crate::status::Show;
 pub use crate::tell::Tell;
+#[cfg(feature = "research")]
 pub use crate::theory::Theory;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, Size, ZeroRows};
 
-const TOUR: &str = "\
-A whole use:
-  dial demo                   a tour on built-in pictures, with a report to see
-  dial doctor features.npz    is this pool fit for labelling?
-  dial simulate features.npz --acquisition auto,random   labels known: compare
-  dial label features.npz --classes cat,dog     label it in the browser
-  dial ask features.dial      in scripts: dial tell features.dial ID cat
-On a project: new ask tell undo redo skip exclude class weight status log
-  settle pool predict export import backup restore serve (dial VERB --help)
-
-POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
-  a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
-  builtin:digits  texts  scene  moons  blobs  circles  mixture-1d
-
-Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
-  7 resources, 8 permission, 70 a bug of ours.";
-
 /// Dirichlet Active Learning: label a pool of items with as few questions as possible.
 #[derive(Debug, Parser)]
-#[command(name = "dial", version, after_help = TOUR, max_term_width = 110)]
+#[command(name = "dial", version, max_term_width = 110)]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
     /// No progress bars, no notes
@@ -60,89 +47,84 @@ pub struct Cli {
     pub threads: Option<usize>,
 }
 
-/// The verbs.
+/// The verbs; `help` says in which groups they are listed.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// The tour: label a built-in pool by simulation and write a report
-    Demo(Demo),
-    /// Label a pool in the browser: make a project of it, or go on with one
+    /// Label a pool in the browser: start a project, or continue one
     Label(Box<Label>),
-    /// Replay labelling with known labels: compare ways of asking
+    /// Guided tour: simulate labelling on a built-in pool and write a report
+    Demo(Demo),
+    /// Check a pool and its graph before labelling
+    Doctor(Doctor),
+    /// Replay labelling with known labels to compare acquisitions
     Simulate(Box<Simulate>),
-    /// The paper's experiments and figures, with a report
-    Reproduce(Reproduce),
-    /// The paper's theory, computed: bounds, limits and rates beside simulations
-    Theory(Theory),
-    /// Many pools, methods and seeds: a league table of accuracy per label
-    Arena(Box<Arena>),
+    /// Create a project from a pool without opening the page
+    New(Box<New>),
+    /// Serve the labelling page and the HTTP interface of a project
+    Serve(Serve),
+    /// Print the items to label next
+    Ask(Ask),
+    /// Record labels
+    Tell(Tell),
+    /// Undo the latest decision, or a group of decisions
+    Undo(Undo),
+    /// Redo what was undone
+    Redo(Undo),
+    /// Skip items: they are not asked again
+    Skip(Pass),
+    /// Exclude items: they are not asked, and their labels do not count
+    Exclude(Pass),
+    /// Add, rename, merge and style classes
+    Class(Class),
+    /// Set how much an annotator counts beside others
+    Weight(Weight),
+    /// Resolve conflicting answers by keeping the existing label
+    Settle(Settle),
+    /// Show progress, expected accuracy and advice on when to stop
+    Status(Show),
+    /// Show what is believed about items
+    Predict(Predict),
+    /// List the decisions of a project, the latest first
+    Log(LogArgs),
+    /// Write labels and predictions of all items to a file
+    Export(ExportArgs),
+    /// Read labels from a file
+    Import(ImportArgs),
+    /// Copy a project to one file, while it is in use
+    Backup(BackupArgs),
+    /// Create a project from a backup
+    Restore(RestoreArgs),
+    /// Show where the pool of a project is, or point the project to its new place
+    Pool(PoolPlace),
     /// Build the similarity graph and save it
     Graph(Graph),
+    /// Compute one column of the propagation: how far a label at one item reaches
+    Propagate(Propagate),
     /// Write a synthetic pool of any size
     #[command(subcommand)]
     Generate(Generate),
-    /// Health of a pool and its graph, before labelling starts
-    Doctor(Doctor),
-    /// One column of the kernel: how far a label at one item speaks for the others
-    Propagate(Propagate),
-    /// How long each stage takes on this machine
+    /// Reproduce the paper, compute its theory, compare methods, measure speed
+    #[cfg(feature = "research")]
+    #[command(subcommand)]
+    Lab(Lab),
+    /// Print a completion script for your shell
+    Completions(Completions),
+    /// Write the manual pages
+    Man(Man),
+}
+
+/// The laboratory.
+#[cfg(feature = "research")]
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Run the experiments of the paper, with figures and a report
+    Reproduce(Reproduce),
+    /// Compute the theory of the paper: bounds, limits and rates beside simulations
+    Theory(Theory),
+    /// Compare methods over many pools and seeds in a league table
+    Arena(Box<Arena>),
+    /// Measure how long each stage takes on this machine
     Bench(Bench),
-    /// Serve a project on this machine: the labelling page, and an interface for programs
-    #[command(hide = true)]
-    Serve(Serve),
-    /// Make a project of a pool, to be labelled
-    #[command(hide = true)]
-    New(Box<New>),
-    /// Which items to label next
-    #[command(hide = true)]
-    Ask(Ask),
-    /// The labels of items
-    #[command(hide = true)]
-    Tell(Tell),
-    /// Take back the latest decision, or a group
-    #[command(hide = true)]
-    Undo(Undo),
-    /// Bring back what was undone
-    #[command(hide = true)]
-    Redo(Undo),
-    /// Do not ask for items again
-    #[command(hide = true)]
-    Skip(Pass),
-    /// Leave items out: not asked, their labels do not count
-    #[command(hide = true)]
-    Exclude(Pass),
-    /// Add, rename and merge classes; their colours and keys
-    #[command(hide = true)]
-    Class(Class),
-    /// How much an annotator counts beside others
-    #[command(hide = true)]
-    Weight(Weight),
-    /// How a project stands
-    #[command(hide = true)]
-    Status(Show),
-    /// What was decided, the latest first
-    #[command(hide = true)]
-    Log(LogArgs),
-    /// Keep what stands where another answer was kept aside
-    #[command(hide = true)]
-    Settle(Settle),
-    /// Where the pool of a project is, and a new place for it
-    #[command(hide = true)]
-    Pool(PoolPlace),
-    /// What is believed about items
-    #[command(hide = true)]
-    Predict(Predict),
-    /// Labels and predictions of all items as a file
-    #[command(hide = true)]
-    Export(ExportArgs),
-    /// Labels from a file
-    #[command(hide = true)]
-    Import(ImportArgs),
-    /// Copy a project to a file, while it is in use
-    #[command(hide = true)]
-    Backup(BackupArgs),
-    /// Make a project of a backup
-    #[command(hide = true)]
-    Restore(RestoreArgs),
 }
 
 /// `dial demo`.

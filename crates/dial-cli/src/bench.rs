@@ -1,4 +1,4 @@
-//! `dial bench`: how long each stage takes on this machine, and how near the solver comes to the speed of its memory.
+//! `dial lab bench`: how long each stage takes on this machine, and how near the solver comes to the speed of its memory.
 //!
 //! The pool is generated: planted clusters in 20 dimensions. The bandwidth of the solver is what one iteration reads and
 //! writes, times the iterations, over the time of a solve; beside it stands the triad a_i = b_i + 3 c_i over arrays larger
@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::{Output, table};
 
-/// `dial bench`.
+/// `dial lab bench`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  dial bench --items 70000\n\nTimes are medians; results do not depend on them."
+    after_help = "Example:\n  dial lab bench --items 70000\n\nTimes are medians; results do not depend on them."
 )]
 pub struct Bench {
     /// Items of the generated pool (50 to 1000000); the exact graph takes time quadratic in it

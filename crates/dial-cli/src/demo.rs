@@ -1,5 +1,6 @@
 //! `dial demo`: the tour. Labels a built-in pool by simulation, DiAL against margin and random, and writes a report.
 
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -80,6 +81,20 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether the person at the terminal wants to label the pool of the demo on the page.
+pub fn wants_page(output: &Output) -> bool {
+    let person = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if output.json || output.quiet || !person {
+        return false;
+    }
+    print!("Open the labelling page with these items now? [y/N] ");
+    let mut answer = String::new();
+    let read = io::stdout()
+        .flush()
+        .and_then(|()| io::stdin().read_line(&mut answer));
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
 fn write(
     pool: &Pool,
     truth: &Truth,
@@ -144,7 +159,7 @@ fn say(
         count(labelled, "answer", "answers"),
         100.0 * accuracy,
         files[0].display(),
-        next_steps()
+        next_steps(&pool.name)
             .iter()
             .map(|step| format!("  {}\n      {}\n", step.command, step.what))
             .collect::<String>(),
@@ -173,23 +188,27 @@ fn expected(session: &Session<'_>) -> Option<String> {
     ))
 }
 
-fn next_steps() -> Vec<Step> {
+fn next_steps(pool: &str) -> Vec<Step> {
     let step = |what: &str, command: &str| Step {
         what: what.into(),
         command: command.into(),
     };
     vec![
         step(
-            "is a pool of yours fit for labelling?",
+            "label the same items yourself, in the browser",
+            &format!("dial label {pool}"),
+        ),
+        step(
+            "label pictures of your own",
+            "dial label photos/ --classes cat,dog",
+        ),
+        step(
+            "check whether a pool is fit for labelling",
             "dial doctor features.npz",
         ),
         step(
-            "which way of asking learns fastest, where labels are known",
+            "compare acquisitions where labels are known",
             "dial simulate builtin:blobs --acquisition auto,variance,random --plot curves.svg",
-        ),
-        step(
-            "how far one label speaks for the others",
-            "dial propagate builtin:moons --source 12",
         ),
         step("everything else", "dial --help"),
     ]
@@ -247,7 +266,7 @@ fn report(
         tables: vec![method_table(runs, truth)],
         confusion: Some(confusion(truth, session)),
         galleries: galleries(pool, truth, session),
-        next: next_steps(),
+        next: next_steps(&pool.name),
     }
 }
 

@@ -6,10 +6,12 @@
 // A group of arguments is documented by its own struct, not by the field that flattens it.
 #![allow(missing_docs)]
 
+#[cfg(feature = "research")]
 mod arena;
 pub mod args;
 mod ask;
 mod asking_args;
+#[cfg(feature = "research")]
 mod bench;
 mod decide;
 mod demo;
@@ -18,6 +20,7 @@ mod exchange;
 mod failure;
 mod generate;
 mod graph;
+mod help;
 mod history;
 mod items;
 mod maps;
@@ -33,6 +36,7 @@ mod predict;
 mod prepare;
 mod project;
 mod propagate;
+#[cfg(feature = "research")]
 mod reproduce;
 mod saved;
 mod serve;
@@ -41,14 +45,16 @@ mod simulate;
 mod status;
 mod summary;
 mod tell;
+#[cfg(feature = "research")]
 mod theory;
 mod words;
 
 use std::ffi::OsString;
 
-use clap::Parser;
-
+#[cfg(feature = "research")]
+use args::Lab;
 use args::{Cli, Verb};
+use clap::FromArgMatches;
 use failure::Failure;
 use output::Output;
 
@@ -56,7 +62,8 @@ use output::Output;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let json = arguments.iter().any(|argument| argument == "--json");
-    let cli = match Cli::try_parse_from(&arguments) {
+    let matches = help::command().try_get_matches_from(&arguments);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error, json),
     };
@@ -65,7 +72,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         quiet: cli.quiet,
     };
     match in_pool(cli.threads, || dispatch(&cli.verb, cli.threads, &output)) {
-        Ok(()) => 0,
+        Ok(()) => match &cli.verb {
+            Verb::Demo(demo) if demo::wants_page(&output) => {
+                run(["dial", "label", &demo.pool].map(OsString::from))
+            }
+            _ => 0,
+        },
         Err(failure) => failure.print(json),
     }
 }
@@ -74,14 +86,10 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
     match verb {
         Verb::Demo(args) => demo::run(args, output),
         Verb::Simulate(args) => simulate::run(args, output),
-        Verb::Reproduce(args) => reproduce::run(args, output),
-        Verb::Theory(args) => theory::run(args, output),
-        Verb::Arena(args) => arena::run(args, output),
         Verb::Generate(args) => generate::run(args, output),
         Verb::Graph(args) => graph::run(args, output),
         Verb::Doctor(args) => doctor::run(args, output),
         Verb::Propagate(args) => propagate::run(args, output),
-        Verb::Bench(args) => bench::run(args, output),
         Verb::Label(args) => serve::label(args, threads, output),
         Verb::Serve(args) => serve::serve(args, threads, output),
         Verb::New(args) => new::run(args, output),
@@ -102,6 +110,15 @@ fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), 
         Verb::Import(args) => exchange::run_import(args, output),
         Verb::Backup(args) => exchange::run_backup(args, output),
         Verb::Restore(args) => exchange::run_restore(args, output),
+        #[cfg(feature = "research")]
+        Verb::Lab(lab) => match lab {
+            Lab::Reproduce(args) => reproduce::run(args, output),
+            Lab::Theory(args) => theory::run(args, output),
+            Lab::Arena(args) => arena::run(args, output),
+            Lab::Bench(args) => bench::run(args, output),
+        },
+        Verb::Completions(args) => help::completions(args),
+        Verb::Man(args) => help::man(args, output),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `dial reproduce`: the paper's experiments and figures.
+//! `dial lab reproduce`: the paper's experiments and figures.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,13 +13,13 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::{outcomes, outputs};
 
-/// `dial reproduce`.
+/// `dial lab reproduce`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dial reproduce all --quick                     everything in small, no data needed
-  dial reproduce mnist-small --data DIR          one experiment in full
-  dial reproduce hsi --spare-class-0 --out hsi0  as the authors' scripts ran it
+  dial lab reproduce all --quick                     everything in small, no data needed
+  dial lab reproduce mnist-small --data DIR          one experiment in full
+  dial lab reproduce hsi --spare-class-0 --out hsi0  as the authors' scripts ran it
 
 DIR holds the features the paper used (features/mnistsmall.npz and others); where a file is missing the message says \
 which one, who publishes the data and the SHA-256. Nothing is downloaded. A killed run goes on where it stopped when \
@@ -52,7 +52,7 @@ pub struct Reproduce {
     pub spare_class_0: bool,
 }
 
-/// What was typed after `dial reproduce`.
+/// What was typed after `dial lab reproduce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// One experiment.

@@ -1,7 +1,6 @@
 //! `dial serve` and `dial label`: the labelling page and the interface of a project, on this machine.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use clap::Args;
 use dial_server::{ProjectHandle, Server, Settings, check_host};
@@ -110,9 +109,7 @@ fn go_on(
         check_pool(&client.status()?.pool, pool, place)?;
         let link = client.link()?;
         say(&link, output, "The server that has the project is used.");
-        if browser {
-            open_browser(&link);
-        }
+        open_browser(browser, &link, output);
         return Ok(());
     }
     let project = open(place, args.new.journal)?;
@@ -195,9 +192,7 @@ fn run(
         output,
         "Ctrl-C ends it. What is saved stays saved, whenever it ends.",
     );
-    if browser {
-        open_browser(&link);
-    }
+    open_browser(browser, &link, output);
     Ok(server.run(std::future::pending())?)
 }
 
@@ -206,19 +201,9 @@ fn say(link: &str, output: &Output, rest: &str) {
     output.result(&text, &json!({ "link": link, "pid": std::process::id() }));
 }
 
-/// Opens the browser of the user; where there is none, the link is printed.
-fn open_browser(link: &str) {
-    let (program, first): (&str, &[&str]) = match std::env::consts::OS {
-        "macos" => ("open", &[]),
-        "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
-        _ => ("xdg-open", &[]),
-    };
-    let quiet = || Stdio::null();
-    let _ = Command::new(program)
-        .args(first)
-        .arg(link)
-        .stdin(quiet())
-        .stdout(quiet())
-        .stderr(quiet())
-        .spawn();
+/// Opens the browser of the user, if that is wanted; where there is none, the link was printed.
+fn open_browser(wanted: bool, link: &str, output: &Output) {
+    if wanted && let Err(error) = opener::open_browser(link) {
+        output.note(&format!("note: no browser was opened ({error})."));
+    }
 }

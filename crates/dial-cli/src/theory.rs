@@ -1,4 +1,4 @@
-//! `dial theory`: the paper's theory, computed and drawn.
+//! `dial lab theory`: the paper's theory, computed and drawn.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,13 +11,13 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::{outcomes, outputs};
 
-/// `dial theory`.
+/// `dial lab theory`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  dial theory all --quick              every part in seconds
-  dial theory exploration              will every cluster be met? the bound beside the truth
-  dial theory consistency --fine       how fast the classifier learns, with many repetitions
+  dial lab theory all --quick              every part in seconds
+  dial lab theory exploration              will every cluster be met? the bound beside the truth
+  dial lab theory consistency --fine       how fast the classifier learns, with many repetitions
 
 Each part writes tables (CSV) and figures (SVG, PNG) into its folder; theory.html shows and explains all that were run.")]
 pub struct Theory {
@@ -42,7 +42,7 @@ pub struct Theory {
     pub seed: u64,
 }
 
-/// What was typed after `dial theory`.
+/// What was typed after `dial lab theory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// One part.

@@ -108,14 +108,14 @@ fn every_flag_is_in_the_guide() {
     for verb in [
         &["demo"][..],
         &["simulate"],
-        &["reproduce"],
-        &["theory"],
-        &["arena"],
+        &["lab", "reproduce"],
+        &["lab", "theory"],
+        &["lab", "arena"],
         &["graph"],
         &["generate", "clusters"],
         &["doctor"],
         &["propagate"],
-        &["bench"],
+        &["lab", "bench"],
     ] {
         let flags = flags(verb);
         assert!(flags.len() >= 4, "{verb:?}: {flags:?}");

@@ -1,4 +1,4 @@
-//! `dial arena`: the quick version without data, resuming, adding contestants, the page, refusals.
+//! `dial lab arena`: the quick version without data, resuming, adding contestants, the page, refusals.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,20 +8,7 @@ use crate::run::{Place, Ran};
 const FOUR: &str = "dirichlet-proportional,dirichlet-max,margin@laplace,random";
 
 fn arena(place: &Place, words: &str) -> Ran {
-    let words: Vec<&str> = ["arena"]
-        .into_iter()
-        .chain(words.split_whitespace())
-        .collect();
-    let output = place
-        .command(&words)
-        .env_remove("DIAL_DATA")
-        .output()
-        .unwrap();
-    Ran {
-        code: output.status.code().expect("dial is not killed"),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    place.lab("arena", words)
 }
 
 /// All cells of a run.

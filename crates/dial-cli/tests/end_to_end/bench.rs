@@ -1,11 +1,14 @@
-//! `dial bench`: every stage is there. No test looks at a clock.
+//! `dial lab bench`: every stage is there. No test looks at a clock.
 
 use crate::run::Place;
 
 #[test]
 fn every_stage_is_timed() {
     let place = Place::new();
-    let text = place.line("bench --items 300 --steps 3 --quiet").ok().out;
+    let text = place
+        .line("lab bench --items 300 --steps 3 --quiet")
+        .ok()
+        .out;
     for stage in [
         "neighbours, exact",
         "graph",
@@ -16,7 +19,10 @@ fn every_stage_is_timed() {
     ] {
         assert!(text.contains(stage), "{stage} is not in {text}");
     }
-    let json = place.line("bench --items 300 --steps 3 --json").ok().json();
+    let json = place
+        .line("lab bench --items 300 --steps 3 --json")
+        .ok()
+        .json();
     assert_eq!(json["items"], 300);
     assert!(
         json["stages"]
@@ -32,9 +38,9 @@ fn every_stage_is_timed() {
 fn a_pool_that_is_too_small_or_a_bad_tau_is_refused() {
     let place = Place::new();
     place
-        .line("bench --items 49 --quiet")
+        .line("lab bench --items 49 --quiet")
         .fails("U0", 2, &["50"]);
     place
-        .line("bench --items 300 --tau -1 --quiet")
+        .line("lab bench --items 300 --tau -1 --quiet")
         .fails("N7", 2, &["tau"]);
 }

@@ -1,4 +1,4 @@
-//! `dial reproduce`: the quick version of every experiment, resuming, refusing, and what it says where data are missing.
+//! `dial lab reproduce`: the quick version of every experiment, resuming, refusing, and what it says where data are missing.
 
 use std::fs;
 use std::path::Path;
@@ -29,20 +29,7 @@ const LEFT: [(&str, &str, &str); 11] = [
 ];
 
 fn reproduce(place: &Place, words: &str) -> Ran {
-    let words: Vec<&str> = ["reproduce"]
-        .into_iter()
-        .chain(words.split_whitespace())
-        .collect();
-    let output = place
-        .command(&words)
-        .env_remove("DIAL_DATA")
-        .output()
-        .unwrap();
-    Ran {
-        code: output.status.code().expect("dial is not killed"),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    place.lab("reproduce", words)
 }
 
 /// A table without its last column, the seconds.
@@ -82,7 +69,7 @@ fn everything_runs_in_small_without_data() {
         );
         let settings = fs::read_to_string(file("settings.json")).unwrap();
         assert!(
-            settings.contains(&format!("dial reproduce {experiment} ")),
+            settings.contains(&format!("dial lab reproduce {experiment} ")),
             "{settings}"
         );
         assert!(

@@ -106,17 +106,31 @@ impl Place {
 
     /// Runs the command here.
     pub fn dial(&self, args: &[&str]) -> Ran {
-        let output = self.command(args).output().unwrap();
-        Ran {
-            code: output.status.code().expect("dial is not killed"),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
+        ran(&mut self.command(args))
+    }
+
+    /// Runs a part of the laboratory, without data.
+    pub fn lab(&self, part: &str, words: &str) -> Ran {
+        let args: Vec<&str> = ["lab", part]
+            .into_iter()
+            .chain(words.split_whitespace())
+            .collect();
+        ran(self.command(&args).env_remove("DIAL_DATA"))
     }
 
     /// Runs a line of words.
     pub fn line(&self, words: &str) -> Ran {
         self.dial(&words.split_whitespace().collect::<Vec<_>>())
+    }
+}
+
+/// Runs a command to its end.
+fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    Ran {
+        code: output.status.code().expect("dial is not killed"),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
     }
 }
 

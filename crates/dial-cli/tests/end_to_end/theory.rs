@@ -1,4 +1,4 @@
-//! `dial theory`: the quick version of every part, the same for any number of threads, and what is refused.
+//! `dial lab theory`: the quick version of every part, the same for any number of threads, and what is refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,20 +17,7 @@ const PARTS: [&str; 8] = [
 ];
 
 fn theory(place: &Place, words: &str) -> Ran {
-    let words: Vec<&str> = ["theory"]
-        .into_iter()
-        .chain(words.split_whitespace())
-        .collect();
-    let output = place
-        .command(&words)
-        .env_remove("DIAL_DATA")
-        .output()
-        .unwrap();
-    Ran {
-        code: output.status.code().expect("dial is not killed"),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    place.lab("theory", words)
 }
 
 /// The files of a folder with this ending, in order.
@@ -108,7 +95,7 @@ fn every_part_runs_in_small_and_the_same_for_any_number_of_threads() {
         assert!(
             fs::read_to_string(folder.join("settings.json"))
                 .unwrap()
-                .contains(&format!("dial theory {part} --seed 0 --quick"))
+                .contains(&format!("dial lab theory {part} --seed 0 --quick"))
         );
     }
 }
@@ -140,7 +127,7 @@ fn data_that_are_missing_are_missed_before_anything_is_done() {
     );
     assert!(!place.path("out").exists());
     // A folder that the environment names is used as far as it goes.
-    let words = ["theory", "uncertainty", "--quick", "--out", "out"];
+    let words = ["lab", "theory", "uncertainty", "--quick", "--out", "out"];
     let output = place
         .command(&words)
         .env("DIAL_DATA", place.path("."))

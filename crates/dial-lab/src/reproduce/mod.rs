@@ -301,7 +301,7 @@ fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Val
     };
     json!({
         "command": format!(
-            "dial reproduce {experiment} --trials {} --queries {} --seed {}{quick}{spare}",
+            "dial lab reproduce {experiment} --trials {} --queries {} --seed {}{quick}{spare}",
             settings.trials, settings.queries, settings.seed
         ),
         "version": env!("CARGO_PKG_VERSION"),

@@ -10,7 +10,7 @@
 //! satisfies its normalisation K(x*, x*) = 1, and later that u is infinite at x*: it is, logarithmically, so the kernel of
 //! a delta normalised at its source has no limit but 0 ([`ladder`]). Our δ has a fixed radius r = 0.04; then everything
 //! converges as h². The paper gives no width for the density estimate, no source, no σ, and τ = 10⁻³ only in a line that
-//! was commented out: ours are below, sample and source those of `dial reproduce moons`.
+//! was commented out: ours are below, sample and source those of `dial lab reproduce moons`.
 //!
 //! [`density`] makes ρ, [`plane`] the operators, [`network`] Poisson and heat, [`manufactured`] a problem with a known
 //! solution, [`kernels`] the figure, [`ladder`] the refinement, `agreement` which operator a graph stands for.

@@ -305,7 +305,7 @@ pub fn write(
         seconds,
         goes_on: false,
         repeat: json!({
-            "command": format!("dial theory {part} --seed {}{flag}", settings.seed),
+            "command": format!("dial lab theory {part} --seed {}{flag}", settings.seed),
             "version": env!("CARGO_PKG_VERSION"),
             "seed": settings.seed,
             "level": settings.level.pick("quick", "usual", "fine"),
