@@ -21,9 +21,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dial::{
-    ClassId, CompactGraph, Config, Control, Criterion, Eigenpairs, Engine, NodeId, Precision,
-    Search, Session, SpectralOptimal, engine,
+    ClassId, CompactGraph, Config, Control, Eigenpairs, Engine, NodeId, Precision, Search, Session,
+    engine,
 };
+use dial_baselines::{Criterion, SpectralOptimal};
 use dial_data::{Fingerprint, Pool, Recipe, SavedGraph, write_graph};
 use serde_json::json;
 

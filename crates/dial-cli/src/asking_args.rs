@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dial::methods::Method;
-use dial::models::ModelName;
 use dial::simulate::Classes;
 use dial::{Choices, Policy, Prior, Reading, Sharpness};
+use dial_baselines::methods::Method;
+use dial_baselines::models::ModelName;
 
 use crate::args::positive;
 use crate::words::InitialName;

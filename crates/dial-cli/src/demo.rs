@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dial::comparison::{Comparison, Run};
-use dial::methods::Method;
-use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
 use dial::{Accuracy, Choices, NodeId, Policy, Prediction, Score, Session};
+use dial_baselines::comparison::{Comparison, Run};
+use dial_baselines::methods::Method;
+use dial_baselines::models::ModelName;
 use dial_data::{Pool, write::write_whole};
 use dial_lab::chart::to_svg;
 use dial_lab::report::{Confusion, Figure, Gallery, Report, Step, Table, render};

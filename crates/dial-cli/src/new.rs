@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dial::methods::Method;
 use dial::{Choices, Policy};
+use dial_baselines::methods::Method;
 use dial_data::{Fingerprint, Pool};
 use dial_store::{
     Decision, ENDING, Folder, Given, GivenGraph, Import, Imported, Item, Journal, Material,

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dial::methods::Workbench;
 use dial::simulate::Truth;
 use dial::{
     Choices, CompactGraph, Config, Effort, Engine, Features, Found, Items, Metric, Neighbours,
     Precision, Spread, engine,
 };
+use dial_baselines::methods::Workbench;
 use dial_data::{Fingerprint, Pool, SavedGraph, Show};
 
 use crate::args::{EngineArgs, GraphArgs, PoolArgs, ReadingArgs, ZeroRows};

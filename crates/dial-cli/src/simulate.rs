@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dial::comparison::{COLUMNS, Comparison, Run};
 use dial::local::{Regime, Solving};
-use dial::methods::{Method, Workbench};
-use dial::models::ModelName;
 use dial::simulate::{Classes, Initial, Plan, Truth, trial};
 use dial::{Asking, Choices, Engine, Items, Kernel, NodeId, Policy, Precision, Score, Session};
+use dial_baselines::comparison::{COLUMNS, Comparison, Run};
+use dial_baselines::methods::{Method, Workbench};
+use dial_baselines::models::ModelName;
 use dial_data::row;
 use dial_data::write::{Cell, csv_text, write_csv};
 use serde_json::json;

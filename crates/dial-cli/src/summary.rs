@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use dial::comparison::Run;
 use dial::simulate::{Record, Truth};
+use dial_baselines::comparison::Run;
 use dial_data::write::write_whole;
 use dial_lab::chart::{Canvas, to_png, to_svg};
 use dial_lab::plot::{LineChart, Series, side_by_side};

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use dial::engine::{self, graph_of};
-use dial::methods::Workbench;
-use dial::models::{Model, ModelName};
 use dial::policy::Chooser;
 use dial::seed::{Purpose, Random};
 use dial::{
     Acquisition, CompactGraph, Control, DirichletField, Found, Graph, Heat, Lists, NodeId, Poisson,
     Policy, Propagation, Score, Sharpness, Situation, Values,
 };
+use dial_baselines::methods::Workbench;
+use dial_baselines::models::{Model, ModelName};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use dial::comparison::{COLUMNS, Comparison, Row, Run};
-use dial::methods::{Method, Workbench};
-use dial::models::ModelName;
 use dial::simulate::{Initial, Plan, Truth};
 use dial::{Asking, Choices, ClassId, Control, NodeId, Policy};
+use dial_baselines::comparison::{COLUMNS, Comparison, Row, Run};
+use dial_baselines::methods::{Method, Workbench};
+use dial_baselines::models::ModelName;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

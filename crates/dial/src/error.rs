@@ -266,7 +266,7 @@ fn fewer(n: usize) -> String {
 }
 
 /// Refuses a setting that is not a finite number above 0.
-pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }

@@ -18,7 +18,7 @@
 
 use rayon::prelude::*;
 
-use crate::graph_models::Given;
+use crate::classifier::Shares;
 use crate::points::Points;
 
 /// The gradient stops at so much of the first one, or after so many steps.
@@ -32,18 +32,18 @@ const MEMORY: usize = 12;
 const CHUNK: usize = 64;
 
 /// Logistic regression on standardised points.
-pub(crate) struct Logistic {
+pub struct Logistic {
     points: Points,
 }
 
 impl Logistic {
     /// On points that are standardised already.
-    pub(crate) fn new(points: Points) -> Logistic {
+    pub fn new(points: Points) -> Logistic {
         Logistic { points }
     }
 
     /// The probabilities of every class at every point.
-    pub(crate) fn scores(&self, given: &Given) -> Vec<Vec<f64>> {
+    pub fn scores(&self, given: &Shares) -> Vec<Vec<f64>> {
         let (n, k) = (self.points.n(), given.n_classes);
         let present: Vec<usize> = (0..k)
             .filter(|&c| given.shares.iter().any(|shares| shares[c] > 0.0))
@@ -78,7 +78,7 @@ impl Logistic {
     }
 
     /// The weights (one row per coordinate) and intercepts of the classes that are present.
-    fn fit(&self, given: &Given, present: &[usize]) -> (Vec<f64>, Vec<f64>) {
+    fn fit(&self, given: &Shares, present: &[usize]) -> (Vec<f64>, Vec<f64>) {
         let rows: Vec<&[f64]> = given
             .nodes
             .iter()

@@ -10,17 +10,18 @@ use crate::ids::NodeId;
 
 /// A graph in an order that is good to multiply in.
 #[derive(Clone, Debug)]
-pub(crate) struct Ordered {
+pub struct Ordered {
     /// The graph, its nodes in the new order.
-    pub(crate) graph: Graph,
+    pub graph: Graph,
     /// The node at every place.
-    pub(crate) order: Vec<NodeId>,
+    pub order: Vec<NodeId>,
     /// The place of every node.
-    pub(crate) rank: Vec<u32>,
+    pub rank: Vec<u32>,
 }
 
 impl Ordered {
-    pub(crate) fn new(graph: &Graph) -> Ordered {
+    /// Puts the nodes in order.
+    pub fn new(graph: &Graph) -> Ordered {
         let order = reverse_cuthill_mckee(&graph.rows());
         Ordered {
             graph: graph.reordered(&order),
@@ -30,17 +31,17 @@ impl Ordered {
     }
 
     /// The place of a node.
-    pub(crate) fn place(&self, node: usize) -> usize {
+    pub fn place(&self, node: usize) -> usize {
         self.rank[node] as usize
     }
 
     /// The places of all nodes, in the order of the nodes.
-    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.rank.iter().map(|&place| place as usize)
     }
 
     /// The values of nodes, put in their places.
-    pub(crate) fn placed(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    pub fn placed(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
         self.order.iter().map(|node| value(node.index())).collect()
     }
 }

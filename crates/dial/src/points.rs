@@ -1,5 +1,4 @@
-//! The rows of a pool as points of a Euclidean space, and the squared distances of all pairs of them: what the coverage
-//! methods (`coverage`, `herding`, `typiclust`) and the linear probe (`logistic`) read.
+//! The rows of a pool as points of a Euclidean space: what the logistic regression and coverage methods read.
 //!
 //! Points are f64, as the metric sees them: under cosine the rows divided by their norms, rows of length zero at the
 //! origin. The spread of a pool is
@@ -8,22 +7,13 @@
 //! s² = (1/n) Σ_i |x_i - x̄|²,    half the mean squared distance of two points
 //! ```
 //!
-//! and distances of pairs are kept as |x_i - x_j|²/s² in f32, computed in f64: they do not depend on the unit of the
-//! features. That is 4 n² bytes, 100 MB at 5,000 points, which is why the methods that need all pairs refuse more than
-//! [`MOST`]. Cost: O(n d) for points, O(n² d) once for all pairs.
+//! Cost: O(n d).
 
 use rayon::prelude::*;
 
-use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::{Features, Metric, sum_of_squares};
 use crate::space::{Space, ZeroVectors};
-
-/// The most points whose pairs are kept (400 MB).
-pub const MOST: usize = 10_000;
-
-/// Distances are padded to a multiple of so many, for loops over whole blocks.
-pub(crate) const LANES: usize = 16;
 
 /// The rows of a pool in f64, as the metric sees them.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,130 +120,13 @@ impl Points {
 
 /// |x - y|², summed in a fixed order.
 #[inline]
-pub(crate) fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     sum_of_squares(x, y, |a, b| a - b)
-}
-
-/// The squared distances of all pairs of points, divided by the spread s².
-#[derive(Clone, Debug, PartialEq)]
-pub struct Distances {
-    n: usize,
-    stride: usize,
-    values: Vec<f32>,
-}
-
-impl Distances {
-    /// All pairs of the points.
-    ///
-    /// # Errors
-    /// More points than [`MOST`], or cancelled.
-    pub fn new(points: &Points, control: &Control) -> Result<Distances> {
-        let n = points.n();
-        if n > MOST {
-            let want =
-                "another one for a pool of more than 10000 items: this one compares all pairs";
-            return Err(Error::setting(
-                "acquisition",
-                want,
-                format!("one for {n} items"),
-            ));
-        }
-        let (stride, scale) = (n.next_multiple_of(LANES), 1.0 / points.spread());
-        let mut values = vec![f32::INFINITY; n * stride];
-        control.start("comparing all pairs", n);
-        values
-            .par_chunks_mut(stride)
-            .enumerate()
-            .try_for_each(|(i, row)| {
-                for (j, value) in row.iter_mut().enumerate().take(n).skip(i) {
-                    *value = (points.squared_distance(i, points.row(j)) * scale) as f32;
-                }
-                control.advance(1)
-            })?;
-        control.finish();
-        mirror(&mut values, n, stride);
-        Ok(Distances { n, stride, values })
-    }
-
-    /// Number of points.
-    pub fn n(&self) -> usize {
-        self.n
-    }
-
-    /// The squared distances of a point to all, over s².
-    pub fn of(&self, i: usize) -> &[f32] {
-        &self.padded(i)[..self.n]
-    }
-
-    /// The same with infinity behind the last, up to a multiple of [`LANES`].
-    pub(crate) fn padded(&self, i: usize) -> &[f32] {
-        &self.values[i * self.stride..(i + 1) * self.stride]
-    }
-
-    /// The length of a padded row.
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
-    }
-}
-
-/// Copies what lies above the diagonal to its mirror image, block by block.
-fn mirror(values: &mut [f32], n: usize, stride: usize) {
-    const BLOCK: usize = 64;
-    for rows in (0..n).step_by(BLOCK) {
-        for columns in (0..=rows).step_by(BLOCK) {
-            for i in rows..(rows + BLOCK).min(n) {
-                for j in columns..(columns + BLOCK).min(i) {
-                    values[i * stride + j] = values[j * stride + i];
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, Random};
-
-    fn cloud(n: usize, dim: usize) -> Vec<f64> {
-        let mut random = Random::new(1, Purpose::User, n as u64);
-        (0..n * dim).map(|_| 3.0 + 2.0 * random.normal()).collect()
-    }
-
-    #[test]
-    fn all_pairs_are_what_a_plain_loop_finds_in_any_unit() {
-        for (n, dim) in [(1, 1), (5, 3), (131, 4)] {
-            let x = cloud(n, dim);
-            let points =
-                Points::new(Features::f64(&x, n, dim).unwrap(), Metric::Euclidean).unwrap();
-            let found = Distances::new(&points, &Control::new()).unwrap();
-            let squared = |i: usize, j: usize| {
-                (0..dim)
-                    .map(|c| (x[i * dim + c] - x[j * dim + c]).powi(2))
-                    .sum::<f64>()
-            };
-            let mean: f64 =
-                (0..n * n).map(|p| squared(p / n, p % n)).sum::<f64>() / (2 * n * n) as f64;
-            let spread = if mean > 0.0 { mean } else { 1.0 };
-            assert!((points.spread() / spread - 1.0).abs() < 1e-12);
-            for i in 0..n {
-                assert_eq!(found.of(i).len(), n);
-                assert!(found.padded(i)[n..].iter().all(|d| *d == f32::INFINITY));
-                for j in 0..n {
-                    let want = squared(i, j) / spread;
-                    assert!(
-                        (f64::from(found.of(i)[j]) - want).abs() <= 1e-6 * want,
-                        "{i} {j}"
-                    );
-                    assert_eq!(found.of(i)[j].to_bits(), found.of(j)[i].to_bits());
-                }
-            }
-            let larger: Vec<f64> = x.iter().map(|v| v * 1024.0).collect();
-            let points =
-                Points::new(Features::f64(&larger, n, dim).unwrap(), Metric::Euclidean).unwrap();
-            assert_eq!(Distances::new(&points, &Control::new()).unwrap(), found);
-        }
-    }
 
     #[test]
     fn cosine_sees_directions_and_standardising_leaves_constant_columns_at_zero() {
@@ -274,19 +147,5 @@ mod tests {
         for (i, want) in [-3.0, -1.0, 1.0, 3.0].iter().enumerate() {
             assert!(points.squared_distance(i, &[want / 5f64.sqrt(), 0.0]) < 1e-28);
         }
-    }
-
-    #[test]
-    fn too_many_points_are_refused_before_anything_is_compared() {
-        let x = vec![0.0; MOST + 1];
-        let points =
-            Points::new(Features::f64(&x, MOST + 1, 1).unwrap(), Metric::Euclidean).unwrap();
-        let refused = Distances::new(&points, &Control::new()).unwrap_err();
-        assert_eq!(refused.code(), "U1");
-        assert!(refused.to_string().contains("10001 items"), "{refused}");
-        let control = Control::new();
-        control.cancel();
-        let few = Points::new(Features::f64(&x[..3], 3, 1).unwrap(), Metric::Euclidean).unwrap();
-        assert_eq!(Distances::new(&few, &control), Err(Error::Cancelled));
     }
 }

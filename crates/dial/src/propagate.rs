@@ -226,7 +226,7 @@ impl<G: Adjacency> Poisson<G> {
 }
 
 /// T must keep the squares of sums of columns inside the range of f64.
-pub(crate) fn check_source_value(source_value: f64) -> Result<()> {
+pub fn check_source_value(source_value: f64) -> Result<()> {
     if (1e-100..=1e100).contains(&source_value) {
         return Ok(());
     }

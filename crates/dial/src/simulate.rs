@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::classifier::Classifier;
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -24,7 +25,6 @@ use crate::events::Change;
 use crate::field::DirichletField;
 use crate::ids::{ClassId, NodeId};
 use crate::measures::{Measures, Tally};
-use crate::models::Model;
 use crate::question::Question;
 use crate::reader::Reader;
 use crate::seed::{Purpose, Random};
@@ -79,7 +79,7 @@ pub struct Plan<'a> {
     /// Questions asked at once.
     pub batch: usize,
     /// Classifiers that are scored on the questions beside the Dirichlet field.
-    pub judges: Vec<Arc<Model<'a>>>,
+    pub judges: Vec<Arc<dyn Classifier + 'a>>,
     /// Accuracies are measured after every so many questions and at the end; in between the last ones are repeated.
     pub score_every: usize,
     /// [`Measures`] are taken beside accuracy after every so many questions, of those that are scored, and at the end; 0:
@@ -374,7 +374,7 @@ fn score(
     control: &Control,
 ) -> Result<Scores> {
     let belief = session.belief(&control.quiet())?;
-    let judge = |model: &Arc<Model<'_>>| {
+    let judge = |model: &Arc<dyn Classifier + '_>| {
         let scores = model.scores(session.terms(), &control.quiet())?;
         Ok(accuracy(session, truth, |node| scores.class(node)))
     };

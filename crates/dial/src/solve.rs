@@ -131,7 +131,7 @@ impl GlobalSolver for Exact {
 
 /// Work space that nobody is using just now.
 #[derive(Debug)]
-pub(crate) struct Spare<T>(Mutex<Vec<T>>);
+pub struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Spare<T> {
     fn default() -> Spare<T> {
@@ -141,14 +141,14 @@ impl<T> Default for Spare<T> {
 
 impl<T: Default> Spare<T> {
     /// Lends some to `work`, which gives it back unless it fails.
-    pub(crate) fn lend<R>(&self, work: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
+    pub fn lend<R>(&self, work: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
         self.lend_or(T::default, work)
     }
 }
 
 impl<T> Spare<T> {
     /// The same, made by `fresh` where there is none.
-    pub(crate) fn lend_or<R>(
+    pub fn lend_or<R>(
         &self,
         fresh: impl FnOnce() -> T,
         work: impl FnOnce(&mut T) -> Result<R>,

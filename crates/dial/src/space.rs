@@ -25,8 +25,9 @@ pub enum ZeroVectors {
 words!(ZeroVectors, "zero-vectors", { Error => "error", Isolate => "isolate" });
 
 /// The features under a metric: exact distances, and which rows take no part.
-pub(crate) struct Space<'a> {
-    pub(crate) features: Features<'a>,
+pub struct Space<'a> {
+    /// The rows.
+    pub features: Features<'a>,
     /// Reciprocal norms for the cosine metric.
     scales: Option<Vec<f64>>,
     /// Zero vectors under cosine, which have no neighbours and are nobody's.
@@ -34,7 +35,11 @@ pub(crate) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    pub(crate) fn new(
+    /// The space of some rows.
+    ///
+    /// # Errors
+    /// A row without direction under cosine, if that is not allowed.
+    pub fn new(
         features: Features<'a>,
         metric: Metric,
         zero_vectors: ZeroVectors,
@@ -84,7 +89,7 @@ impl<'a> Space<'a> {
     }
 
     /// The value at a row and column, as the metric sees it.
-    pub(crate) fn value(&self, row: usize, column: usize) -> f64 {
+    pub fn value(&self, row: usize, column: usize) -> f64 {
         let value = self.features.get(row, column);
         self.scales.as_ref().map_or(value, |scales| {
             if self.isolated[row] {
@@ -95,7 +100,8 @@ impl<'a> Space<'a> {
         })
     }
 
-    pub(crate) fn squared_distance(&self, i: usize, j: usize) -> f64 {
+    /// The squared distance of two rows.
+    pub fn squared_distance(&self, i: usize, j: usize) -> f64 {
         match &self.scales {
             Some(scales) => without_rounding(
                 self.features

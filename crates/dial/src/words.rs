@@ -1,6 +1,7 @@
 //! The words of closed choices: the same in Rust, on the command line, in JSON and in Python.
 
 /// Gives an enum without fields its words: `ALL`, `word()`, `Display` and `FromStr`.
+#[macro_export]
 macro_rules! words {
     ($type:ident, $what:literal, { $($variant:ident => $word:literal),+ $(,)? }) => {
         impl $type {

@@ -4,12 +4,10 @@ mod common;
 
 use std::sync::Arc;
 
-use dial::models::Model;
 use dial::seed::{Purpose, Random};
-use dial::{
-    Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, ReweightedNorm,
-    Situation,
-};
+use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Situation};
+use dial_baselines::ReweightedNorm;
+use dial_baselines::models::Model;
 
 type Labels = Vec<Vec<(NodeId, f64)>>;
 

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use common::{Arrays, assert_close, graph, graph_of};
 use dial::seed::{Purpose, Random};
 use dial::{
-    ClassId, Control, Eigenpairs, Engine, Features, Graph, Heat, Kernel, Metric, NodeId,
-    NormalizedPoisson, Poisson, Prior, Propagation, Radial, Shape,
+    ClassId, Control, Eigenpairs, Engine, Features, Graph, Heat, Kernel, Metric, NodeId, Poisson,
+    Prior, Propagation, Radial, Shape,
 };
+use dial_baselines::NormalizedPoisson;
 
 /// What a label counts at its source in the table.
 const T: f64 = 2.5;

@@ -8,9 +8,9 @@
 
 use std::str::FromStr;
 
-use dial::methods::Method;
-use dial::models::ModelName;
 use dial::{Asking, Choices, Config, Prior, Score};
+use dial_baselines::methods::Method;
+use dial_baselines::models::ModelName;
 use serde_json::{Value, json};
 
 /// The contestant that all ratios refer to: the paper's best single setting.

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use dial::methods::Workbench;
-use dial::models::Model;
 use dial::simulate::{Plan, Record, trial};
 use dial::{Config, Control, Engine};
+use dial_baselines::methods::Workbench;
+use dial_baselines::models::Model;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@
 //! has the prior π(P | α₀) with the centrality as the text means it and as it is printed. For the prior of probabilities
 //! that are not certain we take 0.9 and 0.1 instead of 1 and 0.
 
-use dial::density::{Centrality, ln_alignment, ln_centrality, ln_prior};
+use super::density::{Centrality, ln_alignment, ln_centrality, ln_prior};
 use dial::seed::{Purpose, Random};
 use dial::{Control, Result};
 use dial_data::write::Cell;

@@ -8,10 +8,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dial::land::Ranking;
-use dial::methods::Workbench;
 use dial::simulate::{Plan, Record, Truth, trial};
 use dial::{Config, Control, Engine, Metric, Prior, Search, Tau};
+use dial_baselines::land::Ranking;
+use dial_baselines::methods::Workbench;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 

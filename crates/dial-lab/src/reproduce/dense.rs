@@ -10,9 +10,9 @@
 use std::sync::Mutex;
 
 use dial::laplacian::Normalized;
-use dial::optimal::{NOISE, SHIFT};
 use dial::solve::{Stop, Workspace, conjugate_gradients};
 use dial::{Acquisition, Control, Graph, NodeId, Result, Situation};
+use dial_baselines::variance_opt::{NOISE, SHIFT};
 use rayon::prelude::*;
 
 const BLOCK: usize = 8;
@@ -86,9 +86,9 @@ impl Acquisition for DenseOptimal {
 mod tests {
     use std::sync::Arc;
 
-    use dial::optimal::Criterion;
-    use dial::optimal_full::FullOptimal;
     use dial::{Config, DirichletField, Features, engine};
+    use dial_baselines::variance_opt::Criterion;
+    use dial_baselines::variance_opt::FullOptimal;
 
     use super::*;
 

@@ -3,9 +3,9 @@
 //! The paper's text calibrates α₀ for both Dirichlet policies; its authors' scripts ran with α₀ = 1. Both are drawn for
 //! the maximum policy, because they differ; the proportional policy is calibrated, as in the text.
 
-use dial::methods::Method;
-use dial::models::ModelName;
 use dial::{Policy, Prior, Score};
+use dial_baselines::methods::Method;
+use dial_baselines::models::ModelName;
 
 use super::pools::Dataset;
 

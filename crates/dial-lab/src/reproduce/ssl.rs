@@ -5,11 +5,11 @@
 //! Labels are drawn at random, the same for every classifier of a trial; those for m labels per class are among those
 //! for m + 1.
 
-use dial::methods::Workbench;
-use dial::models::ModelName;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
 use dial::{Control, DirichletField, NodeId};
+use dial_baselines::methods::Workbench;
+use dial_baselines::models::ModelName;
 use dial_data::write::Cell;
 use rayon::prelude::*;
 use serde_json::json;

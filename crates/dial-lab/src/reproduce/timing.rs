@@ -18,11 +18,11 @@ mod telling;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dial::methods::{Method, Workbench};
-use dial::models::ModelName;
-use dial::optimal::ModelChange;
 use dial::seed::{Purpose, Random};
 use dial::{Acquisition, Control, Metric, NodeId, Policy, Prior, Score};
+use dial_baselines::methods::{Method, Workbench};
+use dial_baselines::models::ModelName;
+use dial_baselines::variance_opt::ModelChange;
 use serde_json::json;
 
 use super::curves::{EIGENPAIRS, NEIGHBOURS, TAU, paper};

@@ -11,13 +11,13 @@
 
 use std::sync::Arc;
 
-use crate::control::Control;
-use crate::error::{Error, Result, check_positive};
-use crate::graph::Graph;
-use crate::ids::NodeId;
-use crate::laplacian::Normalized;
-use crate::propagate::{Column, Propagation, check_source_value};
-use crate::solve::{Stop, Workspace, conjugate_gradients};
+use dial::control::Control;
+use dial::error::{Error, Result, check_positive};
+use dial::graph::Graph;
+use dial::ids::NodeId;
+use dial::laplacian::Normalized;
+use dial::propagate::{Column, Propagation, check_source_value};
+use dial::solve::{Stop, Workspace, conjugate_gradients};
 
 /// Poisson propagation with L_s, whose columns may exceed T.
 #[derive(Clone, Debug)]

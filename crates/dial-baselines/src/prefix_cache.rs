@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::ids::NodeId;
+use dial::ids::NodeId;
 
 /// States kept at most; beyond that the one that was used longest ago goes.
 const ROOM: usize = 16;

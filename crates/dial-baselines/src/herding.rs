@@ -31,11 +31,11 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::acquire::{Acquisition, Score, Situation};
-use crate::error::Result;
-use crate::ids::NodeId;
-use crate::points::{Distances, LANES};
-use crate::states::States;
+use crate::distances::{Distances, LANES};
+use crate::prefix_cache::States;
+use dial::acquire::{Acquisition, Score, Situation};
+use dial::error::Result;
+use dial::ids::NodeId;
 
 /// σ²/s² of MaxHerding.
 const WIDTH: f32 = 1.0;

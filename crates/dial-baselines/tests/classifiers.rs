@@ -5,12 +5,10 @@ mod common;
 use std::sync::Arc;
 
 use common::Arrays;
-use dial::models::{Model, ModelName, ScoreOf};
+use dial_baselines::models::{Model, ModelName, ScoreOf};
 use dial::spectral::Eigenpairs;
-use dial::{
-    Acquisition, Control, DirichletField, Features, Graph, Metric, ModelChange, NodeId, Score,
-    Situation,
-};
+use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Score, Situation};
+use dial_baselines::{ModelChange};
 
 type Labels = Vec<Vec<(NodeId, f64)>>;
 

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::control::Control;
-use crate::error::Result;
 use crate::methods::{Method, Workbench};
 use crate::models::ModelName;
-use crate::policy::Policy;
-use crate::simulate::{Clock, Plan, Record, Truth, trials};
+use dial::classifier::Classifier;
+use dial::control::Control;
+use dial::error::Result;
+use dial::policy::Policy;
+use dial::simulate::{Clock, Plan, Record, Truth, trials};
 
 /// What is compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +99,9 @@ impl Comparison {
             .collect();
         let judges = others.iter().map(|&model| bench.model(model, control));
         let plan = Plan {
-            judges: judges.collect::<Result<_>>()?,
+            judges: judges
+                .map(|judge| Ok(judge? as Arc<dyn Classifier>))
+                .collect::<Result<_>>()?,
             ..plan.clone()
         };
         let known = truth.classes.iter().flatten().count();

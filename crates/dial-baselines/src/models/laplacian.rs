@@ -14,67 +14,17 @@
 
 use std::sync::Arc;
 
-use crate::control::Control;
-use crate::error::Result;
-use crate::field::Term;
-use crate::graph::Graph;
-use crate::ids::NodeId;
-use crate::laplacian::{Grounded, LinearOperator, Normalized};
-use crate::order::Ordered;
-use crate::solve::{Spare, Stop, Workspace, conjugate_gradients};
-
-/// The labelled nodes, ascending, each with its class weights scaled to sum 1.
-pub(crate) struct Given {
-    pub(crate) n_classes: usize,
-    pub(crate) nodes: Vec<NodeId>,
-    /// The weights of all classes for each of the nodes.
-    pub(crate) shares: Vec<Vec<f64>>,
-}
-
-impl Given {
-    pub(crate) fn new(labels: &[Vec<Term>]) -> Given {
-        let mut nodes: Vec<NodeId> = labels.iter().flatten().map(|(node, _)| *node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let mut shares = vec![vec![0.0; labels.len()]; nodes.len()];
-        for (class, terms) in labels.iter().enumerate() {
-            for (node, weight) in terms {
-                shares[nodes.binary_search(node).expect("it is among them")][class] += weight;
-            }
-        }
-        for share in &mut shares {
-            let total = share.iter().fold(0.0, |sum, s| sum + s);
-            share.iter_mut().for_each(|s| *s /= total);
-        }
-        Given {
-            n_classes: labels.len(),
-            nodes,
-            shares,
-        }
-    }
-
-    /// The mean label over some of the nodes.
-    fn mean(&self, among: impl Fn(NodeId) -> bool) -> Vec<f64> {
-        let mut mean = vec![0.0; self.n_classes];
-        let mut count = 0.0;
-        for (_, shares) in self
-            .nodes
-            .iter()
-            .zip(&self.shares)
-            .filter(|(node, _)| among(**node))
-        {
-            mean.iter_mut()
-                .zip(shares)
-                .for_each(|(mean, share)| *mean += share);
-            count += 1.0;
-        }
-        mean.iter_mut().for_each(|mean| *mean /= count);
-        mean
-    }
-}
+use dial::classifier::Shares;
+use dial::control::Control;
+use dial::error::Result;
+use dial::graph::Graph;
+use dial::ids::NodeId;
+use dial::laplacian::{Grounded, LinearOperator, Normalized};
+use dial::order::Ordered;
+use dial::solve::{Spare, Stop, Workspace, conjugate_gradients};
 
 /// Puts the labels where they are.
-fn set_labels(given: &Given, planes: &mut [Vec<f64>]) {
+fn set_labels(given: &Shares, planes: &mut [Vec<f64>]) {
     for (node, shares) in given.nodes.iter().zip(&given.shares) {
         planes
             .iter_mut()
@@ -154,7 +104,7 @@ impl Solver {
     /// Harmonic extension of the labels with the weights w_i w_j W_ij; 1/K where no label reaches.
     pub(crate) fn harmonic(
         &self,
-        given: &Given,
+        given: &Shares,
         w: &[f64],
         control: &Control,
     ) -> Result<Vec<Vec<f64>>> {
@@ -178,7 +128,7 @@ impl Solver {
     /// The same with τ > 0 added to the diagonal: scores fall towards 0 away from the labels, and sum to less than 1.
     pub(crate) fn damped(
         &self,
-        given: &Given,
+        given: &Shares,
         w: &[f64],
         tau: f64,
         control: &Control,
@@ -191,7 +141,7 @@ impl Solver {
     /// Solves for the first `count` classes off the labels; 0 at the labels.
     fn extended(
         &self,
-        given: &Given,
+        given: &Shares,
         w: &[f64],
         tau: f64,
         count: usize,
@@ -236,7 +186,7 @@ impl Solver {
     }
 
     /// What the labelled neighbours say about a class, scaled: R w_i Σ_l W_il w_l y_l.
-    fn side(&self, given: &Given, w: &[f64], root: &[f64], class: usize) -> Vec<f64> {
+    fn side(&self, given: &Shares, w: &[f64], root: &[f64], class: usize) -> Vec<f64> {
         let mut side = vec![0.0; self.graph.n()];
         for (node, shares) in given.nodes.iter().zip(&given.shares) {
             let (neighbours, weights) = self.graph.row(*node);
@@ -247,7 +197,7 @@ impl Solver {
         self.ordered.placed(|i| root[i] * w[i] * side[i])
     }
 
-    fn where_no_label_reaches(&self, given: &Given, mut then: impl FnMut(usize)) {
+    fn where_no_label_reaches(&self, given: &Shares, mut then: impl FnMut(usize)) {
         let reached = self.reached(given);
         (0..self.graph.n())
             .filter(|&i| !reached[self.graph.component(NodeId(i as u32))])
@@ -255,7 +205,7 @@ impl Solver {
     }
 
     /// Which components have a label.
-    fn reached(&self, given: &Given) -> Vec<bool> {
+    fn reached(&self, given: &Shares) -> Vec<bool> {
         let mut reached = vec![false; self.graph.component_sizes().len()];
         given
             .nodes
@@ -292,7 +242,7 @@ impl Solver {
     }
 
     /// Poisson learning.
-    pub(crate) fn poisson(&self, given: &Given, control: &Control) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn poisson(&self, given: &Shares, control: &Control) -> Result<Vec<Vec<f64>>> {
         let n = self.graph.n();
         if given.nodes.is_empty() {
             return Ok(vec![vec![0.0; n]; given.n_classes]);
@@ -330,7 +280,7 @@ impl Solver {
     }
 
     /// The w of the reweighted graph; 0 on components without labels.
-    pub(crate) fn reweighting(&self, given: &Given, control: &Control) -> Result<Vec<f64>> {
+    pub(crate) fn reweighting(&self, given: &Shares, control: &Control) -> Result<Vec<f64>> {
         let (n, reached) = (self.graph.n(), self.reached(given));
         let mut counts = vec![0.0; reached.len()];
         given

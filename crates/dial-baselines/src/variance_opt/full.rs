@@ -1,6 +1,6 @@
 //! Variance optimality with the whole covariance of the graph: VOpt and Sigma-Opt (full) of `table:acq_funcs`.
 //!
-//! The criteria are those of [`crate::optimal`], with C = (L_s + 0.001 I)⁻¹ =: C₀ before the first label, for all nodes
+//! The criteria are those of [`crate::variance_opt::spectral`], with C = (L_s + 0.001 I)⁻¹ =: C₀ before the first label, for all nodes
 //! and without an n x n matrix (the paper's authors invert one and look at 500 random candidates):
 //!
 //! ```text
@@ -19,16 +19,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::acquire::{Acquisition, Situation};
-use crate::control::Control;
-use crate::error::Result;
-use crate::graph::Graph;
-use crate::ids::NodeId;
-use crate::laplacian::Normalized;
-use crate::optimal::{Criterion, Moments, NOISE, SHIFT, product};
-use crate::order::Ordered;
-use crate::solve::{Spare, Stop, Workspace, conjugate_gradients};
-use crate::states::States;
+use super::spectral::{Criterion, Moments, NOISE, SHIFT, product};
+use crate::prefix_cache::States;
+use dial::acquire::{Acquisition, Situation};
+use dial::control::Control;
+use dial::error::Result;
+use dial::graph::Graph;
+use dial::ids::NodeId;
+use dial::laplacian::Normalized;
+use dial::order::Ordered;
+use dial::solve::{Spare, Stop, Workspace, conjugate_gradients};
 
 /// Columns of C₀ are solved in blocks of this width.
 const BLOCK: usize = 8;

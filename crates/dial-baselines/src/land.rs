@@ -24,14 +24,14 @@
 
 use rayon::prelude::*;
 
-use crate::acquire::{Acquisition, Situation};
-use crate::control::Control;
-use crate::error::{Error, Result, check_positive};
-use crate::field::Term;
-use crate::graph::Graph;
-use crate::ids::NodeId;
-use crate::neighbours::Neighbours;
-use crate::spectral::Eigenpairs;
+use dial::acquire::{Acquisition, Situation};
+use dial::control::Control;
+use dial::error::{Error, Result, check_positive};
+use dial::field::Term;
+use dial::graph::Graph;
+use dial::ids::NodeId;
+use dial::neighbours::Neighbours;
+use dial::spectral::Eigenpairs;
 
 /// The settings of LAND.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -20,11 +20,11 @@
 
 use std::sync::Arc;
 
-use crate::acquire::{Acquisition, Score, Situation};
-use crate::error::Result;
-use crate::graph::Graph;
-use crate::graph_models::{Given, Solver};
-use crate::models::ClassScores;
+use crate::models::laplacian::Solver;
+use dial::acquire::{Acquisition, Score, Situation};
+use dial::classifier::{ClassScores, Shares};
+use dial::error::Result;
+use dial::graph::Graph;
 
 /// τ before it falls, and where it ends.
 const FIRST: f64 = 1e-2;
@@ -67,7 +67,7 @@ impl Acquisition for ReweightedNorm {
             out.fill(0.0);
             return Ok(());
         }
-        let (given, control) = (Given::new(now.labels), now.control());
+        let (given, control) = (Shares::new(now.labels), now.control());
         let weights = self.solver.reweighting(&given, &control)?;
         let planes = match damping(self.first, now.labelled.len(), now.labels.len()) {
             0.0 => self.solver.harmonic(&given, &weights, &control)?,

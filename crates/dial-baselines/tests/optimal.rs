@@ -7,13 +7,11 @@ mod eigen;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, graph_of};
-use dial::optimal::{Moments, NOISE, SHIFT};
+use dial_baselines::variance_opt::{Moments, NOISE, SHIFT};
 use dial::seed::{Purpose, Random};
 use dial::spectral::Eigenpairs;
-use dial::{
-    Acquisition, Control, Criterion, DirichletField, FullOptimal, Graph, ModelChange, NodeId,
-    Score, Situation, SpectralOptimal,
-};
+use dial::{Acquisition, Control, DirichletField, Graph, NodeId, Score, Situation};
+use dial_baselines::{Criterion, FullOptimal, ModelChange, SpectralOptimal};
 use eigen::{Matrix, eigenpairs, normalised};
 
 /// A random graph; `parts` groups of nodes without edges between them, and the last node alone if `parts` > 1.

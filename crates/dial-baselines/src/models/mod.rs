@@ -9,27 +9,29 @@
 //! ```
 //!
 //! The class is the largest score, ties to the smaller class. y is the list of class weights of a label, scaled to sum
-//! 1; the first three are solved in `graph_models`. Nothing is kept between calls: scores depend on the labels alone.
+//! 1; the first three are solved in `laplacian`. Nothing is kept between calls: scores depend on the labels alone.
 //! Cost of an update (`table:comp_comparison`): K - 1 sparse solves for laplace, K for poisson, K for reweighted; O(n d)
 //! per label for nearest.
+
+pub(crate) mod laplacian;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::acquire::{Acquisition, Score, Situation};
-use crate::control::Control;
-use crate::error::{Error, Result};
-use crate::features::{Features, Metric};
-use crate::field::Term;
-use crate::graph::Graph;
-use crate::graph_models::{Given, Solver};
-use crate::ids::NodeId;
-use crate::logistic::Logistic;
-use crate::points::Points;
-use crate::space::{Space, ZeroVectors};
-use crate::words::words;
+use dial::acquire::{Acquisition, Score, Situation};
+use dial::classifier::{ClassScores, Classifier, Shares};
+use dial::control::Control;
+use dial::error::{Error, Result};
+use dial::features::{Features, Metric};
+use dial::field::Term;
+use dial::graph::Graph;
+use dial::logistic::Logistic;
+use dial::points::Points;
+use dial::space::{Space, ZeroVectors};
+use dial::words;
+use laplacian::Solver;
 
 /// A classifier by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,44 +79,6 @@ enum Kind<'a> {
     Logistic(Logistic),
     Classes(usize, Arc<Classes>),
 }
-
-/// The scores of every class at every node.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClassScores {
-    /// One plane per class.
-    pub planes: Vec<Vec<f64>>,
-}
-
-impl ClassScores {
-    /// The class of the largest score, ties to the smaller class.
-    pub fn class(&self, node: NodeId) -> usize {
-        let mut best = 0;
-        for class in 1..self.planes.len() {
-            if self.planes[class][node.index()] > self.planes[best][node.index()] {
-                best = class;
-            }
-        }
-        best
-    }
-
-    /// Writes a function of the scores of every node.
-    pub fn map(&self, out: &mut [f64], score: impl Fn(&[f64]) -> f64 + Sync) {
-        out.par_chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(chunk, out)| {
-                let mut scores = vec![0.0; self.planes.len()];
-                for (node, out) in (chunk * CHUNK..).zip(out) {
-                    scores
-                        .iter_mut()
-                        .zip(&self.planes)
-                        .for_each(|(score, plane)| *score = plane[node]);
-                    *out = score(&scores);
-                }
-            });
-    }
-}
-
-const CHUNK: usize = 1024;
 
 impl<'a> Model<'a> {
     /// Laplace learning.
@@ -172,13 +136,11 @@ impl<'a> Model<'a> {
     pub fn name(&self) -> ModelName {
         self.name
     }
+}
 
-    /// The scores for the labels of every class.
-    ///
-    /// # Errors
-    /// A system that does not converge (N10), or cancelled.
-    pub fn scores(&self, labels: &[Vec<Term>], control: &Control) -> Result<ClassScores> {
-        let given = Given::new(labels);
+impl Classifier for Model<'_> {
+    fn scores(&self, labels: &[Vec<Term>], control: &Control) -> Result<ClassScores> {
+        let given = Shares::new(labels);
         let planes = match (&self.kind, self.name) {
             (Kind::Nearest(space), _) => nearest(space, labels),
             (Kind::Logistic(logistic), _) => logistic.scores(&given),

@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::acquire::{Acquisition, Situation};
-use crate::error::Result;
 use crate::kmeans::Clusterings;
+use dial::acquire::{Acquisition, Situation};
+use dial::error::Result;
 
 /// The most clusters.
 const CLUSTERS: usize = 500;

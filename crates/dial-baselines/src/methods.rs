@@ -8,27 +8,28 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
-use crate::acquire::{Acquisition, Score};
-use crate::config::{Asking, Config};
-use crate::control::Control;
 use crate::coverage::{KCentre, ProbCover};
-use crate::doubt::Doubt;
-use crate::engine::{self, Engine};
-use crate::error::{Error, Result};
-use crate::features::{Features, Metric};
-use crate::graph::Graph;
+use crate::distances::Distances;
 use crate::herding::{MaxHerding, UncertaintyHerding};
 use crate::kmeans::Clusterings;
 use crate::land::{Land, LandOptions};
 use crate::models::{Model, ModelName, ScoreOf};
-use crate::neighbours::Neighbours;
-use crate::optimal::{Criterion, ModelChange, Moments, SpectralOptimal};
-use crate::optimal_full::FullOptimal;
-use crate::points::{Distances, Points};
-use crate::propagate::{Poisson, Propagation};
 use crate::rwll::ReweightedNorm;
-use crate::spectral::Eigenpairs;
 use crate::typiclust::TypiClust;
+use crate::variance_opt::FullOptimal;
+use crate::variance_opt::{Criterion, ModelChange, Moments, SpectralOptimal};
+use dial::acquire::{Acquisition, Score};
+use dial::config::{Asking, Config};
+use dial::control::Control;
+use dial::doubt::Doubt;
+use dial::engine::{self, Engine};
+use dial::error::{Error, Result};
+use dial::features::{Features, Metric};
+use dial::graph::Graph;
+use dial::neighbours::Neighbours;
+use dial::points::Points;
+use dial::propagate::{Poisson, Propagation};
+use dial::spectral::Eigenpairs;
 
 /// An acquisition by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
-use crate::points::Distances;
-use crate::seed::{Purpose, Random};
+use crate::distances::Distances;
+use dial::seed::{Purpose, Random};
 
 /// Steps of Lloyd after each new cluster.
 const STEPS: usize = 10;
@@ -286,9 +286,9 @@ impl Clusterings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Control;
-    use crate::features::{Features, Metric};
-    use crate::points::Points;
+    use dial::control::Control;
+    use dial::features::{Features, Metric};
+    use dial::points::Points;
 
     fn points(x: &[f64], dim: usize) -> Points {
         Points::new(

@@ -4,13 +4,10 @@ mod common;
 
 use std::sync::Arc;
 
-use dial::methods::{Method, Workbench};
+use dial_baselines::methods::{Method, Workbench};
 use dial::seed::{Purpose, Random};
-use dial::{
-    Acquisition, Clusterings, Config, Control, DirichletField, Distances, Engine, Error, Features,
-    KCentre, MaxHerding, Metric, NodeId, Points, ProbCover, Radial, Shape, Situation, TypiClust,
-    UncertaintyHerding,
-};
+use dial::{Acquisition, Config, Control, DirichletField, Engine, Error, Features, Metric, NodeId, Points, Radial, Shape, Situation};
+use dial_baselines::{Clusterings, Distances, KCentre, MaxHerding, ProbCover, TypiClust, UncertaintyHerding};
 
 /// Everything the methods are made from.
 struct Pool {

@@ -9,10 +9,8 @@ use std::sync::Arc;
 use common::{Arrays, assert_close};
 use dial::seed::{Purpose, Random};
 use dial::spectral::Eigenpairs;
-use dial::{
-    Acquisition, Control, DirichletField, Error, Features, Graph, Kernel, Land, LandOptions,
-    Metric, Neighbours, NodeId, Ranking, Situation, ZeroVectors,
-};
+use dial::{Acquisition, Control, DirichletField, Error, Features, Graph, Kernel, Metric, Neighbours, NodeId, Situation, ZeroVectors};
+use dial_baselines::{Land, LandOptions, Ranking};
 
 fn pool(x: &[f64], dim: usize, k: usize) -> (Neighbours, Graph) {
     let features = Features::f64(x, x.len() / dim, dim).unwrap();

@@ -29,13 +29,14 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
-use crate::acquire::{Acquisition, Situation};
-use crate::error::Result;
-use crate::ids::NodeId;
+use crate::distances::{Distances, LANES};
 use crate::kmeans::Clusterings;
-use crate::points::{Distances, LANES, Points};
-use crate::seed::hash;
-use crate::states::States;
+use crate::prefix_cache::States;
+use dial::acquire::{Acquisition, Situation};
+use dial::error::Result;
+use dial::ids::NodeId;
+use dial::points::Points;
+use dial::seed::hash;
 
 /// The share of balls that must be pure.
 const PURE: f64 = 0.95;

@@ -27,13 +27,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::acquire::{Acquisition, Situation};
-use crate::columns::CHUNK;
-use crate::error::Result;
-use crate::ids::NodeId;
-use crate::spectral::Eigenpairs;
-use crate::states::States;
-use crate::words::words;
+use crate::prefix_cache::States;
+use dial::acquire::{Acquisition, Situation};
+use dial::columns::CHUNK;
+use dial::error::Result;
+use dial::ids::NodeId;
+use dial::spectral::Eigenpairs;
+use dial::words;
 
 /// Added to the eigenvalues of L_s: without labels, the variance of the smoothest function is 1/0.001.
 pub const SHIFT: f64 = 0.001;
@@ -351,8 +351,8 @@ fn add(lanes: [f64; LANES]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acquire::{OfAlpha, Score};
-    use crate::field::DirichletField;
+    use dial::acquire::{OfAlpha, Score};
+    use dial::field::DirichletField;
 
     /// The edge 0 - 1: L_s has the eigenvalues 0 and 2 with the vectors (1, 1)/√2 and (1, -1)/√2.
     fn edge() -> Arc<Eigenpairs> {
