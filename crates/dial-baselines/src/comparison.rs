@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::methods::{Method, Workbench};
 use crate::models::ModelName;
-use dial::classifier::Classifier;
+use dial::classifiers::Classifier;
 use dial::control::Control;
 use dial::error::Result;
 use dial::policy::Policy;

@@ -32,10 +32,10 @@ use rayon::prelude::*;
 use crate::distances::{Distances, LANES};
 use crate::kmeans::Clusterings;
 use crate::prefix_cache::States;
-use dial::acquire::{Acquisition, Situation};
+use dial::acquisition::{Acquisition, Situation};
 use dial::error::Result;
 use dial::ids::NodeId;
-use dial::points::Points;
+use dial::knn::points::Points;
 use dial::seed::hash;
 
 /// The share of balls that must be pure.

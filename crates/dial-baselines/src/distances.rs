@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use dial::control::Control;
 use dial::error::{Error, Result};
-use dial::points::Points;
+use dial::knn::points::Points;
 
 /// The most points whose pairs are kept (400 MB).
 pub const MOST: usize = 10_000;

@@ -33,7 +33,7 @@ use rayon::prelude::*;
 
 use crate::distances::{Distances, LANES};
 use crate::prefix_cache::States;
-use dial::acquire::{Acquisition, Score, Situation};
+use dial::acquisition::{Acquisition, Score, Situation};
 use dial::error::Result;
 use dial::ids::NodeId;
 

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use dial::control::Control;
     use dial::features::{Features, Metric};
-    use dial::points::Points;
+    use dial::knn::points::Points;
 
     fn points(x: &[f64], dim: usize) -> Points {
         Points::new(

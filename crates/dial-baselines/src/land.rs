@@ -24,14 +24,14 @@
 
 use rayon::prelude::*;
 
-use dial::acquire::{Acquisition, Situation};
+use dial::acquisition::{Acquisition, Situation};
+use dial::belief::field::Term;
 use dial::control::Control;
 use dial::error::{Error, Result, check_positive};
-use dial::field::Term;
 use dial::graph::Graph;
 use dial::ids::NodeId;
-use dial::neighbours::Neighbours;
-use dial::spectral::Eigenpairs;
+use dial::knn::Neighbours;
+use dial::linalg::eigen::Eigenpairs;
 
 /// The settings of LAND.
 #[derive(Clone, Copy, Debug, PartialEq)]

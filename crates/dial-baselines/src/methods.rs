@@ -18,18 +18,18 @@ use crate::rwll::ReweightedNorm;
 use crate::typiclust::TypiClust;
 use crate::variance_opt::FullOptimal;
 use crate::variance_opt::{Criterion, ModelChange, Moments, SpectralOptimal};
-use dial::acquire::{Acquisition, Score};
+use dial::acquisition::auto::Doubt;
+use dial::acquisition::{Acquisition, Score};
 use dial::config::{Asking, Config};
 use dial::control::Control;
-use dial::doubt::Doubt;
 use dial::engine::{self, Engine};
 use dial::error::{Error, Result};
 use dial::features::{Features, Metric};
 use dial::graph::Graph;
-use dial::neighbours::Neighbours;
-use dial::points::Points;
-use dial::propagate::{Poisson, Propagation};
-use dial::spectral::Eigenpairs;
+use dial::knn::Neighbours;
+use dial::knn::points::Points;
+use dial::linalg::eigen::Eigenpairs;
+use dial::propagation::{Poisson, Propagation};
 
 /// An acquisition by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

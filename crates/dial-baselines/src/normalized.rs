@@ -14,10 +14,10 @@ use std::sync::Arc;
 use dial::control::Control;
 use dial::error::{Error, Result, check_positive};
 use dial::graph::Graph;
+use dial::graph::laplacian::Normalized;
 use dial::ids::NodeId;
-use dial::laplacian::Normalized;
-use dial::propagate::{Column, Propagation, check_source_value};
-use dial::solve::{Stop, Workspace, conjugate_gradients};
+use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
+use dial::propagation::{Column, Propagation, check_source_value};
 
 /// Poisson propagation with L_s, whose columns may exceed T.
 #[derive(Clone, Debug)]

@@ -21,8 +21,8 @@
 use std::sync::Arc;
 
 use crate::models::laplacian::Solver;
-use dial::acquire::{Acquisition, Score, Situation};
-use dial::classifier::{ClassScores, Shares};
+use dial::acquisition::{Acquisition, Score, Situation};
+use dial::classifiers::{ClassScores, Shares};
 use dial::error::Result;
 use dial::graph::Graph;
 

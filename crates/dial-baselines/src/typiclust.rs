@@ -24,7 +24,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::kmeans::Clusterings;
-use dial::acquire::{Acquisition, Situation};
+use dial::acquisition::{Acquisition, Situation};
 use dial::error::Result;
 
 /// The most clusters.

@@ -1,14 +1,18 @@
 //! Laplace, Poisson, reweighted and nearest-neighbour classification against golden numbers and on small graphs by hand.
 
+#[path = "../../dial/tests/common/mod.rs"]
 mod common;
 
 use std::sync::Arc;
 
 use common::Arrays;
+use dial::classifiers::Classifier;
+use dial::linalg::eigen::Eigenpairs;
+use dial::{
+    Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Score, Situation,
+};
+use dial_baselines::ModelChange;
 use dial_baselines::models::{Model, ModelName, ScoreOf};
-use dial::spectral::Eigenpairs;
-use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Score, Situation};
-use dial_baselines::{ModelChange};
 
 type Labels = Vec<Vec<(NodeId, f64)>>;
 

@@ -1,15 +1,19 @@
 //! LAND against golden numbers, a slow twin and cases by hand.
 
+#[path = "../../dial/tests/common/mod.rs"]
 mod common;
-#[path = "common/eigen.rs"]
+#[path = "../../dial/tests/common/eigen.rs"]
 mod eigen;
 
 use std::sync::Arc;
 
 use common::{Arrays, assert_close};
+use dial::linalg::eigen::Eigenpairs;
 use dial::seed::{Purpose, Random};
-use dial::spectral::Eigenpairs;
-use dial::{Acquisition, Control, DirichletField, Error, Features, Graph, Kernel, Metric, Neighbours, NodeId, Situation, ZeroVectors};
+use dial::{
+    Acquisition, Control, DirichletField, Error, Features, Graph, Kernel, Metric, Neighbours,
+    NodeId, Situation, ZeroVectors,
+};
 use dial_baselines::{Land, LandOptions, Ranking};
 
 fn pool(x: &[f64], dim: usize, k: usize) -> (Neighbours, Graph) {

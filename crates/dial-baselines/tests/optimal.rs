@@ -1,16 +1,17 @@
 //! VOpt, Sigma-Opt and MCVOpt kept up label by label, against slow twins: the dense covariance and its formulas.
 
+#[path = "../../dial/tests/common/mod.rs"]
 mod common;
-#[path = "common/eigen.rs"]
+#[path = "../../dial/tests/common/eigen.rs"]
 mod eigen;
 
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, graph_of};
-use dial_baselines::variance_opt::{Moments, NOISE, SHIFT};
+use dial::linalg::eigen::Eigenpairs;
 use dial::seed::{Purpose, Random};
-use dial::spectral::Eigenpairs;
 use dial::{Acquisition, Control, DirichletField, Graph, NodeId, Score, Situation};
+use dial_baselines::variance_opt::{Moments, NOISE, SHIFT};
 use dial_baselines::{Criterion, FullOptimal, ModelChange, SpectralOptimal};
 use eigen::{Matrix, eigenpairs, normalised};
 

@@ -1,13 +1,19 @@
 //! The rivals (k-centre, ProbCover, herding, TypiClust) against slow obvious twins, and on pools where the answer is plain.
 
+#[path = "../../dial/tests/common/mod.rs"]
 mod common;
 
 use std::sync::Arc;
 
-use dial_baselines::methods::{Method, Workbench};
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Config, Control, DirichletField, Engine, Error, Features, Metric, NodeId, Points, Radial, Shape, Situation};
-use dial_baselines::{Clusterings, Distances, KCentre, MaxHerding, ProbCover, TypiClust, UncertaintyHerding};
+use dial::{
+    Acquisition, Config, Control, DirichletField, Engine, Error, Features, Metric, NodeId, Points,
+    Radial, Shape, Situation,
+};
+use dial_baselines::methods::{Method, Workbench};
+use dial_baselines::{
+    Clusterings, Distances, KCentre, MaxHerding, ProbCover, TypiClust, UncertaintyHerding,
+};
 
 /// Everything the methods are made from.
 struct Pool {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dial::local::{Regime, Solving};
+use dial::linalg::local::{Regime, Solving};
 use dial::simulate::{Classes, Initial, Plan, Truth, trial};
 use dial::{Asking, Choices, Engine, Items, Kernel, NodeId, Policy, Precision, Score, Session};
 use dial_baselines::comparison::{COLUMNS, Comparison, Run};

@@ -11,8 +11,8 @@
 //! taken by one thread in one order, so the bits do not depend on the number of threads.
 
 use dial::Control;
+use dial::linalg::eigen::dense::eigen;
 use dial::seed::{Purpose, Random};
-use dial::symmetric::eigen;
 use rayon::prelude::*;
 
 use crate::error::Fault;

@@ -74,7 +74,7 @@ fn variance_is_population_over_evidence_for_proportions() {
     ] {
         let alpha = eta.map(|p| p * total);
         close(
-            dial::field::variance(&alpha),
+            dial::belief::field::variance(&alpha),
             population(&eta) / (total + 1.0),
             "V",
         );
@@ -122,7 +122,7 @@ fn one_more_label_by_enumeration() {
     }
     // A field sure of the wrong class: under the truth its variance is expected to rise.
     let sure = [10.0, 0.1];
-    assert!(expected_after(&sure, 1.0, &[0.0, 1.0]) > dial::field::variance(&sure));
+    assert!(expected_after(&sure, 1.0, &[0.0, 1.0]) > dial::belief::field::variance(&sure));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dial::compact::{Parts, Slab};
+use dial::graph::packed::{Parts, Slab};
 use dial::{CompactGraph, Items};
 use dial_store::{Log, Memory, Project, Store};
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! What a session believes, as arrays.
 
-use dial::field::variance;
+use dial::belief::field::variance;
 use dial::{Newcomers, NodeId, Prediction, View};
 use dial_data::Buffer;
 use dial_store::Estimates;

@@ -126,7 +126,7 @@ impl Work {
             return Ok(());
         };
         let mut watch = |positions: &[[f32; 2]]| self.publish(Layout::Moving, bytes(positions));
-        let found = dial::layout::layout(
+        let found = dial::graph::layout::layout(
             graph,
             &start,
             material.recipe.config.seed,

@@ -12,19 +12,19 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::acquire::Score;
-use crate::approximate::Search;
-use crate::certified::Precision;
-use crate::doubt::TAU_PER_DEGREE;
+use crate::acquisition::Score;
+use crate::acquisition::auto::TAU_PER_DEGREE;
+use crate::belief::calibration::Reading;
+use crate::belief::prior::Prior;
 use crate::error::{Error, Result, check_positive};
 use crate::features::Metric;
 use crate::graph::Kernel;
+use crate::knn::approximate::Search;
+use crate::knn::metric_space::ZeroVectors;
 use crate::policy::{Policy, Sharpness};
-use crate::prior::Prior;
-use crate::propagate::check_source_value;
-use crate::reader::Reading;
-use crate::space::ZeroVectors;
-use crate::tau::Tau;
+use crate::propagation::certified::Precision;
+use crate::propagation::check_source_value;
+use crate::propagation::tau::Tau;
 use crate::words::word;
 
 /// Neighbours of each item, unless somebody says otherwise (the paper's).

@@ -9,24 +9,24 @@
 
 use std::sync::Arc;
 
-use crate::acquire::{Acquisition, Score};
-use crate::approximate::{Effort, Found, Search};
-use crate::assemble::Lists;
-use crate::certified::{Certified, Precision};
-use crate::compact::CompactGraph;
+use crate::acquisition::auto::Doubt;
+use crate::acquisition::{Acquisition, Score};
+use crate::belief::prior::{self, Prior};
 use crate::config::{Asking, Config, Spread};
 use crate::control::Control;
-use crate::doubt::Doubt;
 use crate::error::{Error, Result};
-use crate::events::Change;
 use crate::features::Features;
-use crate::heat::Heat;
+use crate::graph::build::Lists;
+use crate::graph::packed::CompactGraph;
 use crate::ids::{Items, NodeId};
-use crate::neighbours::Neighbours;
+use crate::knn::Neighbours;
+use crate::knn::approximate::{Effort, Found, Search};
+use crate::labels::events::Change;
 use crate::policy::Policy;
-use crate::prior::{self, Prior};
-use crate::propagate::{Poisson, Propagation};
-use crate::radial::{Radial, Shape};
+use crate::propagation::certified::{Certified, Precision};
+use crate::propagation::heat::Heat;
+use crate::propagation::radial::{Radial, Shape};
+use crate::propagation::{Poisson, Propagation};
 
 /// The same rows always have the same neighbours, whatever the seed of the questions.
 pub const SEARCH_SEED: u64 = 0;

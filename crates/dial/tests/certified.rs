@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
-use dial::local::Regime;
+use dial::linalg::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::{
     Certified, ClassId, CompactGraph, Config, Control, Engine, Features, Foreseen, Graph, Kernel,

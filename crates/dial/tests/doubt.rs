@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{assert_close, dense};
-use dial::doubt::TAU_PER_DEGREE;
+use dial::acquisition::auto::TAU_PER_DEGREE;
 use dial::seed::{Purpose, Random};
 use dial::simulate::{Initial, Plan, Truth, trial};
 use dial::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dial::engine::{SEARCH_SEED, search};
-use dial::local::Regime;
+use dial::linalg::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::*;
 

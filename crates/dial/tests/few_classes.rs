@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use dial::local::Regime;
+use dial::linalg::local::Regime;
 use dial::seed::{Purpose, Random};
 use dial::*;
 

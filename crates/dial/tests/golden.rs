@@ -5,10 +5,10 @@ mod common;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, dense, graph, graph_of};
-use dial::laplacian::Normalized;
+use dial::graph::laplacian::Normalized;
+use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
 use dial::policy::{automatic_lambda, probabilities};
 use dial::simulate::{Initial, Plan, Truth, trial};
-use dial::solve::{Stop, Workspace, conjugate_gradients};
 use dial::{
     Acquisition, ClassId, Config, Control, DirichletField, Engine, Features, Kernel, Metric,
     NodeId, Poisson, Propagation, Score, Situation,
@@ -203,14 +203,14 @@ fn the_calibrated_prior_and_the_authors_variant() {
     let columns = kernel.columns(&sources, &Control::new()).unwrap();
     assert_close(
         "prior",
-        &[dial::prior::from_columns(&columns, clusters)],
+        &[dial::belief::prior::from_columns(&columns, clusters)],
         &golden.floats("calibrated"),
         1e-8,
     );
     let raw = kernel.raw_columns(&sources, &Control::new()).unwrap();
     assert_close(
         "raw prior",
-        &[dial::prior::from_columns(&raw, clusters)],
+        &[dial::belief::prior::from_columns(&raw, clusters)],
         &golden.floats("calibrated_raw"),
         1e-8,
     );
@@ -219,7 +219,7 @@ fn the_calibrated_prior_and_the_authors_variant() {
     let columns = kernel
         .columns(&apart.nodes("floor_sources"), &Control::new())
         .unwrap();
-    let floor = dial::prior::from_columns(&columns, apart.integers("floor_K_hat")[0]);
+    let floor = dial::belief::prior::from_columns(&columns, apart.integers("floor_K_hat")[0]);
     assert_eq!((floor, apart.float("floor_prior")), (1e-6, 1e-6));
 }
 

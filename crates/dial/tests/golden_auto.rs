@@ -88,17 +88,22 @@ fn classes_are_evened_out() {
         let get = |what: &str| golden.floats(&format!("{case}_{what}"));
         assert_close(
             case,
-            &dial::balance::weights(&field, 0.5),
+            &dial::belief::class_balance::weights(&field, 0.5),
             &get("omega"),
             1e-12,
         );
         assert_close(
             case,
-            &dial::balance::weights(&field, 1.0),
+            &dial::belief::class_balance::weights(&field, 1.0),
             &get("omega_power_1"),
             1e-12,
         );
-        assert_close(case, &dial::balance::weights(&field, 0.0), &[1.0; 3], 1e-12);
+        assert_close(
+            case,
+            &dial::belief::class_balance::weights(&field, 0.0),
+            &[1.0; 3],
+            1e-12,
+        );
         let reader = reader(&golden, case, &field);
         let evidence: Vec<f64> = all(&field)
             .flat_map(|node| reader.evidence(&field, node))

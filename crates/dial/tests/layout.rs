@@ -3,7 +3,7 @@
 
 mod common;
 
-use dial::layout::layout;
+use dial::graph::layout::layout;
 use dial::seed::{Purpose, Random};
 use dial::{CompactGraph, Control, Error, Features, Kernel, Metric};
 

@@ -14,14 +14,14 @@
 
 use std::sync::Arc;
 
-use dial::classifier::Shares;
+use dial::classifiers::Shares;
 use dial::control::Control;
 use dial::error::Result;
 use dial::graph::Graph;
+use dial::graph::laplacian::{Grounded, LinearOperator, Normalized};
+use dial::graph::ordering::Ordered;
 use dial::ids::NodeId;
-use dial::laplacian::{Grounded, LinearOperator, Normalized};
-use dial::order::Ordered;
-use dial::solve::{Spare, Stop, Workspace, conjugate_gradients};
+use dial::linalg::cg::{Spare, Stop, Workspace, conjugate_gradients};
 
 /// Puts the labels where they are.
 fn set_labels(given: &Shares, planes: &mut [Vec<f64>]) {

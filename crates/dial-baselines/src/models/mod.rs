@@ -20,16 +20,16 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use dial::acquire::{Acquisition, Score, Situation};
-use dial::classifier::{ClassScores, Classifier, Shares};
+use dial::acquisition::{Acquisition, Score, Situation};
+use dial::belief::field::Term;
+use dial::classifiers::logistic::Logistic;
+use dial::classifiers::{ClassScores, Classifier, Shares};
 use dial::control::Control;
 use dial::error::{Error, Result};
 use dial::features::{Features, Metric};
-use dial::field::Term;
 use dial::graph::Graph;
-use dial::logistic::Logistic;
-use dial::points::Points;
-use dial::space::{Space, ZeroVectors};
+use dial::knn::metric_space::{Space, ZeroVectors};
+use dial::knn::points::Points;
 use dial::words;
 use laplacian::Solver;
 

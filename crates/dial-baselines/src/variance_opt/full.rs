@@ -21,14 +21,14 @@ use rayon::prelude::*;
 
 use super::spectral::{Criterion, Moments, NOISE, SHIFT, product};
 use crate::prefix_cache::States;
-use dial::acquire::{Acquisition, Situation};
+use dial::acquisition::{Acquisition, Situation};
 use dial::control::Control;
 use dial::error::Result;
 use dial::graph::Graph;
+use dial::graph::laplacian::Normalized;
+use dial::graph::ordering::Ordered;
 use dial::ids::NodeId;
-use dial::laplacian::Normalized;
-use dial::order::Ordered;
-use dial::solve::{Spare, Stop, Workspace, conjugate_gradients};
+use dial::linalg::cg::{Spare, Stop, Workspace, conjugate_gradients};
 
 /// Columns of C₀ are solved in blocks of this width.
 const BLOCK: usize = 8;

@@ -28,11 +28,11 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::prefix_cache::States;
-use dial::acquire::{Acquisition, Situation};
-use dial::columns::CHUNK;
+use dial::acquisition::{Acquisition, Situation};
+use dial::blocks::CHUNK;
 use dial::error::Result;
 use dial::ids::NodeId;
-use dial::spectral::Eigenpairs;
+use dial::linalg::eigen::Eigenpairs;
 use dial::words;
 
 /// Added to the eigenvalues of L_s: without labels, the variance of the smoothest function is 1/0.001.
@@ -351,8 +351,8 @@ fn add(lanes: [f64; LANES]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dial::acquire::{OfAlpha, Score};
-    use dial::field::DirichletField;
+    use dial::acquisition::{OfAlpha, Score};
+    use dial::belief::field::DirichletField;
 
     /// The edge 0 - 1: L_s has the eigenvalues 0 and 2 with the vectors (1, 1)/√2 and (1, -1)/√2.
     fn edge() -> Arc<Eigenpairs> {

@@ -22,7 +22,7 @@ mod section;
 use std::path::Path;
 use std::sync::Arc;
 
-use dial::compact::Parts;
+use dial::graph::packed::Parts;
 use dial::{CompactGraph, Control, Kernel, Metric};
 
 use crate::error::{Fault, Result};

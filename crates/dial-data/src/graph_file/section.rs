@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::{AnyBitPattern, cast_slice, try_cast_slice};
-use dial::compact::{Parts, Slab};
+use dial::graph::packed::{Parts, Slab};
 use flate2::Crc;
 use rayon::prelude::*;
 

@@ -293,8 +293,9 @@ fn one_match(
 }
 
 fn row(record: &Record, clusters: usize) -> Vec<f64> {
-    let measure =
-        |of: fn(&dial::measures::Measures) -> f64| record.measures.as_ref().map_or(f64::NAN, of);
+    let measure = |of: fn(&dial::simulate::metrics::Measures) -> f64| {
+        record.measures.as_ref().map_or(f64::NAN, of)
+    };
     vec![
         record.query as f64,
         record.labelled as f64,

@@ -9,8 +9,8 @@
 
 use std::sync::Mutex;
 
-use dial::laplacian::Normalized;
-use dial::solve::{Stop, Workspace, conjugate_gradients};
+use dial::graph::laplacian::Normalized;
+use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
 use dial::{Acquisition, Control, Graph, NodeId, Result, Situation};
 use dial_baselines::variance_opt::{NOISE, SHIFT};
 use rayon::prelude::*;

@@ -10,7 +10,7 @@ pub mod svm;
 pub mod claims;
 pub mod curves;
 mod dense;
-mod density;
+pub mod density;
 pub mod learning;
 pub mod lines;
 pub mod pools;

@@ -22,7 +22,7 @@ const SLICE: f64 = 1.6;
 /// Both axes go from almost 0 to here.
 const END: f64 = 5.0;
 
-/// The variance of the first of two class probabilities: half of what [`dial::field::variance`] gives.
+/// The variance of the first of two class probabilities: half of what [`dial::belief::field::variance`] gives.
 pub fn one_class(first: f64, second: f64) -> f64 {
     let total = first + second;
     first * second / (total * total * (total + 1.0))
@@ -142,7 +142,9 @@ mod tests {
     fn values_by_hand() {
         // 1 · 1 / (4 · 3) = 1/12, half of the trace 1/6.
         assert!((one_class(1.0, 1.0) - 1.0 / 12.0).abs() < 1e-16);
-        assert!((2.0 * one_class(1.6, 0.7) - dial::field::variance(&[1.6, 0.7])).abs() < 1e-16);
+        assert!(
+            (2.0 * one_class(1.6, 0.7) - dial::belief::field::variance(&[1.6, 0.7])).abs() < 1e-16
+        );
         // a = 1: 2 α₂² + 2 α₂ = 2 at (√5 - 1)/2.
         assert!((maximiser(1.0) - (5.0f64.sqrt() - 1.0) / 2.0).abs() < 1e-15);
     }

@@ -32,7 +32,7 @@ use crate::chart::Point;
 use crate::reproduce::moons::Sample;
 
 /// The residual of Poisson on the graph.
-const STOP: dial::solve::Stop = dial::solve::Stop {
+const STOP: dial::linalg::cg::Stop = dial::linalg::cg::Stop {
     residual: 1e-11,
     iterations: 20_000,
 };

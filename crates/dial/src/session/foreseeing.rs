@@ -2,10 +2,10 @@
 //! would change. Classes are read as [`Session::prediction`] reads them.
 
 use super::Session;
+use crate::belief::calibration::Reader;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::question::Foreseen;
-use crate::reader::Reader;
+use crate::session::question::Foreseen;
 
 impl Session<'_> {
     /// Solves for the column of an item ahead of its label: it does not depend on what the label will be. Telling the

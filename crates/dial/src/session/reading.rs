@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Session;
+use crate::belief::calibration::{Accuracy, Reader, Reading};
+use crate::belief::field::{DirichletField, variance};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::field::{DirichletField, variance};
 use crate::ids::NodeId;
-use crate::local::Solving;
-use crate::question::Prediction;
-use crate::reader::{Accuracy, Reader, Reading};
-use crate::view::View;
+use crate::linalg::local::Solving;
+use crate::session::question::Prediction;
+use crate::session::view::View;
 
 impl<'a> Session<'a> {
     /// What is believed about a node.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dial::Graph;
-use dial::spectral::Eigenpairs;
+use dial::linalg::eigen::Eigenpairs;
 
 pub type Matrix = Vec<Vec<f64>>;
 

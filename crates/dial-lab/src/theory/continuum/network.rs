@@ -16,8 +16,8 @@
 //! aM + bL. The constant, which a small τ makes large, is split off before: u = u₀ + c/a with c = Σ m f / Σ m, as the core
 //! does it for the graph (`dial::propagate`).
 
-use dial::laplacian::Grounded;
-use dial::solve::{Stop, Workspace, conjugate_gradients};
+use dial::graph::laplacian::Grounded;
+use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
 use dial::{Control, Graph, Result};
 
 /// The residual of every solve, relative to its right-hand side.

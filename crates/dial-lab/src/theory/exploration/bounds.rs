@@ -266,9 +266,9 @@ pub fn best_stepwise(case: &Case, most: f64) -> f64 {
 /// Π_J (K - J) / (K - J + J e^{-λ(A_unl - A_lab)}), A_lab at (a + 1, a, ..., a) and A_unl at (a, ..., a).
 pub fn perfect(classes: usize, prior: f64, lambda: f64) -> f64 {
     let mut alpha = vec![prior; classes];
-    let fresh = dial::field::variance(&alpha);
+    let fresh = dial::belief::field::variance(&alpha);
     alpha[0] += 1.0;
-    let ratio = libm::exp(lambda * (dial::field::variance(&alpha) - fresh));
+    let ratio = libm::exp(lambda * (dial::belief::field::variance(&alpha) - fresh));
     let step = |j: usize| (classes - j) as f64 / ((classes - j) as f64 + j as f64 * ratio);
     (1..classes).map(step).product()
 }

@@ -75,7 +75,10 @@ pub fn on_variance(cases: usize, seed: u64) -> OnVariance {
         let fresh: Vec<f64> = (0..classes).map(|c| evidence(c, share())).collect();
         let mut known: Vec<f64> = (0..classes).map(|c| evidence(c, share())).collect();
         known[0] = prior + zeta + (1.0 - zeta) * share();
-        let (fresh, known) = (dial::field::variance(&fresh), dial::field::variance(&known));
+        let (fresh, known) = (
+            dial::belief::field::variance(&fresh),
+            dial::belief::field::variance(&known),
+        );
         let (theirs, ours, now) = (printed(&case), corrected(&case), after(&case, labels));
         let (above, below) = (
             |bound: f64, v: f64| bound > v * (1.0 + ROUNDING),

@@ -9,7 +9,7 @@
 //! leave out and that would make every lower bound vanish in the tails. All eigenpairs of the discrete operator
 //! ([`super::spectrum`]) are computed.
 
-use dial::symmetric::eigen;
+use dial::linalg::eigen::dense::eigen;
 use dial::{Control, Result};
 
 use super::density::Grid;

@@ -5,8 +5,8 @@
 //! from inverse subspace iteration: the shifted matrix is factored once (Cholesky within its band), a few vectors
 //! are solved for again and again, and a Rayleigh-Ritz step reads off the values.
 
+use dial::linalg::eigen::dense::eigen;
 use dial::seed::{Purpose, Random};
-use dial::symmetric::eigen;
 use dial::{Control, Error, Result};
 
 /// Added to the matrix, which has the eigenvalue 0.

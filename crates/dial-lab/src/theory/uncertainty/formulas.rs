@@ -11,7 +11,7 @@
 //! The last line is Property `property:dec-var-more-data` ("variance will decrease in expected value"), made exact. It
 //! averages over the field's own mean; over the true trend ([`expected_after`]) the variance may rise.
 
-use dial::field::variance;
+use dial::belief::field::variance;
 
 /// G of class probabilities: the population uncertainty (`eqn:G-x-eta`), between 0 and 1 - 1/K.
 ///
