@@ -37,25 +37,20 @@ impl Engine {
     /// Everything that makes this session, to be had again by [`Engine::restored`]: the id of the project, its records, what
     /// Python keeps, the graph, and the rows that may be asked.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
-        let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
-            let kept = inner.kept(KEPT)?;
-            let Some(graph) = &inner.engine.graph else {
+        let (id, records, kept, askable, parts) = self.with(py, None, |local, _| {
+            let kept = local.change(|project| project.kept(KEPT))??;
+            let engine = &local.material()?.engine;
+            let Some(graph) = &engine.graph else {
                 return Err(Failure::usage("a session without a graph cannot be copied"));
             };
-            let (parts, askable) = (graph.parts().clone(), inner.engine.askable.clone());
-            let (id, records) = inner.read(|project| {
+            let (parts, askable) = (graph.parts().clone(), engine.askable.as_deref().cloned());
+            let (id, records) = local.read(|project| {
                 (
                     project.id().to_string(),
                     serde_json::to_vec(project.log().records()).unwrap_or_default(),
                 )
             })?;
-            Ok((
-                id,
-                records,
-                kept,
-                askable.map(|askable| askable.to_vec()),
-                parts,
-            ))
+            Ok((id, records, kept, askable, parts))
         })?;
         let bytes = |values: &[u8]| PyBytes::new(py, values);
         Ok((
@@ -97,11 +92,7 @@ impl Engine {
             };
             let features = plain.map(|rows| rows.features()).transpose()?;
             let engine = dial::Engine::on(Arc::new(graph), features, &recipe.config, control)?;
-            let engine = engine.with_items(items).asking_only(askable.map(Arc::new));
-            if let Some(askable) = &engine.askable {
-                project.keep_askable(askable)?;
-            }
-            Engine::new(project, engine, None, control)
+            Engine::in_memory(project, engine.with_items(items), askable, control)
         })
     }
 }

@@ -129,6 +129,7 @@ pub async fn next(
         return Err(Problem::usage(text));
     }
     first_thought(&app).await;
+    enough_questions(&app, wish.count, wish.except.len()).await;
     answer(&app, move |app| {
         let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
         let thought = app.thinker.thought();
@@ -139,11 +140,12 @@ pub async fn next(
                 continue;
             };
             let mut card = seen(app, project.log(), &thought, node);
-            (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
-            if given.audit {
-                card.why = Some("Drawn at random, to measure the accuracy.".into());
-            }
-            items.push(card);
+            card.leased_until = Some(given.lease.until);
+            items.push(if given.audit {
+                cards::at_random(card)
+            } else {
+                card
+            });
         }
         Ok(Questions {
             version: project.log().version(),
@@ -166,6 +168,27 @@ async fn first_thought(app: &App) {
         }
     };
     let _ = tokio::time::timeout(FIRST_THOUGHT, begun).await;
+}
+
+/// Waits until the model has thought of as many questions as are wanted beside those on screen, where it knows all that was
+/// decided and has only thought of fewer. A model that is behind, or has failed, is not waited for.
+async fn enough_questions(app: &Arc<App>, count: usize, on_screen: usize) {
+    let wanted = count + on_screen;
+    let mut published = app.thinker.published();
+    let enough = async {
+        loop {
+            let thought = app.thinker.thought();
+            let idle = thought.trouble.is_none() && thought.version == *app.desk.version().borrow();
+            if thought.asked >= wanted || !idle {
+                break;
+            }
+            app.thinker.want(wanted);
+            if published.changed().await.is_err() {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(FIRST_THOUGHT * count as u32, enough).await;
 }
 
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.
