@@ -10,7 +10,7 @@ use std::time::Duration;
 use dial::{CompactGraph, Control};
 use dial_data::ReadOptions;
 use dial_server::Local;
-use dial_store::{Decision, Journal, Material, Memory, Project, Recipe, Submission, random_id};
+use dial_store::{Decision, Journal, Material, Project, Recipe, Submission, random_id};
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, Rows};
@@ -76,7 +76,7 @@ impl Engine {
         askable: Option<Vec<bool>>,
         control: &Control,
     ) -> Result<Engine, Failure> {
-        let mut project = Project::on(Box::new(Memory::new(&random_id()?)), None, None)?;
+        let mut project = Project::in_memory(&random_id()?, Vec::new(), None)?;
         let recipe = Recipe {
             items: engine.items.len(),
             config: engine.config.clone(),

@@ -129,7 +129,7 @@ pub async fn next(
         return Err(Problem::usage(text));
     }
     first_thought(&app).await;
-    enough_questions(&app, wish.count, wish.except.len()).await;
+    enough_questions(&app, &wish).await;
     answer(&app, move |app| {
         let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
         let thought = app.thinker.thought();
@@ -172,14 +172,16 @@ async fn first_thought(app: &App) {
 
 /// Waits until the model has thought of as many questions as are wanted beside those on screen, where it knows all that was
 /// decided and has only thought of fewer. A model that is behind, or has failed, is not waited for.
-async fn enough_questions(app: &Arc<App>, count: usize, on_screen: usize) {
-    let wanted = count + on_screen;
+async fn enough_questions(app: &App, wish: &Next) {
+    let wanted = wish.count + wish.except.len();
     let mut published = app.thinker.published();
     let enough = async {
         loop {
             let thought = app.thinker.thought();
             let idle = thought.trouble.is_none() && thought.version == *app.desk.version().borrow();
-            if thought.asked >= wanted || !idle {
+            let questions = thought.questions.iter();
+            let others = questions.filter(|question| !wish.except.contains(&question.item));
+            if others.count() >= wish.count || thought.asked >= wanted || !idle {
                 break;
             }
             app.thinker.want(wanted);
@@ -188,7 +190,7 @@ async fn enough_questions(app: &Arc<App>, count: usize, on_screen: usize) {
             }
         }
     };
-    let _ = tokio::time::timeout(FIRST_THOUGHT * count as u32, enough).await;
+    let _ = tokio::time::timeout(FIRST_THOUGHT * wish.count as u32, enough).await;
 }
 
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.

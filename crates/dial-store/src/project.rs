@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::decision::{Decision, Receipt, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
+use crate::memory::Memory;
 use crate::place::{self, Folder, Lock};
 use crate::recipe::Recipe;
 use crate::record::{Chain, Entry, Record};
@@ -107,6 +108,20 @@ impl Project {
         })
     }
 
+    /// A project in memory: the records of another one, if there are any, and the ids of its items (none: row numbers).
+    ///
+    /// # Errors
+    /// Records that are no log.
+    pub fn in_memory(id: &str, records: Vec<Record>, ids: Option<&[String]>) -> Result<Project> {
+        let log = Log::replay(id, records)?;
+        let mut store = Memory::new(id);
+        store.append(&log.chained(0))?;
+        if let Some(recipe) = log.recipe() {
+            keep_items(&mut store, recipe, ids)?;
+        }
+        Project::on(Box::new(store), None, None)
+    }
+
     /// Where it lies.
     pub fn folder(&self) -> Option<&Folder> {
         self.folder.as_ref()
@@ -136,7 +151,7 @@ impl Project {
     }
 
     /// The ids of the items, none where row numbers are the ids.
-    pub(crate) fn own_ids(&mut self) -> Result<Option<Vec<String>>> {
+    pub fn own_ids(&mut self) -> Result<Option<Vec<String>>> {
         kept_ids(&mut **self.store.get_mut(), &self.log)
     }
 

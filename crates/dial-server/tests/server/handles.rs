@@ -12,8 +12,8 @@ use dial_server::wire::{
 };
 use dial_server::{Client, Local, Note, ProjectHandle};
 use dial_store::{
-    Decision, Folder, Given, Item, Journal, Manifest, Material, Memory, Project, Said, Share,
-    Status, Store, Submission,
+    Decision, Folder, Given, Item, Journal, Manifest, Material, Project, Said, Share, Status,
+    Submission,
 };
 
 use crate::common::{Running, Wish, make, serve};
@@ -246,9 +246,8 @@ fn in_memory(project: &Project, folder: &Path) -> Local {
     let recipe = project.log().recipe().unwrap();
     let control = Control::new();
     let material = Material::open(recipe, &Folder(folder.into()), &control).unwrap();
-    let mut store = Memory::new(project.id());
-    store.append(&project.log().chained(0)).unwrap();
-    let copy = Project::on(Box::new(store), None, None).unwrap();
+    let records = project.log().records().to_vec();
+    let copy = Project::in_memory(project.id(), records, None).unwrap();
     Local::on(copy, material, Control::new, silent()).unwrap()
 }
 
