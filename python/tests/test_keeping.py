@@ -102,6 +102,21 @@ def test_an_opened_session_copies_into_memory(tmp_path: Path) -> None:
         assert other.path is None and other.ask().tolist() == opened.ask().tolist()
 
 
+def test_a_copy_knows_items_by_their_ids(tmp_path: Path) -> None:
+    X, y = two_groups()
+    lines = "".join(f"item-{row},{a},{b},{c}\n" for row, (a, b, c) in enumerate(X))
+    (tmp_path / "pool.csv").write_text("id,a,b,c\n" + lines)
+    run = [sys.executable, "-m", "dial", "new", "pool.csv", "--id-column", "id", "--classes", "0,1", "--project", "p.dial"]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
+    with dial.open(tmp_path / "p") as opened:
+        opened.tell([0, 59], ["0", "1"])
+        other = pickle.loads(pickle.dumps(opened))
+        assert other.labelled.tolist() == [0, 59]
+        assert np.array_equal(other.predict(), opened.predict())
+        other.tell(3, "0")
+        assert len(other.labelled) == 3
+
+
 def test_what_may_be_asked_is_saved(tmp_path: Path) -> None:
     X, _ = two_groups()
     session = dial.Session(X, ["a", "b"], askable=[4, 5, 44])

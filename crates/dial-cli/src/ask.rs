@@ -27,7 +27,7 @@ pub struct Ask {
     /// How many items; a batch is chosen so that its items tell different things
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
     pub count: usize,
-    /// Who will answer; matters only while a server runs, which leases items
+    /// Who will answer; matters to a server, and where several are to answer
     #[arg(long, value_name = "NAME", default_value = "")]
     pub annotator: String,
 }

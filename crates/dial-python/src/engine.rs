@@ -1,5 +1,5 @@
-//! The engine of a `dial.Session`: a project, in memory or on disk or in the hands of a server, and the session that follows
-//! it. Rows and the names of classes only; labels of other kinds are Python's business.
+//! The engine of a `dial.Session`: a project of this process behind a lock, as [`Local`] has it. Rows and the names of
+//! classes only; labels of other kinds are Python's business.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,29 +8,30 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use dial::{CompactGraph, Control};
-use dial_data::{Matrix, ReadOptions};
-use dial_store::{
-    Decision, Follower, Journal, Memory, News, Project, Recipe, Submission, random_id,
-};
+use dial_data::ReadOptions;
+use dial_server::Local;
+use dial_store::{Decision, Journal, Material, Project, Recipe, Submission, random_id};
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, Rows};
 use crate::errors::Failure;
-use crate::holding::{Holding, Inner, KEPT, Told, now};
+use crate::holding::{KEPT, Told, decide, item, now, save, tell};
 use crate::settings::Settings;
 use crate::work::run;
 
 /// A project and its session.
 #[pyclass(frozen, module = "dial._dial")]
 pub struct Engine {
-    inner: Mutex<Inner>,
+    local: Mutex<Local>,
     /// The process that has the lock, 0 if none has: a fork takes the lock along, but not the thread that would free it.
     holder: AtomicU32,
+    /// The process that made it.
+    process: u32,
 }
 
 /// The lock, and the note of who has it.
 struct Held<'a> {
-    inner: MutexGuard<'a, Inner>,
+    local: MutexGuard<'a, Local>,
     holder: &'a AtomicU32,
 }
 
@@ -42,26 +43,30 @@ impl Drop for Held<'_> {
 
 impl Engine {
     /// A session on a project.
-    pub fn new(
-        project: Project,
+    pub fn new(project: Project, material: Material, control: &Control) -> Result<Engine, Failure> {
+        let watch = control.clone();
+        let local = Local::on(project, material, move || watch.clone(), Box::new(|_| ()))?;
+        Ok(Engine {
+            local: Mutex::new(local),
+            holder: AtomicU32::new(0),
+            process: std::process::id(),
+        })
+    }
+
+    /// A session on a project in memory, of which there is only an engine.
+    pub fn in_memory(
+        mut project: Project,
         engine: dial::Engine<'static>,
-        rows: Option<Matrix>,
+        askable: Option<Vec<bool>>,
         control: &Control,
     ) -> Result<Engine, Failure> {
-        let follower = Follower::new(&engine, News::whole(project.log()), control)?;
-        let (holding, process) = (Holding::Own(Box::new(project)), std::process::id());
-        let inner = Mutex::new(Inner {
-            holding,
-            engine,
-            follower,
-            view: None,
-            rows,
-            process,
-        });
-        Ok(Engine {
-            inner,
-            holder: AtomicU32::new(0),
-        })
+        if let Some(askable) = &askable {
+            project.keep_askable(askable)?;
+        }
+        let engine = engine.asking_only(askable.map(Arc::new));
+        let recipe = project.log().recipe().cloned();
+        let recipe = recipe.ok_or_else(|| Failure::usage("these bytes are no session"))?;
+        Engine::new(project, Material::bare(engine, recipe), control)
     }
 
     /// Starts a project in memory.
@@ -71,8 +76,7 @@ impl Engine {
         askable: Option<Vec<bool>>,
         control: &Control,
     ) -> Result<Engine, Failure> {
-        let engine = engine.asking_only(askable.map(Arc::new));
-        let mut project = Project::on(Box::new(Memory::new(&random_id()?)), None, None)?;
+        let mut project = Project::in_memory(&random_id()?, Vec::new(), None)?;
         let recipe = Recipe {
             items: engine.items.len(),
             config: engine.config.clone(),
@@ -88,10 +92,7 @@ impl Engine {
             ..Submission::default()
         };
         project.submit_one(first, now())?;
-        if let Some(askable) = &engine.askable {
-            project.keep_askable(askable)?;
-        }
-        Engine::new(project, engine, None, control)
+        Engine::in_memory(project, engine, askable, control)
     }
 
     /// Works with what is behind the lock. Whoever waits for it can be stopped, too.
@@ -99,22 +100,35 @@ impl Engine {
         &self,
         py: Python<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-        work: impl FnOnce(&mut Inner, &Control) -> Result<T, Failure> + Send,
+        work: impl FnOnce(&mut Local, &Control) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
         run(py, progress, |control| {
-            work(&mut self.lock(control)?.inner, control)
+            let mut held = self.lock(control)?;
+            let watch = control.clone();
+            held.local.watched(move || watch.clone());
+            work(&mut held.local, control)
         })
     }
 
+    /// Reads the project.
+    pub fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&Project) -> T + Send,
+    ) -> PyResult<T> {
+        self.with(py, None, |local, _| Ok(local.read(look)?))
+    }
+
     fn lock(&self, control: &Control) -> Result<Held<'_>, Failure> {
-        let inner = loop {
-            match self.inner.try_lock() {
-                Ok(inner) => break inner,
+        let here = std::process::id();
+        let local = loop {
+            match self.local.try_lock() {
+                Ok(local) => break local,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => {
                     control.check()?;
                     let holder = self.holder.load(Ordering::Acquire);
-                    if holder != 0 && holder != std::process::id() {
+                    if holder != 0 && holder != here {
                         let text = "this session was in use by another thread when the process was forked. Use a copy of it.";
                         return Err(Failure::usage(text));
                     }
@@ -122,18 +136,30 @@ impl Engine {
                 }
             }
         };
-        self.holder.store(std::process::id(), Ordering::Release);
-        let inner = Held {
-            inner,
+        self.holder.store(here, Ordering::Release);
+        let held = Held {
+            local,
             holder: &self.holder,
         };
-        if inner.inner.process != std::process::id() && inner.inner.on_disk() {
+        if self.process != here && on_disk(&held.local) {
             return Err(Failure::usage(
                 "this session was opened by another process, which still has it. Open the project in one process only.",
             ));
         }
-        Ok(inner)
+        Ok(held)
     }
+}
+
+/// Whether a folder belongs to the project.
+pub fn on_disk(local: &Local) -> bool {
+    let on_disk = |project: &Project| project.folder().is_some();
+    local.is_served() || local.read(on_disk).unwrap_or(false)
+}
+
+/// Rows with their scores.
+fn rows(asked: &dial::Ask) -> Vec<(u32, f64)> {
+    let row = |question: &dial::Question| (question.node.0, question.score);
+    asked.questions.iter().map(row).collect()
 }
 
 #[pymethods]
@@ -193,8 +219,7 @@ impl Engine {
             // A failure does not touch the project, and whoever opens it next tries again.
             let _ = project.backup_if_due(now());
             let (material, notes) = project.material(control, now())?;
-            let rows = Some(material.pool.matrix);
-            Ok((Engine::new(project, material.engine, rows, control)?, notes))
+            Ok((Engine::new(project, material, control)?, notes))
         })
     }
 
@@ -206,27 +231,15 @@ impl Engine {
         count: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<(u32, f64)>> {
-        self.with(py, progress, |inner, control| {
-            inner.follow(control)?;
-            let asked = inner.follower.session().ask_under(count, control)?;
-            Ok(asked
-                .questions
-                .iter()
-                .map(|question| (question.node.0, question.score))
-                .collect())
+        self.with(py, progress, |local, control| {
+            Ok(rows(&local.session()?.ask_under(count, control)?))
         })
     }
 
     /// The same by scores of the caller's own.
     fn ask_by(&self, py: Python<'_>, scores: Vec<f64>, count: usize) -> PyResult<Vec<(u32, f64)>> {
-        self.with(py, None, |inner, control| {
-            inner.follow(control)?;
-            let asked = inner.follower.session().ask_by(scores, count)?;
-            Ok(asked
-                .questions
-                .iter()
-                .map(|question| (question.node.0, question.score))
-                .collect())
+        self.with(py, None, |local, _| {
+            Ok(rows(&local.session()?.ask_by(scores, count)?))
         })
     }
 
@@ -242,10 +255,9 @@ impl Engine {
         replace: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<u64>> {
-        self.with(py, progress, |inner, control| {
+        self.with(py, progress, |local, control| {
             control.check()?;
-            let receipt = inner.tell(&told, &new_classes, annotator, replace)?;
-            inner.follow(control)?;
+            let receipt = tell(local, &told, &new_classes, annotator, replace)?;
             Ok(receipt.group.filter(|_| !receipt.known))
         })
     }
@@ -258,22 +270,19 @@ impl Engine {
         exclude: bool,
         annotator: &str,
     ) -> PyResult<Option<u64>> {
-        self.with(py, None, |inner, control| {
+        self.with(py, None, |local, _| {
+            let items = &local.material()?.engine.items;
             let decision = |row: usize| {
-                let item = inner.item(row)?;
+                let item = item(items, row)?;
                 Ok(if exclude {
                     Decision::Exclude { item }
                 } else {
                     Decision::Skip { item }
                 })
             };
-            let decisions = rows
-                .into_iter()
-                .map(decision)
-                .collect::<Result<Vec<Decision>, Failure>>()?;
-            let receipt = inner.submit(annotator, decisions, false)?;
-            inner.follow(control)?;
-            Ok(receipt.group)
+            let decisions = rows.into_iter().map(decision);
+            let decisions = decisions.collect::<Result<Vec<Decision>, Failure>>()?;
+            Ok(decide(local, annotator, decisions, false)?.group)
         })
     }
 
@@ -285,23 +294,25 @@ impl Engine {
         annotator: &str,
         on_purpose: bool,
     ) -> PyResult<Option<u64>> {
-        self.with(py, None, |inner, control| {
+        self.with(py, None, |local, _| {
             let unread = |error: serde_json::Error| Failure::usage(error.to_string());
             let decision: Decision = serde_json::from_str(decision).map_err(unread)?;
-            let receipt = inner.submit(annotator, vec![decision], on_purpose)?;
-            inner.follow(control)?;
-            Ok(receipt.group)
+            Ok(decide(local, annotator, vec![decision], on_purpose)?.group)
         })
     }
 
     /// Keeps what Python knows about its labels.
     fn keep(&self, py: Python<'_>, bytes: Vec<u8>) -> PyResult<()> {
-        self.with(py, None, |inner, _| inner.keep(KEPT, &bytes))
+        self.with(py, None, |local, _| {
+            Ok(local.change(|project| project.keep(KEPT, &bytes))??)
+        })
     }
 
     /// What was kept.
     fn kept(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
-        self.with(py, None, |inner, _| inner.kept(KEPT))
+        self.with(py, None, |local, _| {
+            Ok(local.change(|project| project.kept(KEPT))??)
+        })
     }
 
     /// Writes the project into a folder, with the rows it was made of if they are given.
@@ -314,8 +325,8 @@ impl Engine {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
-        self.with(py, progress, |inner, control| {
-            inner.save(&folder, plain, control)
+        self.with(py, progress, |local, control| {
+            save(local, &folder, plain, control)
         })
     }
 
@@ -327,24 +338,18 @@ impl Engine {
         port: u16,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        self.with(py, progress, |inner, control| inner.serve(port, control))
+        self.with(py, progress, |local, _| Ok(local.serve(port)?))
     }
 
     /// Ends the page; the session has the project again.
     fn stop_serving(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, None, |inner, _| inner.stop_serving())
+        self.with(py, None, |local, _| Ok(local.stop_serving()?))
     }
 
     /// Ends everything in order.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, None, |inner, _| {
-            if let Holding::Served(_) = &inner.holding {
-                inner.stop_serving()?;
-            }
-            if let Holding::Own(project) = &mut inner.holding {
-                project.close();
-            }
-            inner.holding = Holding::Closed;
+        self.with(py, None, |local, _| {
+            local.close();
             Ok(())
         })
     }

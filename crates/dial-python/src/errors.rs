@@ -1,6 +1,7 @@
 //! Failures of the other crates as Python exceptions: `dial._errors.make` knows the classes.
 
 use dial::ErrorKind;
+use dial_server::wire::Problem;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -62,22 +63,15 @@ impl Failure {
     }
 }
 
-impl From<dial::Error> for Failure {
-    fn from(error: dial::Error) -> Failure {
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        let kind = ErrorKind::ALL
+            .into_iter()
+            .find(|kind| kind.exit_code() == problem.exit);
         Failure {
-            code: error.code().into(),
-            kind: error.kind(),
-            text: error.to_string(),
-        }
-    }
-}
-
-impl From<dial_data::Error> for Failure {
-    fn from(error: dial_data::Error) -> Failure {
-        Failure {
-            code: error.code().into(),
-            kind: error.kind(),
-            text: error.to_string(),
+            code: problem.code.into_string(),
+            kind: kind.unwrap_or(ErrorKind::Storage),
+            text: problem.detail,
         }
     }
 }
@@ -89,5 +83,17 @@ impl From<dial_store::Error> for Failure {
             kind: error.kind(),
             text: error.to_string(),
         }
+    }
+}
+
+impl From<dial::Error> for Failure {
+    fn from(error: dial::Error) -> Failure {
+        dial_store::Error::from(error).into()
+    }
+}
+
+impl From<dial_data::Error> for Failure {
+    fn from(error: dial_data::Error) -> Failure {
+        dial_store::Error::from(error).into()
     }
 }

@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
-use dial::NodeId;
 use dial_data::write::write_whole;
-use dial_store::{Export, Format, Import, Named, Status, random_id, read_labels, source};
+use dial_server::ProjectHandle;
+use dial_server::wire::{Labels, Wanted};
+use dial_store::{Format, Named, random_id, read_labels, source};
 use pyo3::prelude::*;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, on_disk};
 use crate::errors::Failure;
-use crate::holding::now;
 
 #[pymethods]
 impl Engine {
     /// The project in numbers, as JSON.
     fn status(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, None, |inner, _| {
-            inner.read(|project| serde_json::to_string(&Status::of(project)).unwrap_or_default())
+        self.with(py, None, |local, _| {
+            Ok(serde_json::to_string(&local.status()?).unwrap_or_default())
         })
     }
 
@@ -30,25 +30,16 @@ impl Engine {
         labels_only: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        self.with(py, progress, |inner, control| {
-            let format = match format {
-                Some(word) => word.parse().map_err(|_| unknown())?,
-                None => Format::of(&file).ok_or_else(unknown)?,
+        self.with(py, progress, |local, _| {
+            let format: Option<Format> = match format {
+                Some(word) => word.parse().ok(),
+                None => Format::of(&file),
             };
-            let items = inner.engine.items.clone();
-            let ids: Vec<String> = (0..items.len() as u32)
-                .map(|node| items.id(NodeId(node)))
-                .collect();
-            if !labels_only {
-                inner.belief(control)?;
-            }
-            let view = inner
-                .view
-                .as_ref()
-                .filter(|_| !labels_only)
-                .map(|(_, view)| view);
-            let bytes =
-                inner.read(|project| Export::new(project.log(), &ids, view).bytes(format))??;
+            let format = format.ok_or_else(unknown)?.to_string();
+            let bytes = local.export(&Wanted {
+                format,
+                labels_only,
+            })?;
             Ok(write_whole(&file, |out| out.write_all(&bytes))?)
         })
     }
@@ -64,31 +55,29 @@ impl Engine {
         add_classes: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        self.with(py, progress, |inner, control| {
-            let how = Import {
+        self.with(py, progress, |local, _| {
+            let imported = local.import(Labels {
+                source: source(&file),
+                given: read_labels(&file, &Named::default())?,
                 annotator,
                 skip_unknown,
                 add_classes,
-                ..Import::default()
-            };
-            let (given, key) = (read_labels(&file, &Named::default())?, random_id()?);
-            let source = source(&file);
-            let imported = inner
-                .change(|project| project.import_given(&source, given, &how, &key, now()))??;
-            inner.follow(control)?;
+                key: random_id()?,
+            })?;
+            local.session()?;
             Ok(serde_json::to_string(&imported).unwrap_or_default())
         })
     }
 
     /// Copies a project on disk to a file that must not be there.
     fn backup(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
-        self.with(py, None, |inner, _| {
-            if !inner.on_disk() {
+        self.with(py, None, |local, _| {
+            if !on_disk(local) {
                 return Err(Failure::usage(
                     "a session in memory has no backup. Save it first: session.save(path).",
                 ));
             }
-            inner.change(|project| project.backup(&file, now()))??;
+            local.backup(&file)?;
             Ok(())
         })
     }

@@ -15,7 +15,6 @@ mod pickling;
 mod pieces;
 mod pools;
 mod reading;
-mod serving;
 mod settings;
 mod simulate;
 mod work;

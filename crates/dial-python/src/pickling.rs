@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dial::graph::packed::{Parts, Slab};
 use dial::{CompactGraph, Items};
-use dial_store::{Log, Memory, Project, Store};
+use dial_store::{Project, Record};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -37,25 +37,21 @@ impl Engine {
     /// Everything that makes this session, to be had again by [`Engine::restored`]: the id of the project, its records, what
     /// Python keeps, the graph, and the rows that may be asked.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<State<'py>> {
-        let (id, records, kept, askable, parts) = self.with(py, None, |inner, _| {
-            let kept = inner.kept(KEPT)?;
-            let Some(graph) = &inner.engine.graph else {
+        let (id, records, kept, askable, parts) = self.with(py, None, |local, _| {
+            let kept = local.change(|project| project.kept(KEPT))??;
+            let material = Arc::clone(local.material()?);
+            let engine = &material.engine;
+            let Some(graph) = &engine.graph else {
                 return Err(Failure::usage("a session without a graph cannot be copied"));
             };
-            let (parts, askable) = (graph.parts().clone(), inner.engine.askable.clone());
-            let (id, records) = inner.read(|project| {
-                (
-                    project.id().to_string(),
-                    serde_json::to_vec(project.log().records()).unwrap_or_default(),
-                )
+            let (parts, askable) = (graph.parts().clone(), engine.askable.as_deref().cloned());
+            let ids = local.change(Project::own_ids)??;
+            let (id, records) = local.read(|project| {
+                let records = (project.log().records(), ids);
+                let records = serde_json::to_vec(&records).unwrap_or_default();
+                (project.id().to_string(), records)
             })?;
-            Ok((
-                id,
-                records,
-                kept,
-                askable.map(|askable| askable.to_vec()),
-                parts,
-            ))
+            Ok((id, records, kept, askable, parts))
         })?;
         let bytes = |values: &[u8]| PyBytes::new(py, values);
         Ok((
@@ -74,10 +70,9 @@ impl Engine {
         run(py, None, |control| {
             let (id, records, kept, graph, askable) = state;
             let unread = |_| Failure::usage("these bytes are no session");
-            let log = Log::replay(&id, serde_json::from_slice(&records).map_err(unread)?)?;
-            let mut store = Memory::new(&id);
-            store.append(&log.chained(0))?;
-            let mut project = Project::on(Box::new(store), None, None)?;
+            let (records, ids): (Vec<Record>, Option<Vec<String>>) =
+                serde_json::from_slice(&records).map_err(unread)?;
+            let mut project = Project::in_memory(&id, records, ids.as_deref())?;
             if let Some(kept) = kept {
                 project.keep(KEPT, &kept)?;
             }
@@ -85,23 +80,13 @@ impl Engine {
             let Some(recipe) = project.log().recipe().cloned() else {
                 return Err(Failure::usage("these bytes are no session"));
             };
-            let items = project.item_ids()?;
-            let numbered = items
-                .iter()
-                .enumerate()
-                .all(|(row, id)| *id == row.to_string());
-            let items = if numbered {
-                Items::rows(items.len())
-            } else {
-                Items::named(items)?
+            let items = match ids {
+                Some(ids) => Items::named(ids)?,
+                None => Items::rows(recipe.items),
             };
             let features = plain.map(|rows| rows.features()).transpose()?;
             let engine = dial::Engine::on(Arc::new(graph), features, &recipe.config, control)?;
-            let engine = engine.with_items(items).asking_only(askable.map(Arc::new));
-            if let Some(askable) = &engine.askable {
-                project.keep_askable(askable)?;
-            }
-            Engine::new(project, engine, None, control)
+            Engine::in_memory(project, engine.with_items(items), askable, control)
         })
     }
 }

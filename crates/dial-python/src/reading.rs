@@ -1,9 +1,13 @@
 //! What a session believes, as arrays.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use dial::belief::field::variance;
-use dial::{Newcomers, NodeId, Prediction, View};
-use dial_data::Buffer;
-use dial_store::Estimates;
+use dial::{ClassId, Newcomers, NodeId, Prediction, View};
+use dial_data::{Buffer, Matrix};
+use dial_server::ProjectHandle;
+use dial_store::{Material, Project};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -11,7 +15,6 @@ use rayon::prelude::*;
 use crate::arrays::{CsrArrays, Rows, csr_arrays, matrix};
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::holding::Inner;
 
 /// One array of numbers.
 type Numbers<'py> = Bound<'py, PyArray1<f64>>;
@@ -27,19 +30,6 @@ type Belief<'py> = (
 /// A label as it stands: the row, who gave it, classes with weights.
 type Label = (Option<u32>, String, Vec<(u16, f64)>);
 
-impl Inner {
-    /// The belief of the moment.
-    pub fn belief(&mut self, control: &dial::Control) -> Result<&View<'static>, Failure> {
-        self.follow(control)?;
-        let version = self.follower.version();
-        match self.view.take().filter(|(made, _)| *made == version) {
-            Some(kept) => self.view = Some(kept),
-            None => self.view = Some((version, self.follower.session().view(control)?)),
-        }
-        Ok(&self.view.as_ref().expect("made just now").1)
-    }
-}
-
 /// A number for every node, in parallel.
 fn of_nodes<T: Send>(view: &View<'_>, value: impl Fn(NodeId) -> T + Sync) -> Vec<T> {
     (0..view.n() as u32)
@@ -49,108 +39,124 @@ fn of_nodes<T: Send>(view: &View<'_>, value: impl Fn(NodeId) -> T + Sync) -> Vec
         .collect()
 }
 
+/// The rows of a project that was opened; those of a session in memory are Python's.
+fn own_rows(material: &Material) -> Option<&Matrix> {
+    Some(&material.pool.matrix).filter(|matrix| matrix.dim > 0)
+}
+
+impl Engine {
+    /// A number for every row.
+    fn by_row<'py>(
+        &self,
+        py: Python<'py>,
+        value: impl Fn(&View<'static>, NodeId) -> f64 + Send + Sync,
+    ) -> PyResult<Numbers<'py>> {
+        let found = self.with(py, None, |local, _| {
+            let view = local.belief()?;
+            Ok(of_nodes(view, |node| value(view, node)))
+        })?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// Numbers for every row, one for each class.
+    fn by_class<'py>(
+        &self,
+        py: Python<'py>,
+        values: impl Fn(&View<'static>, NodeId) -> Vec<f64> + Send + Sync,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (found, classes) = self.with(py, None, |local, _| {
+            let view = local.belief()?;
+            let found = of_nodes(view, |node| values(view, node)).concat();
+            Ok((found, view.classes().len()))
+        })?;
+        matrix(py, found, classes)
+    }
+}
+
 #[pymethods]
 impl Engine {
     /// Number of rows.
     fn n(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, None, |inner, _| Ok(inner.engine.items.len()))
+        self.with(py, None, |local, _| {
+            Ok(local.material()?.engine.items.len())
+        })
     }
 
     /// The live classes: ids and names, in the order of probabilities.
     fn classes(&self, py: Python<'_>) -> PyResult<Vec<(u16, String)>> {
-        self.with(py, None, |inner, _| {
-            inner.read(|project| {
-                let log = project.log();
-                log.labels()
-                    .classes()
-                    .into_iter()
-                    .map(|class| (class.0, log.class_name(class).to_string()))
-                    .collect()
-            })
+        self.read(py, |project| {
+            let log = project.log();
+            let named = |class: ClassId| (class.0, log.class_name(class).to_string());
+            log.labels().classes().into_iter().map(named).collect()
         })
     }
 
     /// The place of the log that is stored.
     fn version(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, None, |inner, _| {
-            inner.read(|project| project.log().version())
-        })
+        self.read(py, |project| project.log().version())
     }
 
     /// The folder of a project on disk, and whether its page is open.
     fn place(&self, py: Python<'_>) -> PyResult<(Option<String>, bool)> {
-        self.with(py, None, |inner, _| {
-            let folder = inner.read(|project| {
-                project
-                    .folder()
-                    .map(|folder| folder.0.display().to_string())
-            })?;
-            Ok((
-                folder,
-                matches!(inner.holding, crate::holding::Holding::Served(_)),
-            ))
+        self.with(py, None, |local, _| {
+            let folder = |project: &Project| Some(project.folder()?.0.display().to_string());
+            Ok((local.read(folder)?, local.is_served()))
         })
     }
 
     /// The settings in force, as JSON: the recipe, prior strength and expected clusters.
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, None, |inner, _| {
-            let settings = inner.read(|project| project.log().labels().settings())?;
-            let recipe = inner.read(|project| project.log().recipe().cloned())?;
-            Ok(serde_json::json!({
-                "recipe": recipe,
+        self.read(py, |project| {
+            let settings = project.log().labels().settings();
+            serde_json::json!({
+                "recipe": project.log().recipe(),
                 "prior_strength": settings.map(|(prior, _)| prior),
                 "expected_clusters": settings.map(|(_, expected)| expected),
             })
-            .to_string())
+            .to_string()
         })
     }
 
     /// The log, as JSON.
     fn records(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, None, |inner, _| {
-            inner.read(|project| serde_json::to_string(project.log().records()).unwrap_or_default())
+        self.read(py, |project| {
+            serde_json::to_string(project.log().records()).unwrap_or_default()
         })
     }
 
     /// The labels that stand.
     fn labels(&self, py: Python<'_>) -> PyResult<Vec<Label>> {
-        self.with(py, None, |inner, _| {
-            let items = &inner.engine.items;
-            inner.read(|project| {
-                let live = project.log().live_labels();
-                let label = |label: &dial_store::Live<'_>| {
-                    let classes = label
-                        .classes
-                        .iter()
-                        .map(|(class, weight)| (class.0, *weight))
-                        .collect();
-                    (
-                        items.node(label.item).ok().map(|node| node.0),
-                        label.annotator.to_string(),
-                        classes,
-                    )
-                };
-                live.iter().map(label).collect()
-            })
+        self.with(py, None, |local, _| {
+            let material = Arc::clone(local.material()?);
+            let label = |label: &dial_store::Live<'_>| {
+                let row = material.engine.items.node(label.item).ok();
+                let classes = label
+                    .classes
+                    .iter()
+                    .map(|(class, weight)| (class.0, *weight));
+                (
+                    row.map(|node| node.0),
+                    label.annotator.to_string(),
+                    classes.collect(),
+                )
+            };
+            Ok(local.read(|project| project.log().live_labels().iter().map(label).collect())?)
         })
     }
 
     /// The group of the last answer that stands, whoever gave it.
     fn last_group(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.with(py, None, |inner, _| {
-            inner.read(|project| {
-                let log = project.log();
-                let people: std::collections::BTreeSet<&str> = log
-                    .records()
-                    .iter()
-                    .map(|record| record.annotator.as_str())
-                    .collect();
-                people
-                    .into_iter()
-                    .filter_map(|annotator| log.labels().last_group(annotator))
-                    .max()
-            })
+        self.read(py, |project| {
+            let log = project.log();
+            let people: BTreeSet<&str> = log
+                .records()
+                .iter()
+                .map(|record| record.annotator.as_str())
+                .collect();
+            people
+                .into_iter()
+                .filter_map(|annotator| log.labels().last_group(annotator))
+                .max()
         })
     }
 
@@ -161,8 +167,8 @@ impl Engine {
         py: Python<'py>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<u16>>> {
-        let found = self.with(py, progress, |inner, control| {
-            let view = inner.belief(control)?;
+        let found = self.with(py, progress, |local, _| {
+            let view = local.belief()?;
             Ok(of_nodes(view, |node| view.class(node).0))
         })?;
         Ok(PyArray1::from_vec(py, found))
@@ -170,59 +176,36 @@ impl Engine {
 
     /// The probability of every class at every row.
     fn predict_proba<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (found, classes) = self.with(py, None, |inner, control| {
-            let view = inner.belief(control)?;
-            Ok((
-                of_nodes(view, |node| view.probabilities(node)).concat(),
-                view.classes().len(),
-            ))
-        })?;
-        matrix(py, found, classes)
+        self.by_class(py, View::probabilities)
     }
 
     /// α of every class at every row.
     fn alpha<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (found, classes) = self.with(py, None, |inner, control| {
-            let view = inner.belief(control)?;
-            Ok((
-                of_nodes(view, |node| view.alpha(node)).concat(),
-                view.classes().len(),
-            ))
-        })?;
-        matrix(py, found, classes)
+        self.by_class(py, View::alpha)
     }
 
     /// The variance at every row.
     fn variance<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
-        let found = self.with(py, None, |inner, control| {
-            let view = inner.belief(control)?;
-            Ok(of_nodes(view, |node| variance(&view.alpha(node))))
-        })?;
-        Ok(PyArray1::from_vec(py, found))
+        self.by_row(py, |view, node| variance(&view.alpha(node)))
     }
 
     /// The evidence at every row.
     fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
-        let found = self.with(py, None, |inner, control| {
-            let view = inner.belief(control)?;
-            Ok(of_nodes(view, |node| view.evidence(node)))
-        })?;
-        Ok(PyArray1::from_vec(py, found))
+        self.by_row(py, View::evidence)
     }
 
     /// The score of every row by the acquisition of the session.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Numbers<'py>> {
-        let found = self.with(py, None, |inner, control| {
-            inner.follow(control)?;
-            Ok(inner.follower.session().scores(control)?)
+        let found = self.with(py, None, |local, control| {
+            Ok(local.session()?.scores(control)?)
         })?;
         Ok(PyArray1::from_vec(py, found))
     }
 
     /// Labels that the others contradict, the least probable first: row, class given, class by the others, probability.
     fn suspects(&self, py: Python<'_>) -> PyResult<Vec<(u32, u16, u16, f64)>> {
-        self.with(py, None, |inner, control| {
-            let suspects = inner.belief(control)?.suspects();
+        self.with(py, None, |local, _| {
+            let suspects = local.belief()?.suspects();
             let row = |one: dial::Odds| (one.node.0, one.told.0, one.foretold.0, one.probability);
             Ok(suspects.into_iter().map(row).collect())
         })
@@ -230,12 +213,8 @@ impl Engine {
 
     /// How the project stands, as JSON.
     fn estimates(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, None, |inner, control| {
-            inner.belief(control)?;
-            let (version, view) = inner.view.as_ref().expect("made just now");
-            let estimates =
-                inner.read(|project| Estimates::new(project.log(), view, *version, None))?;
-            Ok(serde_json::to_string(&estimates).unwrap_or_default())
+        self.with(py, None, |local, _| {
+            Ok(serde_json::to_string(&local.estimates()?).unwrap_or_default())
         })
     }
 
@@ -252,9 +231,10 @@ impl Engine {
             x.as_ref().map(|rows| rows.plain()).transpose()?,
             new.plain()?,
         );
-        let (found, classes) = self.with(py, progress, |inner, control| {
-            let (k, metric) = (inner.engine.config.k, inner.engine.config.metric);
-            let pool = match (x, &inner.rows) {
+        let (found, classes) = self.with(py, progress, |local, control| {
+            let material = local.material()?;
+            let config = &material.engine.config;
+            let pool = match (x, own_rows(material)) {
                 (Some(rows), _) => rows.features()?,
                 (None, Some(matrix)) => matrix.features()?,
                 (None, None) => {
@@ -263,8 +243,8 @@ impl Engine {
                     ));
                 }
             };
-            let near = Newcomers::find(pool, new.features()?, k, metric, control)?;
-            let view = inner.belief(control)?;
+            let near = Newcomers::find(pool, new.features()?, config.k, config.metric, control)?;
+            let view = local.belief()?;
             Ok((view.about(&near), view.classes().len()))
         })?;
         let numbers = |of: fn(&Prediction) -> f64| PyArray1::from_iter(py, found.iter().map(of));
@@ -284,7 +264,11 @@ impl Engine {
     /// A copy of the rows of a project that was opened; nothing for other sessions.
     #[pyo3(signature = () -> "object")]
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let rows = self.with(py, None, |inner, _| Ok(inner.rows.clone()))?;
+        let rows = self.with(
+            py,
+            None,
+            |local, _| Ok(own_rows(local.material()?).cloned()),
+        )?;
         rows.map(|rows| {
             Ok(match rows.values {
                 Buffer::F32(values) => PyArray1::from_vec(py, values)
@@ -298,8 +282,9 @@ impl Engine {
 
     /// The graph.
     fn graph<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
-        let graph = self.with(py, None, |inner, _| {
-            let graph = inner.engine.graph.as_ref().map(|graph| graph.to_graph());
+        let graph = self.with(py, None, |local, _| {
+            let graph = &local.material()?.engine.graph;
+            let graph = graph.as_ref().map(|graph| graph.to_graph());
             graph.ok_or_else(|| Failure::usage("this session has no graph"))
         })?;
         Ok(csr_arrays(py, &graph))

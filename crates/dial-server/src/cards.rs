@@ -1,6 +1,6 @@
 //! An item as others see it: what to show, what is believed, what it was called, what is near.
 
-use dial::{ClassId, NodeId, Prediction};
+use dial::{ClassId, NodeId, Prediction, Session};
 use dial_data::Show;
 use dial_store::{Log, Material};
 
@@ -33,17 +33,41 @@ pub struct Seen<'a> {
 impl<'a> Seen<'a> {
     /// By what the model thought last.
     pub fn by(thought: &'a Thought, node: NodeId) -> Seen<'a> {
-        let (view, asked) = (thought.view.as_deref(), &thought.questions);
+        let view = thought.view.as_deref();
         Seen {
             prediction: view.map(|view| view.prediction(node)),
             classes: view.map_or(&[], |view| view.classes()),
             labelled: view.map_or(&[], |view| view.labelled()),
             version: thought.version,
-            score: asked
-                .iter()
-                .find(|question| question.node == node)
-                .map(|asked| asked.score),
+            score: score(thought, node),
         }
+    }
+
+    /// The same by the session itself: without what is believed about all the other items.
+    pub fn of_session(session: &'a Session<'_>, thought: &Thought, node: NodeId) -> Seen<'a> {
+        Seen {
+            prediction: session.is_ready().then(|| session.prediction(node)),
+            classes: session.classes(),
+            labelled: session.labelled(),
+            version: thought.version,
+            score: score(thought, node),
+        }
+    }
+}
+
+/// How telling a label of an item would be, if it is one of the questions.
+fn score(thought: &Thought, node: NodeId) -> Option<f64> {
+    let mut questions = thought.questions.iter();
+    let asked = questions.find(|question| question.node == node);
+    asked.map(|asked| asked.score)
+}
+
+/// The card of an item that was drawn at random.
+pub fn at_random(card: Card) -> Card {
+    Card {
+        audit: true,
+        why: Some("Drawn at random, to measure the accuracy.".into()),
+        ..card
     }
 }
 

@@ -12,7 +12,7 @@ use crate::app::App;
 
 /// Sends `log` with the version of the log, `model` with the version the model has followed to, and `map` with what the map is
 /// made from, whenever one changes.
-#[utoipa::path(get, path = "/api/v1/changes", responses((status = 200, content_type = "text/event-stream", body = String)))]
+#[utoipa::path(get, path = "/changes", responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub async fn changes(
     State(app): State<Arc<App>>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {

@@ -17,7 +17,7 @@ use crate::wire::{Labels, Wanted};
 type Shared = State<Arc<App>>;
 
 /// How the project stands: counts, answers that need attention, disagreements, estimates.
-#[utoipa::path(get, path = "/api/v1/status", responses((status = 200, description = "the project in numbers", body = Status), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/status", responses((status = 200, description = "the project in numbers", body = Status)))]
 pub async fn status(State(app): Shared) -> Result<Json<Status>, Problem> {
     answer(&app, |app| {
         let status = Status::of(&app.desk.project());
@@ -38,7 +38,7 @@ pub fn estimates_now(app: &App) -> Option<Estimates> {
 }
 
 /// All items with their labels and what is believed about them, as a file.
-#[utoipa::path(get, path = "/api/v1/export", params(Wanted), responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/export", params(Wanted), responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
 pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<Response, Problem> {
     aside(&app, move |app| {
         let format = wanted.format()?;
@@ -74,7 +74,7 @@ pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<
 }
 
 /// Imports labels as one group. Contradictions are kept as labels of different annotators, and listed.
-#[utoipa::path(post, path = "/api/v1/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Imported), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/import", request_body = Labels, responses((status = 200, description = "what was stored", body = Imported)))]
 pub async fn import(
     State(app): Shared,
     Input(labels): Input<Labels>,
@@ -107,7 +107,7 @@ pub async fn import(
 }
 
 /// Makes a backup in the folder of the project.
-#[utoipa::path(post, path = "/api/v1/backup", responses((status = 200, description = "what was backed up, and where", body = Manifest), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/backup", responses((status = 200, description = "what was backed up, and where", body = Manifest)))]
 pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
     answer(&app, |app| {
         let now = app.clock.now();

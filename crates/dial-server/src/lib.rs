@@ -36,6 +36,6 @@ pub mod wire;
 
 pub use handle::{Client, Local, Note, ProjectHandle};
 pub use router::document;
-pub use serve::{Address, Served, Server, Settings, check_host};
+pub use serve::{Address, Server, Settings, check_host};
 #[doc(hidden)]
 pub use thinker::Obstacle;

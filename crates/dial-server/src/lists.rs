@@ -20,7 +20,7 @@ use crate::wire::{Believed, Disagreement, LabelOf, Order, Page, Part, Suspect, W
 type Shared = State<Arc<App>>;
 
 /// The items with what is believed about them.
-#[utoipa::path(get, path = "/api/v1/items", params(Which), responses((status = 200, body = Page<Believed>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/items", params(Which), responses((status = 200, body = Page<Believed>)))]
 pub async fn items(
     State(app): Shared,
     Asked(which): Asked<Which>,
@@ -102,7 +102,7 @@ fn contains(material: &Material, node: NodeId, search: &str) -> bool {
 }
 
 /// Labels at odds with the graph, the least probable first.
-#[utoipa::path(get, path = "/api/v1/suspects", params(Part), responses((status = 200, body = Page<Suspect>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/suspects", params(Part), responses((status = 200, body = Page<Suspect>)))]
 pub async fn suspects(
     State(app): Shared,
     Asked(part): Asked<Part>,
@@ -132,7 +132,7 @@ pub fn at_odds(material: &Material, thought: &Thought) -> Vec<Suspect> {
 }
 
 /// Items that annotators disagree about.
-#[utoipa::path(get, path = "/api/v1/disagreements", params(Part), responses((status = 200, body = Page<Disagreement>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/disagreements", params(Part), responses((status = 200, body = Page<Disagreement>)))]
 pub async fn disagreements(
     State(app): Shared,
     Asked(part): Asked<Part>,

@@ -5,14 +5,16 @@
 //! model is behind or has failed, items in an order that is random but the same for everybody.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
+use dial::NodeId;
 use dial::seed::hash;
-use dial::{Items, NodeId};
-use dial_store::{Lease, Log, Project, Wanted};
+use dial_store::{Lease, Log, Material, Project, Wanted};
 
 use crate::app::App;
 use crate::problem::Problem;
 use crate::thinker::Thought;
+use crate::wire::Next;
 
 /// How long an item is leased: ten minutes.
 pub const LEASE: u64 = 600_000;
@@ -42,8 +44,12 @@ pub fn give(
     let mut project = app.desk.project_mut();
     let now = app.clock.now();
     let leases = project.leases()?;
-    let mut wishes = Wishes::new(app, project.log(), annotator, except);
-    wishes.by_the_model(app, project.log(), &thought, &leases, now);
+    let live = || leases.iter().filter(|lease| lease.is_live(now, LEASE));
+    let mut wishes = Wishes::new(&app.material, annotator, except);
+    for lease in live().filter(|lease| lease.annotator == annotator) {
+        wishes.wish(project.log(), &lease.item);
+    }
+    wishes.by_the_model(project.log(), &thought);
     let mut given: Vec<Given> = Vec::new();
     while given.len() < count {
         let found = project.lease(&Wanted {
@@ -54,7 +60,7 @@ pub fn give(
         })?;
         let Some(lease) = found else {
             // What the model wants is on other desks, or there is none.
-            if !wishes.at_random(app, project.log()) {
+            if !wishes.at_random(project.log(), &app.order) {
                 break;
             }
             continue;
@@ -62,33 +68,51 @@ pub fn give(
         wishes.items.retain(|(item, _)| *item != lease.item);
         let audit = wishes.audit.as_ref() == Some(&lease.item);
         if audit {
-            remember(app, &mut project, &lease);
+            let pair = (lease.item.clone(), lease.annotator.clone());
+            remember(&mut app.audits.lock(), &mut project, pair);
         }
         given.push(Given { lease, audit });
     }
-    let mut people: HashSet<&str> = leases
-        .iter()
-        .filter(|lease| lease.is_live(now, LEASE))
-        .map(|lease| lease.annotator.as_str())
-        .collect();
+    let mut people: HashSet<&str> = live().map(|lease| lease.annotator.as_str()).collect();
     people.insert(annotator);
     app.thinker.expect(people.len() + count.saturating_sub(1));
     Ok(given)
 }
 
+/// The same without leases, where nobody else can ask: the items, and whether each was drawn at random.
+pub fn choose(
+    material: &Material,
+    log: &Log,
+    thought: &Thought,
+    wish: &Next,
+) -> Vec<(String, bool)> {
+    let mut wishes = Wishes::new(material, &wish.annotator, &wish.except);
+    wishes.by_the_model(log, thought);
+    if wishes.items.len() < wish.count {
+        wishes.at_random(log, &OnceLock::new());
+    }
+    let Wishes { items, audit, .. } = wishes;
+    let chosen = items.into_iter().take(wish.count);
+    chosen
+        .map(|(item, _)| (item.clone(), audit.as_ref() == Some(&item)))
+        .collect()
+}
+
+/// Items that were given to somebody to measure the accuracy: item and annotator.
+pub type Audits = HashSet<(String, String)>;
+
 /// Keeps in mind, also after a restart, that an item was given to somebody as drawn at random.
-fn remember(app: &App, project: &mut Project, lease: &Lease) {
-    let mut audits = app.audits.lock();
-    if audits.insert((lease.item.clone(), lease.annotator.clone())) {
+pub fn remember(audits: &mut Audits, project: &mut Project, pair: (String, String)) {
+    if audits.insert(pair) {
         // Where this fails a restart forgets it, and the answer counts as any other.
-        let _ = project.keep(AUDITS, &serde_json::to_vec(&*audits).unwrap_or_default());
+        let _ = project.keep(AUDITS, &serde_json::to_vec(audits).unwrap_or_default());
     }
 }
 
 /// What was remembered before, without what is answered by now.
-pub fn remembered(project: &mut Project) -> HashSet<(String, String)> {
+pub fn remembered(project: &mut Project) -> Audits {
     let kept = project.kept(AUDITS).ok().flatten().unwrap_or_default();
-    let mut audits: HashSet<(String, String)> = serde_json::from_slice(&kept).unwrap_or_default();
+    let mut audits: Audits = serde_json::from_slice(&kept).unwrap_or_default();
     let labels = project.log().labels();
     audits.retain(|(item, annotator)| labels.labels_of(item).all(|(who, _)| who != annotator));
     audits
@@ -96,6 +120,7 @@ pub fn remembered(project: &mut Project) -> HashSet<(String, String)> {
 
 /// What may be given to somebody, the best first.
 struct Wishes<'a> {
+    material: &'a Material,
     annotator: &'a str,
     overlap: usize,
     items: Vec<(String, usize)>,
@@ -105,18 +130,14 @@ struct Wishes<'a> {
 }
 
 impl<'a> Wishes<'a> {
-    fn new(app: &App, log: &Log, annotator: &'a str, except: &[String]) -> Wishes<'a> {
-        let (overlap, seen) = (
-            app.material.recipe.overlap.max(1),
-            except.iter().cloned().collect(),
-        );
-        let audit = audit_item(app, log, &app.material.engine.items);
+    fn new(material: &'a Material, annotator: &'a str, except: &[String]) -> Wishes<'a> {
         Wishes {
+            material,
             annotator,
-            overlap,
+            overlap: material.recipe.overlap.max(1),
             items: Vec::new(),
-            seen,
-            audit,
+            seen: except.iter().cloned().collect(),
+            audit: None,
             random: false,
         }
     }
@@ -142,28 +163,17 @@ impl<'a> Wishes<'a> {
         }
     }
 
-    fn by_the_model(
-        &mut self,
-        app: &App,
-        log: &Log,
-        thought: &Thought,
-        leases: &[Lease],
-        now: u64,
-    ) {
-        let annotator = self.annotator;
-        let mine = leases
-            .iter()
-            .filter(|lease| lease.annotator == annotator && lease.is_live(now, LEASE));
-        mine.for_each(|lease| self.wish(log, &lease.item));
-        self.audit
-            .clone()
-            .iter()
-            .for_each(|item| self.wish(log, item));
+    fn by_the_model(&mut self, log: &Log, thought: &Thought) {
+        self.audit = audit_item(self.material, log);
+        if let Some(item) = self.audit.clone() {
+            self.wish(log, &item);
+        }
         if self.overlap > 1 {
+            let material = self.material;
             let wanting = log
                 .labels()
                 .labelled()
-                .filter(|item| askable(app, &app.material.engine.items, item));
+                .filter(|item| askable(material, item));
             for item in wanting {
                 self.wish(log, item);
                 if self.items.len() >= OFFERED {
@@ -181,13 +191,13 @@ impl<'a> Wishes<'a> {
     }
 
     /// Some open items, in an order that is random but the same for everybody. False if that was done before.
-    fn at_random(&mut self, app: &App, log: &Log) -> bool {
+    fn at_random(&mut self, log: &Log, order: &OnceLock<Vec<u32>>) -> bool {
         if std::mem::replace(&mut self.random, true) {
             return false;
         }
-        let items = &app.material.engine.items;
-        for &node in app.random_order() {
-            let item = items.id(NodeId(node));
+        let material = self.material;
+        for &node in order.get_or_init(|| random_order(material)) {
+            let item = material.engine.items.id(NodeId(node));
             if log.labels().labels_of(&item).next().is_none() {
                 self.wish(log, &item);
             }
@@ -197,6 +207,17 @@ impl<'a> Wishes<'a> {
         }
         true
     }
+}
+
+/// The nodes that may be asked, in an order that is random but always the same.
+fn random_order(material: &Material) -> Vec<u32> {
+    let allowed = material.engine.askable.as_ref();
+    let open = |node: &u32| allowed.is_none_or(|allowed| allowed[*node as usize]);
+    let mut nodes: Vec<u32> = (0..material.engine.items.len() as u32)
+        .filter(open)
+        .collect();
+    nodes.sort_by_key(|&node| hash(material.recipe.config.seed, u64::from(node)));
+    nodes
 }
 
 /// The question that was foreseen for the answers the model does not know yet.
@@ -213,25 +234,23 @@ fn foreseen(log: &Log, thought: &Thought) -> Option<String> {
 
 /// An item drawn at random among all that may be asked, if it is time for one: by the number of labels, so that asking
 /// again gives the same.
-fn audit_item(app: &App, log: &Log, items: &Items) -> Option<String> {
-    let share = app.material.recipe.audit;
+fn audit_item(material: &Material, log: &Log) -> Option<String> {
+    let (recipe, items) = (&material.recipe, &material.engine.items);
     let round = log.labels().labelled().count() as u64;
-    let draw =
-        (hash(app.material.recipe.config.seed ^ 0xA0D1, round) >> 11) as f64 / (1u64 << 53) as f64;
-    if draw >= share {
+    let draw = (hash(recipe.config.seed ^ 0xA0D1, round) >> 11) as f64 / (1u64 << 53) as f64;
+    if draw >= recipe.audit {
         return None;
     }
     let n = items.len() as u64;
     let open =
-        |item: &String| askable(app, items, item) && log.labels().labels_of(item).next().is_none();
+        |item: &String| askable(material, item) && log.labels().labels_of(item).next().is_none();
     let tries =
         (0..200u64).map(|again| items.id(NodeId((hash(round, 1 + again) % n.max(1)) as u32)));
     tries.into_iter().find(open)
 }
 
-fn askable(app: &App, items: &Items, item: &str) -> bool {
-    let allowed = app.material.engine.askable.as_ref();
-    items
-        .node(item)
-        .is_ok_and(|node| allowed.is_none_or(|allowed| allowed[node.index()]))
+fn askable(material: &Material, item: &str) -> bool {
+    let allowed = material.engine.askable.as_ref();
+    let node = material.engine.items.node(item);
+    node.is_ok_and(|node| allowed.is_none_or(|allowed| allowed[node.index()]))
 }

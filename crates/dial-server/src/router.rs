@@ -9,7 +9,8 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use serde::Deserialize;
-use utoipa::OpenApi;
+use utoipa::OpenApi as _;
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -24,16 +25,22 @@ use crate::{changes, exchange, lists, routes as paths, scene, views};
 const LARGEST_BODY: usize = 8_000_000;
 const LARGEST_IMPORT: usize = 256_000_000;
 
-#[derive(OpenApi)]
-#[openapi(info(
-    title = "DiAL",
-    description = "The interface of a labelling project. Every decision carries a key of its sender's making: sent again, it gets the first \
+/// The stream of changes.
+const CHANGES: &str = "/api/v1/changes";
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "DiAL",
+        description = "The interface of a labelling project. Every decision carries a key of its sender's making: sent again, it gets the first \
                    answer again. Errors are RFC 9457 problems with a stable code."
-))]
+    ),
+    components(schemas(Problem))
+)]
 struct Document;
 
 fn interface() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::with_openapi(Document::openapi())
+    let paths = OpenApiRouter::new()
         .routes(routes!(paths::project))
         .routes(routes!(paths::next))
         .routes(routes!(paths::decide))
@@ -62,12 +69,24 @@ fn interface() -> OpenApiRouter<Arc<App>> {
                 .layer(DefaultBodyLimit::max(LARGEST_IMPORT)),
         )
         .routes(routes!(exchange::backup))
-        .routes(routes!(launch_code))
+        .routes(routes!(launch_code));
+    OpenApiRouter::with_openapi(Document::openapi()).nest("/api/v1", paths)
 }
 
-/// The document of the interface, in OpenAPI 3.1.
-pub fn document() -> utoipa::openapi::OpenApi {
-    interface().into_openapi()
+/// The document of the interface, in OpenAPI 3.1. Any path may answer with a problem instead; the changes, which never end,
+/// just end.
+pub fn document() -> OpenApi {
+    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+    let problem = ResponseBuilder::new().content("application/problem+json", problem);
+    let problem = RefOr::from(problem.build());
+    let mut document = interface().into_openapi();
+    for (_, path) in (document.paths.paths.iter_mut()).filter(|(name, _)| *name != CHANGES) {
+        for operation in [&mut path.get, &mut path.post].into_iter().flatten() {
+            let answers = &mut operation.responses.responses;
+            answers.insert("default".into(), problem.clone());
+        }
+    }
+    document
 }
 
 /// Everything the server answers.
@@ -128,7 +147,7 @@ async fn launch(
 }
 
 /// A link for another browser. Only for programs of the owner.
-#[utoipa::path(post, path = "/api/v1/launch", responses((status = 200, body = String, content_type = "application/json"), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/launch", responses((status = 200, body = String, content_type = "application/json")))]
 async fn launch_code(
     State(app): State<Arc<App>>,
     axum::Extension(caller): axum::Extension<Caller>,

@@ -53,7 +53,7 @@ pub async fn answer<T: Send + 'static>(
 }
 
 /// The project: classes, counts, versions, and whether the model is well.
-#[utoipa::path(get, path = "/api/v1/project", responses((status = 200, body = ProjectInfo), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/project", responses((status = 200, body = ProjectInfo)))]
 pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
     answer(&app, |app| {
         let (project, thought) = (app.desk.project(), app.thinker.thought());
@@ -119,7 +119,7 @@ fn counts(log: &Log) -> (HashMap<u16, usize>, BTreeMap<String, usize>) {
 }
 
 /// Items to label next, leased to the annotator.
-#[utoipa::path(post, path = "/api/v1/next", request_body = Next, responses((status = 200, body = Questions), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/next", request_body = Next, responses((status = 200, body = Questions)))]
 pub async fn next(
     State(app): Shared,
     Input(wish): Input<Next>,
@@ -129,6 +129,7 @@ pub async fn next(
         return Err(Problem::usage(text));
     }
     first_thought(&app).await;
+    enough_questions(&app, &wish).await;
     answer(&app, move |app| {
         let given = questions::give(app, &wish.annotator, wish.count, &wish.except)?;
         let thought = app.thinker.thought();
@@ -139,11 +140,12 @@ pub async fn next(
                 continue;
             };
             let mut card = seen(app, project.log(), &thought, node);
-            (card.audit, card.leased_until) = (given.audit, Some(given.lease.until));
-            if given.audit {
-                card.why = Some("Drawn at random, to measure the accuracy.".into());
-            }
-            items.push(card);
+            card.leased_until = Some(given.lease.until);
+            items.push(if given.audit {
+                cards::at_random(card)
+            } else {
+                card
+            });
         }
         Ok(Questions {
             version: project.log().version(),
@@ -168,8 +170,31 @@ async fn first_thought(app: &App) {
     let _ = tokio::time::timeout(FIRST_THOUGHT, begun).await;
 }
 
+/// Waits until the model has thought of as many questions as are wanted beside those on screen, where it knows all that was
+/// decided and has only thought of fewer. A model that is behind, or has failed, is not waited for.
+async fn enough_questions(app: &App, wish: &Next) {
+    let wanted = wish.count + wish.except.len();
+    let mut published = app.thinker.published();
+    let enough = async {
+        loop {
+            let thought = app.thinker.thought();
+            let idle = thought.trouble.is_none() && thought.version == *app.desk.version().borrow();
+            let questions = thought.questions.iter();
+            let others = questions.filter(|question| !wish.except.contains(&question.item));
+            if others.count() >= wish.count || thought.asked >= wanted || !idle {
+                break;
+            }
+            app.thinker.want(wanted);
+            if published.changed().await.is_err() {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(FIRST_THOUGHT * wish.count as u32, enough).await;
+}
+
 /// Takes decisions. The answer comes when they are on the disk; the model follows later.
-#[utoipa::path(post, path = "/api/v1/decisions", request_body = Submission, responses((status = 200, body = Stored), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/decisions", request_body = Submission, responses((status = 200, body = Stored)))]
 pub async fn decide(
     State(app): Shared,
     Input(mut sent): Input<Submission>,
@@ -272,7 +297,7 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
 }
 
 /// An item with all that is known about it.
-#[utoipa::path(get, path = "/api/v1/item", params(ById), responses((status = 200, body = Card), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/item", params(ById), responses((status = 200, body = Card)))]
 pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
     answer(&app, move |app| {
         let node = match (&by.id, by.row) {
@@ -325,7 +350,7 @@ fn largest() -> u32 {
 }
 
 /// The picture of an item, as a PNG.
-#[utoipa::path(get, path = "/api/v1/media", params(MediaOf), responses((status = 200, content_type = "image/png", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/media", params(MediaOf), responses((status = 200, content_type = "image/png", body = [u8])))]
 pub async fn media_of(State(app): Shared, Asked(of): Asked<MediaOf>) -> Result<Response, Problem> {
     aside(&app, move |app| {
         let png = media::picture(
@@ -354,7 +379,7 @@ pub fn page<T>(version: u64, all: Vec<T>, part: &Part) -> Page<T> {
 }
 
 /// The log, the latest first.
-#[utoipa::path(get, path = "/api/v1/history", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/history", params(Part), responses((status = 200, body = Page<HistoryRow>)))]
 pub async fn history(
     State(app): Shared,
     Asked(part): Asked<Part>,
@@ -389,7 +414,7 @@ pub fn latest(log: &Log, part: &Part) -> Page<HistoryRow> {
 }
 
 /// Decisions that were kept aside and need attention.
-#[utoipa::path(get, path = "/api/v1/parked", params(Part), responses((status = 200, body = Page<HistoryRow>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/parked", params(Part), responses((status = 200, body = Page<HistoryRow>)))]
 pub async fn parked(
     State(app): Shared,
     Asked(part): Asked<Part>,
@@ -407,7 +432,7 @@ pub async fn parked(
 }
 
 /// How the project stands: share settled, accuracy with its interval, and whether to stop.
-#[utoipa::path(get, path = "/api/v1/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = Option<Estimates>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/estimates", responses((status = 200, description = "estimates, or null before there are two classes", body = Option<Estimates>)))]
 pub async fn estimates(State(app): Shared) -> Result<Json<Option<Estimates>>, Problem> {
     answer(&app, |app| Ok(crate::exchange::estimates_now(app))).await
 }

@@ -54,7 +54,7 @@ fn scene(app: &App) -> Result<&Scene, Problem> {
 }
 
 /// The scene that the items are pixels of.
-#[utoipa::path(get, path = "/api/v1/scene", responses((status = 200, body = SceneInfo), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/scene", responses((status = 200, body = SceneInfo)))]
 pub async fn info(State(app): Shared) -> Result<Json<SceneInfo>, Problem> {
     let Scene {
         height,
@@ -73,7 +73,7 @@ pub async fn info(State(app): Shared) -> Result<Json<SceneInfo>, Problem> {
 }
 
 /// The pixel of every item: its number (row times width plus column) by row of the pool, as little-endian u32.
-#[utoipa::path(get, path = "/api/v1/scene/pixels", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/scene/pixels", responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
 pub async fn pixels(State(app): Shared) -> Result<Response, Problem> {
     Ok(octets(
         scene(&app)?
@@ -99,7 +99,7 @@ pub struct Bands {
 }
 
 /// A picture of the scene in three bands, as a PNG.
-#[utoipa::path(get, path = "/api/v1/scene/image", params(Bands), responses((status = 200, content_type = "image/png", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/scene/image", params(Bands), responses((status = 200, content_type = "image/png", body = [u8])))]
 pub async fn image(State(app): Shared, Asked(bands): Asked<Bands>) -> Result<Response, Problem> {
     aside(&app, move |app| {
         let (scene, shown) = (scene(app)?, app.material.pool.shown());

@@ -111,7 +111,11 @@ impl Server {
     ///
     /// # Errors
     /// A port that is taken, a file that cannot be written.
-    pub fn start(mut project: Project, material: Material, settings: &Settings) -> Result<Server> {
+    pub fn start(
+        mut project: Project,
+        material: impl Into<Arc<Material>>,
+        settings: &Settings,
+    ) -> Result<Server> {
         let clock = Clock::new();
         let wanted = SocketAddr::from((settings.host, settings.port));
         // A browser keeps what is not saved yet by the address, port and all: the one of last time is tried first.
@@ -152,8 +156,8 @@ impl Server {
         let thinker = Arc::new(thinker);
         let told = Arc::clone(&thinker);
         let desk = Desk::open(project, clock, move || told.wake());
-        let (material, shared, obstacle) =
-            (Arc::new(material), desk.shared(), settings.obstacle.clone());
+        let (material, shared, obstacle): (Arc<Material>, _, _) =
+            (material.into(), desk.shared(), settings.obstacle.clone());
         let mine = Arc::clone(&material);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads.unwrap_or(0))
@@ -207,7 +211,7 @@ impl Server {
     }
 
     /// The project while it is served, for others in this process.
-    pub fn served(&self) -> Served {
+    pub(crate) fn served(&self) -> Served {
         Served(Arc::clone(&self.app))
     }
 
@@ -257,8 +261,7 @@ impl Server {
 }
 
 /// A project that a server of this process has.
-#[derive(Clone)]
-pub struct Served(Arc<App>);
+pub(crate) struct Served(Arc<App>);
 
 impl Served {
     /// Reads the project of the moment.
@@ -271,6 +274,11 @@ impl Served {
         let changed = change(&mut self.0.desk.project_mut());
         self.0.desk.told();
         changed
+    }
+
+    /// Works beside the log: nobody is told.
+    pub fn beside<T>(&self, work: impl FnOnce(&mut Project) -> T) -> T {
+        work(&mut self.0.desk.project_mut())
     }
 
     /// A link that signs in a browser, once.

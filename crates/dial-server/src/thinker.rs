@@ -9,6 +9,7 @@
 //! stays, with what went wrong, and the model is made again from the log after a while.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub struct Thought {
     pub view: Option<Arc<View<'static>>>,
     /// What to ask, the best first.
     pub questions: Vec<Question>,
+    /// How many questions were wanted; there may be fewer.
+    pub asked: usize,
     /// What to ask after an answer to the first question.
     pub foreseen: HashMap<(String, ClassId), String>,
     /// How many other items would get another class by an answer to the first question.
@@ -50,6 +53,14 @@ pub struct Thought {
 }
 
 impl Thought {
+    /// Nothing yet, of a place in the log.
+    pub fn at(version: u64) -> Thought {
+        Thought {
+            version,
+            ..Thought::default()
+        }
+    }
+
     /// What a session thinks: so many questions and, once two classes are known, the belief.
     ///
     /// # Errors
@@ -70,17 +81,9 @@ impl Thought {
             version,
             view,
             questions,
+            asked: count,
             ..Thought::default()
         })
-    }
-
-    /// A belief alone.
-    pub fn believing(version: u64, view: View<'static>) -> Thought {
-        Thought {
-            version,
-            view: Some(Arc::new(view)),
-            ..Thought::default()
-        }
     }
 
     /// The belief about all items, made once and when it is first wanted.
@@ -109,6 +112,8 @@ struct Mail {
     stop: bool,
     /// How many people are labelling.
     people: usize,
+    /// How many questions somebody waits for, once.
+    wanted: usize,
     /// Stops what is done ahead, and at the end everything.
     ahead: Control,
     now: Control,
@@ -169,6 +174,14 @@ impl Thinker {
         });
     }
 
+    /// Somebody waits for so many questions, once.
+    pub fn want(&self, questions: usize) {
+        self.mail(|mail| {
+            mail.wanted = mail.wanted.max(questions);
+            mail.news = true;
+        });
+    }
+
     /// Stops thinking, also in the middle of a solve.
     pub fn stop(&self) {
         self.mail(|mail| {
@@ -206,8 +219,8 @@ impl Beginning {
     ) {
         let mut mind = Mind::default();
         let mut pause = Duration::from_millis(200);
-        while let Some((now, ahead, people)) = self.wait() {
-            let work = || mind.follow(material, project, people, &now, obstacle);
+        while let Some((now, ahead, questions)) = self.wait() {
+            let work = || mind.follow(material, project, questions, &now, obstacle);
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Ok(thought)) => {
                     self.publish(thought);
@@ -244,7 +257,8 @@ impl Beginning {
         }
     }
 
-    /// Waits for news: controls for what must be done and for what may be done ahead; `None` at the end.
+    /// Waits for news: controls for what must be done and for what may be done ahead, and how many questions to think of;
+    /// `None` at the end.
     fn wait(&self) -> Option<(Control, Control, usize)> {
         let mut mail = self.shared.mail.lock();
         while !mail.news && !mail.stop {
@@ -256,7 +270,8 @@ impl Beginning {
         mail.news = false;
         mail.ahead = Control::new();
         mail.now = Control::new();
-        Some((mail.now.clone(), mail.ahead.clone(), mail.people))
+        let questions = mail.people.clamp(1, AHEAD).max(mem::take(&mut mail.wanted));
+        Some((mail.now.clone(), mail.ahead.clone(), questions))
     }
 
     /// After a failure: tries again after a while, unless it is stopped.
@@ -298,7 +313,7 @@ impl Mind {
         &mut self,
         material: &Material,
         project: &RwLock<Project>,
-        people: usize,
+        questions: usize,
         control: &Control,
         obstacle: Option<&Obstacle>,
     ) -> dial_store::Result<Thought> {
@@ -317,7 +332,7 @@ impl Mind {
             None => self.follower = Some(Follower::new(&material.engine, news, control)?),
         }
         let follower = self.follower.as_ref().expect("made just now");
-        let mut thought = Thought::of(follower, people.clamp(1, AHEAD), control)?;
+        let mut thought = Thought::of(follower, questions, control)?;
         self.first = thought.questions.first().cloned();
         thought.flips = thought
             .view

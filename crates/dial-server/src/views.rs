@@ -35,7 +35,7 @@ pub struct Rows {
 }
 
 /// The ids of rows of the pool, in the order of the rows.
-#[utoipa::path(post, path = "/api/v1/ids", request_body = Rows, responses((status = 200, body = Vec<String>), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/ids", request_body = Rows, responses((status = 200, body = Vec<String>)))]
 pub async fn ids(
     State(app): Shared,
     Input(Rows { rows }): Input<Rows>,
@@ -73,7 +73,7 @@ pub fn node_of(app: &App, row: u32) -> Result<NodeId, Problem> {
 ///
 /// Two little-endian f32 by row, in [-1, 1]. The header x-dial-layout says what they are made from: components, at once;
 /// moving, on the way; neighbours, at the end. Whenever there is another one, `map` is sent with the changes.
-#[utoipa::path(get, path = "/api/v1/map", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/map", responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
 pub async fn map(State(app): Shared) -> Result<Response, Problem> {
     let Some(map) = app.cartographer.map() else {
         let text = "there is no map yet. Ask again in a moment.";
@@ -91,7 +91,7 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
 /// evidence e as e/(1 + e) (u8, 255 is 1), the variance (u8, 255 is the largest of the pool), and marks (u8: 1 labelled, 2
 /// skipped, 4 excluded). Marks are those of the log of the moment, the rest is of the model's version, which is in the
 /// header x-dial-version. Before the model is ready classes are those of labels, and the rest is 0.
-#[utoipa::path(get, path = "/api/v1/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8]), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
 pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
     aside(&app, |app| {
         let (thought, n) = (app.thinker.thought(), app.material.engine.items.len());
@@ -175,7 +175,7 @@ pub struct History {
 }
 
 /// Labels, classes met, share settled and accuracy as they came.
-#[utoipa::path(get, path = "/api/v1/progress", responses((status = 200, body = History), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/progress", responses((status = 200, body = History)))]
 pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
     answer(&app, |app| {
         let version = app.desk.project().log().version();
@@ -197,7 +197,7 @@ pub struct Calibration {
 }
 
 /// Labels left out in turn: how probable the foretold class was, and how often it was right.
-#[utoipa::path(get, path = "/api/v1/calibration", responses((status = 200, body = Calibration), (status = "default", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(get, path = "/calibration", responses((status = 200, body = Calibration)))]
 pub async fn calibration(State(app): Shared) -> Result<Json<Calibration>, Problem> {
     answer(&app, |app| {
         let odds = app

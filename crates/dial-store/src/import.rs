@@ -16,6 +16,7 @@ use crate::decision::{Decision, Submission};
 use crate::error::{Error, Result};
 use crate::export::Mark;
 use crate::labels_file::{Given, Item, Named, Said, read_labels, source};
+use crate::log::Log;
 use crate::place::check_room;
 use crate::project::Project;
 use crate::record::Remark;
@@ -73,18 +74,16 @@ pub struct Contradiction {
 impl Imported {
     /// Counts decisions as known that turned out to be stored before.
     fn forget(&mut self, decisions: &[Decision]) {
-        let labels = decisions
-            .iter()
-            .filter(|one| matches!(one, Decision::Label { .. }))
-            .count();
-        let mark =
-            |one: &&Decision| matches!(one, Decision::Skip { .. } | Decision::Exclude { .. });
-        let marks = decisions.iter().filter(mark).count();
-        (self.labels, self.known, self.marks) = (
-            self.labels - labels,
-            self.known + labels,
-            self.marks - marks,
-        );
+        for decision in decisions {
+            match decision {
+                Decision::Label { .. } => {
+                    self.labels -= 1;
+                    self.known += 1;
+                }
+                Decision::Skip { .. } | Decision::Exclude { .. } => self.marks -= 1,
+                _ => {}
+            }
+        }
     }
 }
 
@@ -140,39 +139,32 @@ impl Project {
     ) -> Result<Importing> {
         let (given, unknown) = self.with_items(source, given, how)?;
         let (classes, added) = self.with_classes(source, &given, how)?;
-        let plan = Plan::new(self, source, &given, &classes, how)?;
-        let mut submissions = plan.submissions(source, &added, key);
+        let mut plan = Plan::new(self.log(), source, how);
+        for (item, given) in &given {
+            plan.add(item, given, &classes);
+        }
+        let mut submissions = plan.submissions(&added, key);
         submissions.reverse();
+        let Plan {
+            touched, imported, ..
+        } = plan;
         if let Some(folder) = self.folder() {
-            check_room(&folder.0, RECORD * (plan.labels + plan.marks) as u64)?;
+            check_room(
+                &folder.0,
+                RECORD * (imported.labels + imported.marks) as u64,
+            )?;
         }
         // What an earlier attempt under this key has stored is undone together with the rest.
-        let group = self
-            .log()
-            .group_of_import(key)
-            .unwrap_or_else(|| self.log().new_group());
-        let Plan {
-            touched,
-            labels,
-            known,
-            marks,
-            ..
-        } = plan;
-        let (done, contradictions) = (None, Vec::new());
-        let imported = Imported {
-            labels,
-            known,
-            marks,
-            classes: added,
-            unknown,
-            contradictions,
-            group: done,
-        };
+        let group = self.log().group_of_import(key);
         Ok(Importing {
             submissions,
-            group,
+            group: group.unwrap_or_else(|| self.log().new_group()),
             touched,
-            imported,
+            imported: Imported {
+                classes: added,
+                unknown,
+                ..imported
+            },
         })
     }
 
@@ -227,31 +219,24 @@ impl Project {
         let (mut found, mut unknown, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = HashSet::new();
         for given in given {
-            let id = match &given.item {
+            let (name, known) = match &given.item {
                 Item::Row(_, rows) if *rows != ids.len() => {
-                    let text = format!(
-                        "{source}: {rows} labels without ids for {} items",
-                        ids.len()
-                    );
                     return Err(Error::Import(format!(
-                        "{text}. Nothing was imported. Give one for each, or ids."
+                        "{source}: {rows} labels without ids for {} items. Nothing was imported. Give one for each, or ids.",
+                        ids.len()
                     )));
                 }
-                Item::Row(row, _) => ids.get(*row),
-                Item::Id(id, meant) => [Some(id), meant.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .find(|id| self.has_item(id)),
-            };
-            match (id.cloned(), &given.item, &given.said) {
-                (Some(id), _, _) => found.push((id, given)),
-                (None, _, Said::Mark(Mark::Gone)) => {}
-                (None, Item::Id(id, _), _) if !seen.insert(id.clone()) => {}
-                (None, Item::Id(id, _), _) if gone.contains(&given.item) => {
-                    left_out.push(id.clone())
+                Item::Row(row, _) => (row.to_string(), ids.get(*row)),
+                Item::Id(id, meant) => {
+                    let mut either = [Some(id), meant.as_ref()].into_iter().flatten();
+                    (id.clone(), either.find(|id| self.has_item(id)))
                 }
-                (None, Item::Id(id, _), _) => unknown.push((id.clone(), given.place.clone())),
-                (None, Item::Row(..), _) => unreachable!("rows were counted"),
+            };
+            match known.cloned() {
+                Some(id) => found.push((id, given)),
+                None if given.said == Said::Mark(Mark::Gone) || !seen.insert(name.clone()) => {}
+                None if gone.contains(&given.item) => left_out.push(name),
+                None => unknown.push((name, given.place)),
             }
         }
         if !unknown.is_empty() && !how.skip_unknown {
@@ -356,14 +341,17 @@ fn listed(words: impl Iterator<Item = String>, total: usize) -> String {
 }
 
 /// What is to be stored.
-#[derive(Default)]
-struct Plan {
+struct Plan<'a> {
+    log: &'a Log,
+    source: &'a str,
+    /// The annotator of labels that come without one.
+    annotator: String,
     /// Decisions with their annotators, in order.
     decisions: Vec<(String, Change)>,
+    /// The labels among them, by item and annotator.
+    coming: HashMap<(String, String), Classes>,
     touched: BTreeSet<String>,
-    labels: usize,
-    known: usize,
-    marks: usize,
+    imported: Imported,
 }
 
 type Classes = Vec<(ClassId, f64)>;
@@ -371,85 +359,75 @@ type Classes = Vec<(ClassId, f64)>;
 /// What is given, with the item that is meant.
 type Meant = Vec<(String, Given)>;
 
-impl Plan {
-    fn new(
-        project: &Project,
-        source: &str,
-        given: &[(String, Given)],
-        classes: &HashMap<String, ClassId>,
-        how: &Import,
-    ) -> Result<Plan> {
-        let mut plan = Plan::default();
-        let mut coming: HashMap<(String, String), Classes> = HashMap::new();
-        let default = how.annotator.clone().unwrap_or_else(|| source.to_string());
-        for (item, given) in given {
-            match &given.said {
-                Said::Label {
-                    annotator,
-                    classes: named,
-                    ..
-                } => {
-                    let label: Classes = named
-                        .iter()
-                        .map(|(name, weight)| (classes[name], *weight))
-                        .collect();
-                    let annotator = annotator.clone().unwrap_or_else(|| default.clone());
-                    plan.label(project, &mut coming, item, &annotator, source, label);
-                }
-                Said::Mark(mark) => plan.mark(project, item, *mark, &default),
-            }
+impl<'a> Plan<'a> {
+    fn new(log: &'a Log, source: &'a str, how: &Import) -> Plan<'a> {
+        Plan {
+            log,
+            source,
+            annotator: how.annotator.clone().unwrap_or_else(|| source.into()),
+            decisions: Vec::new(),
+            coming: HashMap::new(),
+            touched: BTreeSet::new(),
+            imported: Imported::default(),
         }
-        Ok(plan)
+    }
+
+    fn add(&mut self, item: &str, given: &Given, classes: &HashMap<String, ClassId>) {
+        match &given.said {
+            Said::Label {
+                annotator,
+                classes: named,
+                ..
+            } => {
+                let class = |(name, weight): &(String, f64)| (classes[name], *weight);
+                let annotator = annotator.as_ref().unwrap_or(&self.annotator).clone();
+                self.label(item, &annotator, named.iter().map(class).collect());
+            }
+            Said::Mark(mark) => self.mark(item, *mark),
+        }
     }
 
     /// Takes a label, under the first name whose label for this item is not another one.
-    fn label(
-        &mut self,
-        project: &Project,
-        coming: &mut HashMap<(String, String), Classes>,
-        item: &str,
-        annotator: &str,
-        source: &str,
-        label: Classes,
-    ) {
-        for name in names(annotator, source) {
+    fn label(&mut self, item: &str, annotator: &str, label: Classes) {
+        for name in names(annotator, self.source) {
             let place = (item.to_string(), name);
-            let before = coming
+            let before = self
+                .coming
                 .get(&place)
                 .map(Vec::as_slice)
-                .or_else(|| project.log().label_of(item, &place.1));
+                .or_else(|| self.log.label_of(item, &place.1));
             match before {
-                Some(before) if before == label => return self.known += 1,
+                Some(before) if before == label => return self.imported.known += 1,
                 Some(_) => {}
                 None => {
-                    self.labels += 1;
+                    self.imported.labels += 1;
                     self.touched.insert(item.to_string());
                     let change = Change::Label {
                         item: item.to_string(),
                         classes: label.clone(),
                     };
                     self.decisions.push((place.1.clone(), change));
-                    coming.insert(place, label);
+                    self.coming.insert(place, label);
                     return;
                 }
             }
         }
     }
 
-    fn mark(&mut self, project: &Project, item: &str, mark: Mark, annotator: &str) {
-        let (skipped, excluded) = project.log().labels().marks_of(item);
+    fn mark(&mut self, item: &str, mark: Mark) {
+        let (skipped, excluded) = self.log.labels().marks_of(item);
         let item = item.to_string();
         let change = match mark {
             Mark::Skipped if !skipped => Change::Skip { item },
             Mark::Excluded if !excluded => Change::Exclude { item },
             _ => return,
         };
-        self.marks += 1;
-        self.decisions.push((annotator.to_string(), change));
+        self.imported.marks += 1;
+        self.decisions.push((self.annotator.clone(), change));
     }
 
     /// Submissions of one annotator each, in the order of the decisions.
-    fn submissions(&self, source: &str, added: &[String], key: &str) -> Vec<Submission> {
+    fn submissions(&self, added: &[String], key: &str) -> Vec<Submission> {
         let add = added
             .iter()
             .map(|name| (String::new(), Decision::AddClass { name: name.clone() }));
@@ -463,20 +441,15 @@ impl Plan {
                 Some(last) if last.annotator == annotator && last.decisions.len() < AT_ONCE => {
                     last.decisions.push(decision);
                 }
-                _ => {
-                    let remark = Remark {
-                        source: Some(source.into()),
+                _ => submissions.push(Submission {
+                    annotator,
+                    decisions: vec![decision],
+                    remark: Remark {
+                        source: Some(self.source.into()),
                         ..Remark::default()
-                    };
-                    let key = String::new();
-                    submissions.push(Submission {
-                        key,
-                        annotator,
-                        decisions: vec![decision],
-                        replace: false,
-                        remark,
-                    });
-                }
+                    },
+                    ..Submission::default()
+                }),
             }
         }
         // Keys come from the content, so that an import that was killed half-way can be repeated: what is left is other

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dial::engine::SEARCH_SEED;
 use dial::{CompactGraph, Control, Engine, Items, Metric};
-use dial_data::{Fault, Fingerprint, GraphFile, Pool, SavedGraph, write_graph};
+use dial_data::{Buffer, Fault, Fingerprint, GraphFile, Matrix, Pool, SavedGraph, write_graph};
 
 use crate::error::{Error, Result};
 use crate::place::Folder;
@@ -85,6 +85,21 @@ impl Material {
             changed,
             engine,
         })
+    }
+
+    /// An engine without its pool: there is nothing to show of the items.
+    pub fn bare(engine: Engine<'static>, recipe: Recipe) -> Material {
+        let matrix = Matrix {
+            values: Buffer::F64(Vec::new()),
+            n: engine.items.len(),
+            dim: 0,
+        };
+        Material {
+            pool: Pool::new("", matrix),
+            recipe,
+            changed: false,
+            engine,
+        }
     }
 
     /// Keeps the graph in the folder of the project, unless the one there is the same.

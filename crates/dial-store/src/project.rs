@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::decision::{Decision, Receipt, Submission};
 use crate::error::{Error, Result};
 use crate::log::Log;
+use crate::memory::Memory;
 use crate::place::{self, Folder, Lock};
 use crate::recipe::Recipe;
 use crate::record::{Chain, Entry, Record};
@@ -107,6 +108,20 @@ impl Project {
         })
     }
 
+    /// A project in memory: the records of another one, if there are any, and the ids of its items (none: row numbers).
+    ///
+    /// # Errors
+    /// Records that are no log.
+    pub fn in_memory(id: &str, records: Vec<Record>, ids: Option<&[String]>) -> Result<Project> {
+        let log = Log::replay(id, records)?;
+        let mut store = Memory::new(id);
+        store.append(&log.chained(0))?;
+        if let Some(recipe) = log.recipe() {
+            keep_items(&mut store, recipe, ids)?;
+        }
+        Project::on(Box::new(store), None, None)
+    }
+
     /// Where it lies.
     pub fn folder(&self) -> Option<&Folder> {
         self.folder.as_ref()
@@ -136,7 +151,7 @@ impl Project {
     }
 
     /// The ids of the items, none where row numbers are the ids.
-    pub(crate) fn own_ids(&mut self) -> Result<Option<Vec<String>>> {
+    pub fn own_ids(&mut self) -> Result<Option<Vec<String>>> {
         kept_ids(&mut **self.store.get_mut(), &self.log)
     }
 
@@ -283,17 +298,12 @@ impl Project {
         // What was acknowledged must be there.
         let known = self.log.version() as usize;
         if log.records().get(..known) != Some(self.log.records()) {
-            let place = self
-                .folder
-                .as_ref()
-                .map_or(String::new(), |folder| folder.0.display().to_string());
-            let what = "events that were acknowledged are gone".into();
-            let (readable, total) = (log.version(), known.to_string());
+            let place = self.folder.as_ref();
             return Err(Error::Damaged {
-                place,
-                what,
-                readable,
-                total,
+                place: place.map_or(String::new(), |folder| folder.0.display().to_string()),
+                what: "events that were acknowledged are gone".into(),
+                readable: log.version(),
+                total: known.to_string(),
             });
         }
         self.items = read_items(self.store(), &log)?;
@@ -342,14 +352,11 @@ impl Project {
         let kept = keep_items(self.store(), &recipe, ids);
         self.recovered(kept)?;
         let decisions = vec![Decision::Recipe(Box::new(recipe))];
-        let (annotator, replace, remark) = (String::new(), false, Default::default());
         self.submit_one(
             Submission {
                 key,
-                annotator,
                 decisions,
-                replace,
-                remark,
+                ..Submission::default()
             },
             now,
         )
@@ -386,15 +393,11 @@ fn make(
     let mut project = Project::on(Box::new(store), None, None)?;
     let mut decisions = vec![Decision::Recipe(Box::new(recipe.clone()))];
     decisions.extend(first);
-    let (key, annotator, replace, remark) =
-        ("new".into(), String::new(), false, Default::default());
     project.submit_one(
         Submission {
-            key,
-            annotator,
+            key: "new".into(),
             decisions,
-            replace,
-            remark,
+            ..Submission::default()
         },
         now,
     )?;
@@ -454,14 +457,11 @@ fn kept_ids(store: &mut dyn Store, log: &Log) -> Result<Option<Vec<String>>> {
             .split_at_checked(32)
             .filter(|(digest, ids)| Sha256::digest(ids).as_slice() == *digest)
             .and_then(|(_, ids)| serde_json::from_slice::<Option<Vec<String>>>(ids).ok());
-        let place = format!("project {}", store.project());
-        let what = "the list of its items is not what was written".into();
-        let (readable, total) = (log.version(), log.version().to_string());
         return ids.ok_or(Error::Damaged {
-            place,
-            what,
-            readable,
-            total,
+            place: format!("project {}", store.project()),
+            what: "the list of its items is not what was written".into(),
+            readable: log.version(),
+            total: log.version().to_string(),
         });
     }
     Ok(None)

@@ -38,78 +38,117 @@ pub(crate) fn submit_in(
     }
     check_batch(log, submission, exists)?;
     let start = log.version();
-    let stored = store(log, submission, exists, now, group);
-    if stored
-        .as_ref()
-        .is_err_and(|error| !matches!(error, Error::Contradiction { .. } | Error::ClassGone { .. }))
-        && log.version() > start
-    {
+    let intake = Intake {
+        log,
+        submission,
+        exists,
+        key: Some(submission.key.clone()),
+        group,
+        now,
+    };
+    let stored = intake.store();
+    let kept_aside = matches!(
+        stored,
+        Err(Error::Contradiction { .. } | Error::ClassGone { .. })
+    );
+    if stored.is_err() && !kept_aside && log.version() > start {
         log.cut(start);
     }
     stored
 }
 
-fn store(
-    log: &mut Log,
-    submission: &Submission,
-    exists: &dyn Fn(&str) -> bool,
-    now: u64,
+/// A submission on its way into the log.
+struct Intake<'a> {
+    log: &'a mut Log,
+    submission: &'a Submission,
+    exists: &'a dyn Fn(&str) -> bool,
+    /// For the first record.
+    key: Option<String>,
     group: u64,
-) -> Result<Receipt> {
-    let mut receipt = Receipt {
-        seq: log.version() + 1,
-        group: Some(group),
-        repeated: false,
-        known: false,
-        late: false,
-    };
-    let mut key = Some(submission.key.clone());
-    let mut known: Option<(u64, Change)> = None;
-    for decision in &submission.decisions {
-        let entry = entry(log, &submission.annotator, decision)?;
-        let late = match &entry {
-            Entry::Change(change) => match judge(log, submission, change, exists)? {
-                Judged::Take { late } => late,
-                Judged::Known(seq) => {
-                    known.get_or_insert((seq, change.clone()));
+    now: u64,
+}
+
+impl Intake<'_> {
+    fn store(mut self) -> Result<Receipt> {
+        let mut receipt = Receipt {
+            seq: self.log.version() + 1,
+            group: Some(self.group),
+            repeated: false,
+            known: false,
+            late: false,
+        };
+        let mut known: Option<(u64, Change)> = None;
+        for decision in &self.submission.decisions {
+            let change = match entry(self.log, &self.submission.annotator, decision)? {
+                Entry::Change(change) => change,
+                other => {
+                    self.append(other, false)?;
                     continue;
                 }
-                Judged::Park(code, said) => {
-                    return park(log, submission, change.clone(), (code, said), group, now);
+            };
+            match judge(self.log, self.submission, &change, self.exists)? {
+                Judged::Take { late } => {
+                    receipt.late |= late;
+                    self.take(change, late)?;
                 }
-            },
-            _ => false,
-        };
-        receipt.late |= late;
-        let settled = settled_by(log, submission, &entry);
-        append(log, submission, key.take(), group, entry, late, now)?;
-        for parked in settled {
-            append(
-                log,
-                submission,
-                None,
-                group,
-                Entry::Settled { parked },
-                false,
-                now,
-            )?;
+                Judged::Known(of) => {
+                    known.get_or_insert((of, change));
+                }
+                Judged::Park(code, said) => return self.park(change, code, said),
+            }
+        }
+        match known {
+            // Everything was known: that is stored under the key, so that it has the same answer for ever.
+            Some((of, change)) if self.key.is_some() => {
+                self.append(Entry::Known { of, change }, false)?;
+                Ok(known_receipt(self.log, of, self.log.version()))
+            }
+            _ => Ok(receipt),
         }
     }
-    match (key, known) {
-        // Everything was known: that is stored under the key, so that it has the same answer for ever.
-        (Some(key), Some((of, change))) => {
-            append(
-                log,
-                submission,
-                Some(key),
-                group,
-                Entry::Known { of, change },
-                false,
-                now,
-            )?;
-            Ok(known_receipt(log, of, log.version()))
+
+    /// Appends a change, and that it settles what waited for it.
+    fn take(&mut self, change: Change, late: bool) -> Result<()> {
+        let settled = settled_by(self.log, &self.submission.annotator, &change);
+        self.append(Entry::Change(change), late)?;
+        for parked in settled {
+            self.append(Entry::Settled { parked }, false)?;
         }
-        _ => Ok(receipt),
+        Ok(())
+    }
+
+    /// Keeps an answer aside.
+    fn park(mut self, change: Change, code: &'static str, said: [String; 2]) -> Result<Receipt> {
+        if self.submission.decisions.len() > 1 {
+            let item = match &change {
+                Change::Label { item, .. } => item,
+                _ => "",
+            };
+            return Err(batch_error(item, &said));
+        }
+        let entry = Entry::Parked {
+            change,
+            code: code.into(),
+            said,
+        };
+        self.append(entry, self.submission.remark.late)?;
+        let parked = self.log.records().last().expect("appended just now");
+        Err(parked_error(parked))
+    }
+
+    fn append(&mut self, entry: Entry, late: bool) -> Result<()> {
+        self.log.append(Record {
+            seq: self.log.version() + 1,
+            key: self.key.take(),
+            time: self.now,
+            annotator: self.submission.annotator.clone(),
+            group: self.group,
+            entry,
+            remark: Remark {
+                late,
+                ..self.submission.remark.clone()
+            },
+        })
     }
 }
 
@@ -148,31 +187,6 @@ fn entry(log: &Log, annotator: &str, decision: &Decision) -> Result<Entry> {
     })
 }
 
-fn append(
-    log: &mut Log,
-    submission: &Submission,
-    key: Option<String>,
-    group: u64,
-    entry: Entry,
-    late: bool,
-    now: u64,
-) -> Result<()> {
-    let remark = Remark {
-        late,
-        ..submission.remark.clone()
-    };
-    let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
-    log.append(Record {
-        seq,
-        key,
-        time: now,
-        annotator,
-        group,
-        entry,
-        remark,
-    })
-}
-
 /// The answer to something that was said before, by the record of then and the record of now.
 fn known_receipt(log: &Log, of: u64, now: u64) -> Receipt {
     let first = of
@@ -189,12 +203,12 @@ fn known_receipt(log: &Log, of: u64, now: u64) -> Receipt {
 }
 
 /// Parked answers that an answer settles: the same person decides about the same item.
-fn settled_by(log: &Log, submission: &Submission, entry: &Entry) -> Vec<u64> {
-    let Entry::Change(Change::Label { item, .. }) = entry else {
+fn settled_by(log: &Log, annotator: &str, change: &Change) -> Vec<u64> {
+    let Change::Label { item, .. } = change else {
         return Vec::new();
     };
     let same = |record: &&Record| {
-        record.annotator == submission.annotator
+        record.annotator == annotator
             && matches!(&record.entry, Entry::Parked { change: Change::Label { item: other, .. }, .. } if other == item)
     };
     log.parked().filter(same).map(|record| record.seq).collect()
@@ -213,121 +227,82 @@ pub(crate) fn judge(
     change: &Change,
     exists: &dyn Fn(&str) -> bool,
 ) -> Result<Judged> {
-    if let Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item } = change
-        && !exists(item)
-    {
-        return Err(dial::Error::UnknownItem(item.clone()).into());
-    }
-    let name_of = |annotator: &str| {
-        if annotator.is_empty() {
-            "nobody".to_string()
-        } else {
-            format!("{annotator:?}")
-        }
-    };
+    let labels = log.labels();
     match change {
-        Change::Label { item, classes } => {
-            let live = log.labels().classes();
-            let given = log.labels().schema().len();
-            if let Some((gone, _)) = classes.iter().find(|(class, _)| !live.contains(class)) {
-                // A class that was never there is a mistake of the sender, not lost work.
-                if gone.index() >= given {
-                    return Err(dial::Error::UnknownClass(gone.0.to_string()).into());
-                }
-                return Ok(Judged::Park(
-                    "C6",
-                    [
-                        log.label_in_words(&[(*gone, 1.0)]),
-                        log.label_in_words(classes),
-                    ],
-                ));
-            }
-            match log.label_of(item, &submission.annotator) {
-                Some(before) if before == classes => Ok(Judged::Known(
-                    log.record_of(item, &submission.annotator)
-                        .map_or(0, |record| record.seq),
-                )),
-                Some(before) if !submission.replace => {
-                    // What could not be taken in any case is a mistake of the sender too.
-                    log.labels().check_label(item, classes)?;
-                    Ok(Judged::Park(
-                        "C3",
-                        [log.label_in_words(before), log.label_in_words(classes)],
-                    ))
-                }
-                _ => {
-                    // Answers that came late took nobody's place.
-                    let in_time = |who: &str| {
-                        log.record_of(item, who)
-                            .is_none_or(|record| !record.remark.late)
-                    };
-                    let others = log.labels().labels_of(item).map(|(who, _)| who);
-                    let others = others
-                        .filter(|who| *who != submission.annotator && in_time(who))
-                        .count();
-                    let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
-                    Ok(Judged::Take {
-                        late: submission.remark.late || others >= overlap,
-                    })
-                }
-            }
+        Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item }
+            if !exists(item) =>
+        {
+            Err(dial::Error::UnknownItem(item.clone()).into())
         }
-        Change::Skip { item } if log.labels().marks_of(item).0 => Ok(Judged::Known(0)),
-        Change::Exclude { item } if log.labels().marks_of(item).1 => Ok(Judged::Known(0)),
+        Change::Label { item, classes } => judge_label(log, submission, item, classes),
+        Change::Skip { item } if labels.marks_of(item).0 => Ok(Judged::Known(0)),
+        Change::Exclude { item } if labels.marks_of(item).1 => Ok(Judged::Known(0)),
         Change::RenameClass { name, .. } => {
             check_name("the class", name).map(|()| Judged::Take { late: false })
         }
         Change::Undo { group } | Change::Redo { group } => {
-            let others = |record: &&Record| {
-                record.group == *group && record.annotator != submission.annotator
-            };
-            match log.records().iter().find(others) {
-                Some(other) if !submission.replace && *group != 0 => Err(Error::Undo(format!(
-                    "group {group} is the work of {}. Nothing was changed. Undo your own, or say that you mean it (replace).",
-                    name_of(&other.annotator)
-                ))),
-                _ => Ok(Judged::Take { late: false }),
-            }
+            check_own(log, submission, *group).map(|()| Judged::Take { late: false })
         }
         _ => Ok(Judged::Take { late: false }),
     }
 }
 
-/// Keeps an answer aside.
-fn park(
-    log: &mut Log,
+/// The same for a label.
+fn judge_label(
+    log: &Log,
     submission: &Submission,
-    change: Change,
-    (code, said): (&'static str, [String; 2]),
-    group: u64,
-    now: u64,
-) -> Result<Receipt> {
-    if submission.decisions.len() > 1 {
-        let item = if let Change::Label { item, .. } = &change {
-            item.as_str()
-        } else {
-            ""
-        };
-        return Err(batch_error(item, &said));
+    item: &str,
+    classes: &[(ClassId, f64)],
+) -> Result<Judged> {
+    let (labels, annotator) = (log.labels(), &submission.annotator);
+    let live = labels.classes();
+    if let Some((gone, _)) = classes.iter().find(|(class, _)| !live.contains(class)) {
+        // A class that was never there is a mistake of the sender, not lost work.
+        if gone.index() >= labels.schema().len() {
+            return Err(dial::Error::UnknownClass(gone.0.to_string()).into());
+        }
+        let gone = log.label_in_words(&[(*gone, 1.0)]);
+        return Ok(Judged::Park("C6", [gone, log.label_in_words(classes)]));
     }
-    let (seq, annotator) = (log.version() + 1, submission.annotator.clone());
-    let entry = Entry::Parked {
-        change,
-        code: code.into(),
-        said,
+    let before = log.label_of(item, annotator);
+    if before == Some(classes) {
+        let record = log.record_of(item, annotator);
+        return Ok(Judged::Known(record.map_or(0, |record| record.seq)));
+    }
+    if let Some(before) = before.filter(|_| !submission.replace) {
+        // What could not be taken in any case is a mistake of the sender too.
+        labels.check_label(item, classes)?;
+        let said = [before, classes].map(|classes| log.label_in_words(classes));
+        return Ok(Judged::Park("C3", said));
+    }
+    // Answers that came late took nobody's place.
+    let in_time = |who: &str| {
+        let record = log.record_of(item, who);
+        record.is_none_or(|record| !record.remark.late)
     };
-    let record = Record {
-        seq,
-        key: Some(submission.key.clone()),
-        time: now,
-        annotator,
-        group,
-        entry,
-        remark: submission.remark.clone(),
+    let others = labels.labels_of(item).map(|(who, _)| who);
+    let others = others.filter(|who| who != annotator && in_time(who));
+    let overlap = log.recipe().map_or(1, |recipe| recipe.overlap);
+    Ok(Judged::Take {
+        late: submission.remark.late || others.count() >= overlap,
+    })
+}
+
+/// What others did is only taken back, or brought back, on purpose.
+fn check_own(log: &Log, submission: &Submission, group: u64) -> Result<()> {
+    let others =
+        |record: &&Record| record.group == group && record.annotator != submission.annotator;
+    let other = log.records().iter().find(others);
+    let Some(other) = other.filter(|_| !submission.replace && group != 0) else {
+        return Ok(());
     };
-    let error = parked_error(&record);
-    log.append(record)?;
-    Err(error)
+    let who = match other.annotator.as_str() {
+        "" => "nobody".to_string(),
+        name => format!("{name:?}"),
+    };
+    Err(Error::Undo(format!(
+        "group {group} is the work of {who}. Nothing was changed. Undo your own, or say that you mean it (replace)."
+    )))
 }
 
 fn parked_error(record: &Record) -> Error {

@@ -1,15 +1,19 @@
-//! A project of this process. Its pool is opened and its log followed when something is to be believed.
+//! A project of this process: in a folder, in memory, or handed to a server on threads of this process. Its pool is opened
+//! and its log followed when something is to be believed.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use dial::{ClassId, Control, NodeId};
+use dial::{ClassId, Control, Session, View};
 use dial_store::time::Clock;
-use dial_store::{Export, Follower, Format, Material, News, Project};
+use dial_store::{Decision, Export, Follower, Format, Material, News, Project, Remark};
 
+use super::holding::Holding;
 use super::{Note, ProjectHandle};
 use crate::cards::{self, Seen};
 use crate::lists;
 use crate::problem::Problem;
+use crate::questions::{choose, remember, remembered};
 use crate::routes::{labelled_item, latest, page, stored};
 use crate::thinker::Thought;
 use crate::wire::{
@@ -22,89 +26,244 @@ const ESTIMATES: &str = "estimates";
 
 /// A project in our hands.
 pub struct Local {
-    project: Project,
+    holding: Holding,
     opened: Option<Opened>,
     /// What long work reports to and is stopped by.
-    watch: Box<dyn Fn() -> Control>,
+    watch: Box<dyn Fn() -> Control + Send>,
     note: Note,
 }
 
-/// The pool, the session that follows the log, and the last belief.
+/// The pool, the session that follows the log, and what it thought last.
 struct Opened {
-    material: Material,
+    material: Arc<Material>,
     follower: Follower,
-    thought: Option<Thought>,
+    thought: Thought,
+    estimates: Option<Estimates>,
+}
+
+impl Opened {
+    fn new(material: Material, project: &Project, control: &Control) -> dial_store::Result<Opened> {
+        let follower = Follower::new(&material.engine, News::whole(project.log()), control)?;
+        Ok(Opened {
+            material: Arc::new(material),
+            follower,
+            thought: Thought::default(),
+            estimates: None,
+        })
+    }
 }
 
 impl Local {
     /// A project that was opened; `watch` gives what long work reports to and is stopped by.
-    pub fn new(project: Project, watch: impl Fn() -> Control + 'static, note: Note) -> Local {
+    pub fn new(
+        project: Project,
+        watch: impl Fn() -> Control + Send + 'static,
+        note: Note,
+    ) -> Local {
         Local {
-            project,
+            holding: Holding::own(project),
             opened: None,
             watch: Box::new(watch),
             note,
         }
     }
 
-    /// The pool and the session, which knows everything that is in the log.
-    fn followed(&mut self) -> Result<(&Project, &mut Opened), Problem> {
+    /// The same with a pool that is open already: what a project in memory needs.
+    ///
+    /// # Errors
+    /// What following the log may fail with.
+    pub fn on(
+        project: Project,
+        material: Material,
+        watch: impl Fn() -> Control + Send + 'static,
+        note: Note,
+    ) -> Result<Local, Problem> {
+        let opened = Opened::new(material, &project, &watch())?;
+        Ok(Local {
+            opened: Some(opened),
+            ..Local::new(project, watch, note)
+        })
+    }
+
+    /// Another one to watch over long work.
+    pub fn watched(&mut self, watch: impl Fn() -> Control + Send + 'static) {
+        self.watch = Box::new(watch);
+    }
+
+    /// Reads the project.
+    ///
+    /// # Errors
+    /// Closed.
+    pub fn read<T>(&self, look: impl FnOnce(&Project) -> T) -> Result<T, Problem> {
+        self.holding.read(look)
+    }
+
+    /// Changes the project; whoever else looks at it is told.
+    ///
+    /// # Errors
+    /// Closed.
+    pub fn change<T>(&mut self, change: impl FnOnce(&mut Project) -> T) -> Result<T, Problem> {
+        self.holding.change(change)
+    }
+
+    /// Hands the project to a server on threads of this process, unless one has it; returns a link for a browser. The
+    /// operations are the same meanwhile, and know what others decide.
+    ///
+    /// # Errors
+    /// In memory; what opening the pool and starting a server may fail with.
+    pub fn serve(&mut self, port: u16) -> Result<String, Problem> {
+        let material = Arc::clone(self.material()?);
+        self.holding.serve(material, port)
+    }
+
+    /// Whether a server on threads of this process has it.
+    pub fn is_served(&self) -> bool {
+        self.holding.is_served()
+    }
+
+    /// Takes the project back from the server, if one has it.
+    ///
+    /// # Errors
+    /// What opening it again may fail with.
+    pub fn stop_serving(&mut self) -> Result<(), Problem> {
+        self.holding.stop_serving()
+    }
+
+    /// Ends everything in order. What was believed stays, everything else is refused.
+    pub fn close(&mut self) {
+        self.holding.close();
+    }
+
+    /// The pool and the engine on it.
+    ///
+    /// # Errors
+    /// What opening the pool may fail with.
+    pub fn material(&mut self) -> Result<&Arc<Material>, Problem> {
+        Ok(&self.opened()?.material)
+    }
+
+    /// The session, which knows everything that is in the log.
+    ///
+    /// # Errors
+    /// What a solve may fail with, cancelled.
+    pub fn session(&mut self) -> Result<&Session<'static>, Problem> {
+        Ok(self.followed()?.1.follower.session())
+    }
+
+    /// The belief about all items.
+    ///
+    /// # Errors
+    /// Fewer than two classes, what a solve may fail with, cancelled.
+    pub fn belief(&mut self) -> Result<&Arc<View<'static>>, Problem> {
         let control = (self.watch)();
+        let (_, opened) = self.followed()?;
+        let view = match opened.thought.view.take() {
+            Some(view) => view,
+            None => {
+                let view = opened.follower.session().view(&control);
+                Arc::new(view.map_err(dial_store::Error::from)?)
+            }
+        };
+        Ok(opened.thought.view.insert(view))
+    }
+
+    fn opened(&mut self) -> Result<&mut Opened, Problem> {
         if self.opened.is_none() {
-            let (material, notes) = self.project.material(&control, now())?;
+            let control = (self.watch)();
+            let open = |project: &mut Project| {
+                let (material, notes) = project.material(&control, now())?;
+                Ok((Opened::new(material, project, &control)?, notes))
+            };
+            let opened: dial_store::Result<_> = self.holding.change(open)?;
+            let (opened, notes) = opened?;
             notes.iter().for_each(|text| (self.note)(text));
-            let news = News::whole(self.project.log());
-            let follower = Follower::new(&material.engine, news, &control)?;
-            self.opened = Some(Opened {
-                material,
-                follower,
-                thought: None,
-            });
+            self.opened = Some(opened);
         }
+        Ok(self.opened.as_mut().expect("opened just now"))
+    }
+
+    /// The project, and the session, which knows everything that is in the log.
+    fn followed(&mut self) -> Result<(&mut Holding, &mut Opened), Problem> {
+        let control = (self.watch)();
+        self.opened()?;
         let opened = self.opened.as_mut().expect("opened just now");
-        let news = opened.follower.news(self.project.log());
+        let news = (self.holding).read(|project| opened.follower.news(project.log()))?;
         opened.follower.follow(news, &control)?;
-        Ok((&self.project, opened))
+        let version = opened.follower.version();
+        if opened.thought.version != version {
+            opened.thought = Thought::at(version);
+            opened.estimates = None;
+        }
+        Ok((&mut self.holding, opened))
     }
 
     /// The same with the belief about all items; estimates from it are kept for [`ProjectHandle::status`].
-    fn believed(&mut self) -> Result<(&Project, &Opened, &Thought), Problem> {
-        let control = (self.watch)();
-        let (_, opened) = self.followed()?;
-        let version = opened.follower.version();
-        if opened
-            .thought
-            .as_ref()
-            .is_none_or(|thought| thought.version != version)
-        {
-            // Fewer than two classes is the answer to whoever wants a belief.
-            let view = opened
-                .follower
-                .session()
-                .view(&control)
-                .map_err(dial_store::Error::from)?;
-            opened.thought = Some(Thought::believing(version, view));
-            let estimates = self.estimated();
+    fn believed(&mut self) -> Result<(&Holding, &Opened), Problem> {
+        let view = Arc::clone(self.belief()?);
+        let (holding, opened) = self.followed()?;
+        if opened.estimates.is_none() {
+            let version = opened.thought.version;
+            let of = |project: &Project| Estimates::new(project.log(), &view, version, None);
+            let estimates = holding.read(of)?;
+            let bytes = serde_json::to_vec(&Some(&estimates)).unwrap_or_default();
             // A cache: without it nothing is lost.
-            let _ = self.project.keep(
-                ESTIMATES,
-                &serde_json::to_vec(&estimates).unwrap_or_default(),
-            );
+            let _ = holding.beside(|project| project.keep(ESTIMATES, &bytes))?;
+            opened.estimates = Some(estimates);
         }
-        let opened = self.opened.as_ref().expect("opened above");
-        let thought = opened.thought.as_ref().expect("made above");
-        Ok((&self.project, opened, thought))
+        Ok((holding, opened))
     }
 
-    fn estimated(&self) -> Option<Estimates> {
-        let thought = self.opened.as_ref()?.thought.as_ref()?;
-        let view = thought.view.as_ref()?;
-        Some(Estimates::new(
-            self.project.log(),
-            view,
-            thought.version,
-            None,
-        ))
+    /// The same with at least so many questions, where there are so many.
+    fn asking(&mut self, count: usize) -> Result<(&mut Holding, &Opened), Problem> {
+        let control = (self.watch)();
+        self.followed()?;
+        let opened = self.opened.as_mut().expect("opened just now");
+        if opened.thought.asked < count {
+            opened.thought.questions = match opened.follower.session().ask_under(count, &control) {
+                Err(dial::Error::NothingToAsk) => Vec::new(),
+                asked => {
+                    let asked = asked.map_err(dial_store::Error::from)?;
+                    if asked.crowded > 0 {
+                        let crowded = asked.crowded;
+                        (self.note)(&format!(
+                            "{crowded} of the items neighbour others, for want of more."
+                        ));
+                    }
+                    asked.questions
+                }
+            };
+            opened.thought.asked = count;
+        }
+        Ok((&mut self.holding, opened))
+    }
+
+    /// Whether an answer is one to an item drawn at random, and then what was believed before it.
+    fn remark(&mut self, submission: &Submission) -> Result<Remark, Problem> {
+        let drawn = |project: &Project| {
+            project
+                .log()
+                .recipe()
+                .is_some_and(|recipe| recipe.audit > 0.0)
+        };
+        let [Decision::Label { item, .. }] = &submission.decisions[..] else {
+            return Ok(Remark::default());
+        };
+        let pair = (item.clone(), submission.annotator.clone());
+        if !self.read(drawn)? || !self.holding.beside(remembered)?.contains(&pair) {
+            return Ok(Remark::default());
+        }
+        let node = self.material()?.engine.items.node(item).ok();
+        let ready = self.session()?.is_ready();
+        let predicted = match node.filter(|_| ready) {
+            Some(node) => Some(self.belief()?.class(node)),
+            None => None,
+        };
+        Ok(Remark {
+            audit: true,
+            predicted,
+            version: predicted.and(self.opened.as_ref().map(|opened| opened.thought.version)),
+            ..Remark::default()
+        })
     }
 }
 
@@ -114,125 +273,114 @@ fn now() -> u64 {
 
 impl ProjectHandle for Local {
     fn status(&mut self) -> Result<Status, Problem> {
-        let kept = self.project.kept(ESTIMATES).ok().flatten();
+        let kept = self.holding.beside(|project| project.kept(ESTIMATES))?;
+        let kept = kept.ok().flatten();
         let estimates = kept
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .flatten();
         Ok(Status {
             estimates,
-            ..Status::of(&self.project)
+            ..self.read(Status::of)?
         })
     }
 
-    fn submit(&mut self, submission: Submission) -> Result<Stored, Problem> {
+    fn submit(&mut self, mut submission: Submission) -> Result<Stored, Problem> {
+        submission.remark = self.remark(&submission)?;
         let (item, who) = (labelled_item(&submission), submission.annotator.clone());
-        let receipt = self.project.submit_one(submission, now())?;
-        Ok(stored(&self.project, receipt, item.as_deref(), &who))
+        self.change(|project| {
+            let receipt = project.submit_one(submission, now())?;
+            Ok(stored(project, receipt, item.as_deref(), &who))
+        })?
     }
 
     fn next_class(&mut self) -> Option<ClassId> {
-        Some(self.project.log().labels().new_class())
+        self.read(|project| project.log().labels().new_class()).ok()
     }
 
     fn next(&mut self, wish: &Next) -> Result<Questions, Problem> {
-        let control = (self.watch)();
-        let (project, opened) = self.followed()?;
-        let (session, log) = (opened.follower.session(), project.log());
         // Whoever has items on screen already wants others.
-        let wanted = wish.count + wish.except.len();
-        let mut asked = session
-            .ask_under(wanted, &control)
-            .map_err(dial_store::Error::from)?;
-        asked
-            .questions
-            .retain(|question| !wish.except.contains(&question.item));
-        asked.questions.truncate(wish.count);
-        let card = |question: &dial::Question| {
-            let seen = Seen {
-                prediction: session
-                    .is_ready()
-                    .then(|| session.prediction(question.node)),
-                classes: session.classes(),
-                labelled: session.labelled(),
-                version: opened.follower.version(),
-                score: Some(question.score),
+        let (holding, opened) = self.asking(wish.count + wish.except.len())?;
+        let session = opened.follower.session();
+        let questions = holding.beside(|project| {
+            let chosen = choose(&opened.material, project.log(), &opened.thought, wish);
+            for (item, _) in chosen.iter().filter(|(_, audit)| *audit) {
+                let pair = (item.clone(), wish.annotator.clone());
+                remember(&mut remembered(project), project, pair);
+            }
+            let log = project.log();
+            let card = |(item, audit): &(String, bool)| {
+                let node = opened.material.engine.items.node(item)?;
+                let seen = Seen::of_session(session, &opened.thought, node);
+                let card = cards::card(&opened.material, log, seen, node);
+                Ok(if *audit { cards::at_random(card) } else { card })
             };
-            cards::card(&opened.material, log, seen, question.node)
-        };
-        let items = asked.questions.iter().map(card).collect();
-        let (version, model_version) = (log.version(), opened.follower.version());
-        if asked.crowded > 0 {
-            let text = format!(
-                "{} of the items neighbour others, for want of more.",
-                asked.crowded
-            );
-            (self.note)(&text);
+            Ok(Questions {
+                version: log.version(),
+                model_version: opened.thought.version,
+                items: chosen
+                    .iter()
+                    .map(card)
+                    .collect::<dial::Result<Vec<Card>>>()?,
+            })
+        })?;
+        match questions {
+            Ok(none) if none.items.is_empty() => Err(dial::Error::NothingToAsk),
+            questions => questions,
         }
-        Ok(Questions {
-            version,
-            model_version,
-            items,
-        })
+        .map_err(|error| dial_store::Error::from(error).into())
     }
 
     fn item(&mut self, id: &str) -> Result<Card, Problem> {
-        let (project, opened, thought) = self.believed()?;
-        let node = opened
-            .material
-            .engine
-            .items
-            .node(id)
-            .map_err(dial_store::Error::from)?;
-        Ok(cards::card(
-            &opened.material,
-            project.log(),
-            Seen::by(thought, node),
-            node,
-        ))
+        self.believed()?;
+        let (holding, opened) = self.asking(1)?;
+        let node = opened.material.engine.items.node(id);
+        let node = node.map_err(dial_store::Error::from)?;
+        let seen = Seen::by(&opened.thought, node);
+        holding.read(|project| cards::card(&opened.material, project.log(), seen, node))
     }
 
     fn items(&mut self, which: &Which) -> Result<Page<Believed>, Problem> {
-        let (project, opened, thought) = self.believed()?;
-        let (total, mut rows) = lists::believed(&opened.material, thought, which);
-        rows.iter_mut()
-            .for_each(|row| row.labels = cards::labels(project.log(), &row.id));
-        Ok(Page {
-            version: project.log().version(),
-            total,
-            rows,
+        let (holding, opened) = self.believed()?;
+        let (total, mut rows) = lists::believed(&opened.material, &opened.thought, which);
+        holding.read(|project| {
+            rows.iter_mut()
+                .for_each(|row| row.labels = cards::labels(project.log(), &row.id));
+            Page {
+                version: project.log().version(),
+                total,
+                rows,
+            }
         })
     }
 
     fn suspects(&mut self, part: &Part) -> Result<Page<Suspect>, Problem> {
-        let (_, opened, thought) = self.believed()?;
+        let Opened {
+            material, thought, ..
+        } = self.believed()?.1;
         Ok(page(
             thought.version,
-            lists::at_odds(&opened.material, thought),
+            lists::at_odds(material, thought),
             part,
         ))
     }
 
     fn estimates(&mut self) -> Result<Option<Estimates>, Problem> {
-        self.believed()?;
-        Ok(self.estimated())
+        Ok(self.believed()?.1.estimates.clone())
     }
 
     fn history(&mut self, part: &Part) -> Result<Page<HistoryRow>, Problem> {
-        Ok(latest(self.project.log(), part))
+        self.read(|project| latest(project.log(), part))
     }
 
     fn export(&mut self, wanted: &Wanted) -> Result<Vec<u8>, Problem> {
         let format: Format = wanted.format()?;
-        if wanted.labels_only {
-            let ids = self.project.item_ids()?;
-            return Ok(Export::new(self.project.log(), &ids, None).bytes(format)?);
-        }
-        let (project, opened, thought) = self.believed()?;
-        let items = &opened.material.engine.items;
-        let ids: Vec<String> = (0..items.len() as u32)
-            .map(|node| items.id(NodeId(node)))
-            .collect();
-        Ok(Export::new(project.log(), &ids, thought.view.as_deref()).bytes(format)?)
+        let view = match wanted.labels_only {
+            true => None,
+            false => self.believed()?.1.thought.view.clone(),
+        };
+        let ids = self.holding.beside(Project::item_ids)??;
+        let export = |project: &Project| Export::new(project.log(), &ids, view.as_deref());
+        Ok(self.read(export)?.bytes(format)?)
     }
 
     fn import(&mut self, labels: Labels) -> Result<Imported, Problem> {
@@ -240,12 +388,10 @@ impl ProjectHandle for Local {
         let Labels {
             source, given, key, ..
         } = labels;
-        Ok(self
-            .project
-            .import_given(&source, given, &how, &key, now())?)
+        Ok(self.change(|project| project.import_given(&source, given, &how, &key, now()))??)
     }
 
     fn backup(&mut self, to: &Path) -> Result<Manifest, Problem> {
-        Ok(self.project.backup(to, now())?)
+        Ok(self.change(|project| project.backup(to, now()))??)
     }
 }

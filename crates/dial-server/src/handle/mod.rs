@@ -1,4 +1,4 @@
-//! A project wherever it is: opened in this process, or in the hands of a running server. Both have the same operations,
+//! A project wherever it is: in a folder, in memory, or in the hands of a running server. All have the same operations,
 //! with the data of the wire, so whoever uses a project needs not know where it is.
 
 use std::path::Path;
@@ -12,6 +12,7 @@ use crate::wire::{
 };
 
 mod client;
+mod holding;
 mod http;
 mod local;
 
@@ -61,4 +62,4 @@ pub trait ProjectHandle {
 }
 
 /// What is worth saying while somebody waits.
-pub type Note = Box<dyn Fn(&str)>;
+pub type Note = Box<dyn Fn(&str) + Send>;

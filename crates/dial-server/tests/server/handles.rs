@@ -1,6 +1,6 @@
-//! A project is the same wherever it is: opened in this process, or in the hands of a server.
+//! A project is the same wherever it is: in a folder, in memory, or in the hands of a server, of another process or of this.
 //!
-//! Two copies of a project get the same work, one through [`Local`], the other through [`Client`], and every answer is
+//! Copies of a project get the same work, one through a [`Client`], the others through a [`Local`], and every answer is
 //! compared. Left out is only what cannot be the same: the time of day and what depends on it, and what a server alone
 //! does (it leases items, and says what answers to the item on screen would change).
 
@@ -10,55 +10,79 @@ use dial::{ClassId, Control};
 use dial_server::wire::{
     Card, HistoryRow, Labels, Next, Order, Page, Part, Problem, Questions, Stored, Wanted, Which,
 };
-use dial_server::{Client, Local, ProjectHandle};
+use dial_server::{Client, Local, Note, ProjectHandle};
 use dial_store::{
-    Decision, Folder, Given, Item, Journal, Manifest, Project, Said, Share, Status, Submission,
+    Decision, Folder, Given, Item, Journal, Manifest, Material, Project, Said, Share, Status,
+    Submission,
 };
 
 use crate::common::{Running, Wish, make, serve};
 
-struct Both {
+struct All {
     local: Local,
     client: Client,
+    memory: Local,
+    /// Handed to a server on threads of this process.
+    served: Local,
     folder: tempfile::TempDir,
     _server: Running,
 }
 
-impl Both {
-    fn new(classes: &[&'static str]) -> Both {
-        let folder = tempfile::tempdir().unwrap();
-        let (one, other) = (place(&folder, "one"), place(&folder, "other"));
-        let wish = Wish {
+impl All {
+    fn new(classes: &[&'static str]) -> All {
+        All::of(&Wish {
             classes: classes.to_vec(),
             ..Wish::default()
-        };
-        make(&one, &wish);
-        std::fs::create_dir_all(&other).unwrap();
-        std::fs::copy(one.join("project.db"), other.join("project.db")).unwrap();
-        let local = Project::open(&one, Journal::Wal, 2000).unwrap();
+        })
+    }
+
+    fn of(wish: &Wish) -> All {
+        let folder = tempfile::tempdir().unwrap();
+        let one = place(&folder, "one");
+        make(&one, wish);
+        let [other, third] = ["other", "third"].map(|copy| {
+            let copy = place(&folder, copy);
+            std::fs::create_dir_all(&copy).unwrap();
+            std::fs::copy(one.join("project.db"), copy.join("project.db")).unwrap();
+            copy
+        });
+        let open = |place: &Path| Project::open(place, Journal::Wal, 2000).unwrap();
+        let local = open(&one);
+        let memory = in_memory(&local, &one);
         let server = serve(&other, None);
-        let client = Client::find(&Folder(other), Box::new(|text| panic!("{text}")));
-        Both {
-            local: Local::new(local, Control::new, Box::new(|text| panic!("{text}"))),
+        let client = Client::find(&Folder(other), silent());
+        let mut served = Local::new(open(&third), Control::new, silent());
+        served.serve(0).unwrap();
+        All {
+            local: Local::new(local, Control::new, silent()),
             client: client.unwrap().expect("a server runs"),
+            memory,
+            served,
             folder,
             _server: server,
         }
     }
 
-    /// Does the same with both and compares the answers, once `plain` has taken away what may differ.
+    /// Does the same with all and compares the answers, once `plain` has taken away what may differ.
     #[track_caller]
     fn same<T: PartialEq + std::fmt::Debug>(
         &mut self,
         plain: impl Fn(&mut T),
         ask: impl Fn(&mut dyn ProjectHandle) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let mut answers = [ask(&mut self.local), ask(&mut self.client)];
+        let mut answers = [
+            ask(&mut self.local),
+            ask(&mut self.client),
+            ask(&mut self.memory),
+            ask(&mut self.served),
+        ];
         answers
             .iter_mut()
             .for_each(|answer| drop(answer.as_mut().map(&plain)));
-        let [local, client] = answers;
+        let [local, client, memory, served] = answers;
         assert_eq!(local, client);
+        assert_eq!(local, memory);
+        assert_eq!(local, served);
         local
     }
 
@@ -79,10 +103,15 @@ impl Both {
 
     #[track_caller]
     fn next(&mut self, who: &str) -> Result<Questions, Problem> {
+        self.asked(who, 1, &[])
+    }
+
+    #[track_caller]
+    fn asked(&mut self, who: &str, count: usize, except: &[String]) -> Result<Questions, Problem> {
         let wish = Next {
             annotator: who.into(),
-            count: 1,
-            ..Next::default()
+            count,
+            except: except.to_vec(),
         };
         let plain = |asked: &mut Questions| asked.items.iter_mut().for_each(own);
         self.same(plain, |handle| handle.next(&wish))
@@ -141,7 +170,10 @@ impl Both {
             estimates.expect("there are two classes");
         }
         let status = self.same(
-            |status: &mut Status| status.last = status.last.map(|_| 0),
+            |status: &mut Status| {
+                status.last = status.last.map(|_| 0);
+                status.name = String::new();
+            },
             |handle| handle.status(),
         );
         assert_eq!(status.unwrap().estimates.is_some(), believes);
@@ -170,6 +202,7 @@ impl Both {
         }
     }
 
+    /// Of the two with files of their own; the one in memory has none, and the served one is as the local one.
     #[track_caller]
     fn backup(&mut self, name: &str) -> Result<Manifest, Problem> {
         let folder = self.folder.path().to_path_buf();
@@ -201,6 +234,21 @@ impl Both {
         assert_eq!(local, client);
         local
     }
+}
+
+/// Nothing is worth saying of these projects.
+fn silent() -> Note {
+    Box::new(|text| panic!("{text}"))
+}
+
+/// A copy of a project in memory, on its pool.
+fn in_memory(project: &Project, folder: &Path) -> Local {
+    let recipe = project.log().recipe().unwrap();
+    let control = Control::new();
+    let material = Material::open(recipe, &Folder(folder.into()), &control).unwrap();
+    let records = project.log().records().to_vec();
+    let copy = Project::in_memory(project.id(), records, None).unwrap();
+    Local::on(copy, material, Control::new, silent()).unwrap()
 }
 
 fn place(folder: &tempfile::TempDir, copy: &str) -> PathBuf {
@@ -253,23 +301,23 @@ fn opens(file: &Path, folder: &Path, events: u64) {
 
 #[test]
 fn two_classes_in_hand_and_over_the_wire() {
-    let mut both = Both::new(&["up", "down"]);
-    both.read(true);
+    let mut all = All::new(&["up", "down"]);
+    all.read(true);
     for step in 0..6u16 {
-        let asked = both.next("ann").unwrap();
+        let asked = all.next("ann").unwrap();
         assert_eq!(asked.items.len(), 1);
         let card = &asked.items[0];
         assert!(card.belief.is_some() && card.score.is_some(), "{card:?}");
         let item = card.id.clone();
-        let stored = both
+        let stored = all
             .label(&format!("k{step}"), "ann", &item, step % 2)
             .unwrap();
         assert!(!stored.receipt.repeated && stored.also_by.is_empty());
     }
-    both.read(true);
+    all.read(true);
 
     // The same again, from another, against oneself, and what cannot be.
-    let first = both
+    let first = all
         .same(
             |_| (),
             |handle| {
@@ -284,14 +332,14 @@ fn two_classes_in_hand_and_over_the_wire() {
         .rows[0]
         .clone();
     let (item, class) = (first.id, first.labels[0].classes[0].class.0);
-    let again = both.label("again", "ann", &item, class).unwrap();
+    let again = all.label("again", "ann", &item, class).unwrap();
     assert!(again.receipt.known);
-    let other = both.label("other", "bob", &item, class).unwrap();
+    let other = all.label("other", "bob", &item, class).unwrap();
     assert_eq!(other.also_by, ["ann"]);
     assert!(other.receipt.late);
-    let repeated = both.label("other", "bob", &item, class).unwrap();
+    let repeated = all.label("other", "bob", &item, class).unwrap();
     assert!(repeated.receipt.repeated);
-    let contradiction = both.label("against", "ann", &item, 1 - class).unwrap_err();
+    let contradiction = all.label("against", "ann", &item, 1 - class).unwrap_err();
     assert_eq!(&*contradiction.code, "C3");
     assert!(contradiction.parked.is_some() && contradiction.said.is_some());
     for (key, item, class) in [
@@ -300,7 +348,7 @@ fn two_classes_in_hand_and_over_the_wire() {
         ("other", "3", 0),
         ("", "3", 0),
     ] {
-        both.label(key, "bob", item, class).unwrap_err();
+        all.label(key, "bob", item, class).unwrap_err();
     }
     let decide = |key: &str, decisions: Vec<Decision>| Submission {
         key: key.into(),
@@ -308,11 +356,11 @@ fn two_classes_in_hand_and_over_the_wire() {
         decisions,
         ..Submission::default()
     };
-    let undone = both
+    let undone = all
         .submit(&decide("undo", vec![Decision::Undo { group: None }]))
         .unwrap();
     assert_eq!(undone.items, [item]);
-    both.submit(&decide("redo", vec![Decision::Redo { group: None }]))
+    all.submit(&decide("redo", vec![Decision::Redo { group: None }]))
         .unwrap();
     let many = vec![
         Decision::Label {
@@ -341,22 +389,22 @@ fn two_classes_in_hand_and_over_the_wire() {
             parked: contradiction.parked.unwrap(),
         },
     ];
-    both.submit(&decide("many", many)).unwrap();
+    all.submit(&decide("many", many)).unwrap();
     let merge = Decision::MergeClass {
         from: ClassId(2),
         into: ClassId(1),
     };
-    both.submit(&decide("merge", vec![merge])).unwrap();
-    both.submit(&decide("none", vec![])).unwrap_err();
-    both.read(true);
-    both.next("ann").unwrap();
+    all.submit(&decide("merge", vec![merge])).unwrap();
+    all.submit(&decide("none", vec![])).unwrap_err();
+    all.read(true);
+    all.next("ann").unwrap();
 
     let several = vec![
         given("80", "down"),
         given("81", "above"),
         given("?", "down"),
     ];
-    let imported = both
+    let imported = all
         .same(
             |_| (),
             |handle| handle.import(labels("import", several.clone(), false)),
@@ -364,25 +412,26 @@ fn two_classes_in_hand_and_over_the_wire() {
         .unwrap();
     assert_eq!((imported.labels, imported.unknown.len()), (2, 1));
     let stranger = vec![given("82", "sideways")];
-    both.same(
+    all.same(
         |_| (),
         |handle| handle.import(labels("stranger", stranger.clone(), false)),
     )
     .unwrap_err();
-    both.read(true);
+    all.read(true);
 
-    let made = both.backup("a").unwrap();
+    let made = all.backup("a").unwrap();
     for copy in ["one", "other"] {
         opens(
-            &both.folder.path().join(format!("a {copy}")),
-            both.folder.path(),
+            &all.folder.path().join(format!("a {copy}")),
+            all.folder.path(),
             made.events,
         );
     }
-    assert_eq!(&*both.backup("a").unwrap_err().code, "S11");
+    assert_eq!(&*all.backup("a").unwrap_err().code, "S11");
     // Where nothing can be written, each says so in the words of how it writes.
-    let nowhere = both.folder.path().join("no such folder/a");
-    let problems = [both.local.backup(&nowhere), both.client.backup(&nowhere)];
+    let nowhere = all.folder.path().join("no such folder/a");
+    assert_eq!(all.memory.backup(&nowhere).unwrap_err().status, 503);
+    let problems = [all.local.backup(&nowhere), all.client.backup(&nowhere)];
     let codes = problems
         .map(|problem| problem.unwrap_err())
         .map(|problem| (problem.status, problem.code));
@@ -391,16 +440,16 @@ fn two_classes_in_hand_and_over_the_wire() {
 
 #[test]
 fn no_classes_in_hand_and_over_the_wire() {
-    let mut both = Both::new(&[]);
-    both.read(false);
-    let asked = both.next("").unwrap();
+    let mut all = All::new(&[]);
+    all.read(false);
+    let asked = all.next("").unwrap();
     let card = &asked.items[0];
     assert!(
         card.belief.is_none() && card.why.is_none() && card.score.is_some(),
         "{card:?}"
     );
     let item = card.id.clone();
-    both.label("early", "", &item, 0).unwrap_err();
+    all.label("early", "", &item, 0).unwrap_err();
     let add = Submission {
         key: "add".into(),
         decisions: vec![
@@ -409,16 +458,16 @@ fn no_classes_in_hand_and_over_the_wire() {
         ],
         ..Submission::default()
     };
-    both.submit(&add).unwrap();
+    all.submit(&add).unwrap();
     // One class is none to choose from.
-    both.read(false);
-    let second = both.next("").unwrap().items[0].id.clone();
+    all.read(false);
+    let second = all.next("").unwrap().items[0].id.clone();
     assert_ne!(second, item);
-    let made = both.backup("b").unwrap();
+    let made = all.backup("b").unwrap();
     assert_eq!(made.events, 4);
     // The second class comes with labels from elsewhere.
     let gold = vec![given(&second, "dog")];
-    let imported = both
+    let imported = all
         .same(
             |_| (),
             |handle| handle.import(labels("import", gold.clone(), true)),
@@ -428,6 +477,141 @@ fn no_classes_in_hand_and_over_the_wire() {
         (imported.labels, imported.classes),
         (1, vec!["dog".to_string()])
     );
-    both.read(true);
-    both.next("").unwrap();
+    all.read(true);
+    all.next("").unwrap();
+}
+
+#[test]
+fn several_questions_at_once_are_the_same_everywhere() {
+    let mut all = All::new(&["up", "down"]);
+    // The very first request, before the model of a server has thought of more than one.
+    let first = all.asked("ann", 4, &[]).unwrap();
+    let ids: Vec<String> = first.items.iter().map(|card| card.id.clone()).collect();
+    let session = all.local.session().unwrap().ask(4).unwrap();
+    let asked: Vec<String> = session.questions.into_iter().map(|one| one.item).collect();
+    assert_eq!(ids, asked);
+    assert!(first.items.iter().all(|card| card.score.is_some()));
+    // Whoever has these on screen wants the next ones.
+    let others = all.asked("ann", 2, &ids).unwrap();
+    let session = all.local.session().unwrap().ask(6).unwrap();
+    let asked: Vec<String> = session.questions.into_iter().map(|one| one.item).collect();
+    assert_eq!(
+        [others.items[0].id.clone(), others.items[1].id.clone()],
+        asked[4..]
+    );
+    let known: Vec<&str> = asked[..5].iter().map(String::as_str).collect();
+    let except: Vec<String> = known.iter().map(|id| id.to_string()).collect();
+    assert_eq!(all.asked("ann", 1, &except).unwrap().items[0].id, asked[5]);
+    // The item that is asked has its score wherever it is looked at.
+    for (step, item) in ids.iter().enumerate() {
+        all.label(&format!("k{step}"), "ann", item, (step % 2) as u16)
+            .unwrap();
+    }
+    for item in [&asked[4], &asked[5]] {
+        all.label(item, "ann", item, 0).unwrap();
+    }
+    let next = all.next("ann").unwrap().items.remove(0);
+    let looked = all.same(own, |handle| handle.item(&next.id)).unwrap();
+    assert!(looked.score.is_some());
+    assert_eq!(looked.score, next.score);
+}
+
+#[test]
+fn an_item_that_nobody_asked_for_has_its_score_while_it_is_the_question() {
+    let mut all = All::new(&["up", "down"]);
+    let question = all
+        .local
+        .session()
+        .unwrap()
+        .ask(1)
+        .unwrap()
+        .questions
+        .remove(0);
+    let card = all.same(own, |handle| handle.item(&question.item)).unwrap();
+    assert_eq!(card.score, Some(question.score));
+}
+
+#[test]
+fn second_opinions_come_first_everywhere() {
+    let mut all = All::of(&Wish {
+        overlap: 2,
+        ..Wish::default()
+    });
+    let mut seen = Vec::new();
+    for (step, who) in ["ann", "bob", "ann", "bob", "bob"].into_iter().enumerate() {
+        let card = all.next(who).unwrap().items.remove(0);
+        all.label(&format!("k{step}"), who, &card.id, (step % 2) as u16)
+            .unwrap();
+        seen.push((card.id, card.score.is_some()));
+    }
+    // Bob is asked what Ann has answered; then there is nothing left of hers.
+    assert_eq!((&seen[1].0, seen[1].1), (&seen[0].0, false));
+    assert_eq!((&seen[3].0, seen[3].1), (&seen[2].0, false));
+    assert!(seen[4].1 && seen[..4].iter().all(|(id, _)| *id != seen[4].0));
+}
+
+#[test]
+fn items_drawn_at_random_are_the_same_everywhere_and_measure_the_accuracy() {
+    let mut all = All::of(&Wish {
+        audit: 0.5,
+        ..Wish::default()
+    });
+    let mut audits = 0;
+    for step in 0..9 {
+        let card = all.next("ann").unwrap().items.remove(0);
+        // What a server believes before it has followed is of no use to measure by.
+        all.same(|_| (), |handle| handle.estimates()).unwrap();
+        audits += usize::from(card.audit);
+        let class = u16::from(card.id.parse::<u32>().unwrap() % 2 == 0);
+        all.label(&format!("k{step}"), "ann", &card.id, class)
+            .unwrap();
+    }
+    assert!((1..9).contains(&audits), "{audits}");
+    let estimates = all.same(|_| (), |handle| handle.estimates()).unwrap();
+    assert_eq!(estimates.unwrap().audit.unwrap().1, audits);
+}
+
+#[test]
+fn a_project_comes_back_from_its_server_and_is_closed_for_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = place(&folder, "one");
+    make(&place, &Wish::default());
+    let project = Project::open(&place, Journal::Wal, 2000).unwrap();
+    let mut local = Local::new(project, Control::new, silent());
+    let link = local.serve(0).unwrap();
+    assert!(link.contains("/launch?code=") && local.is_served());
+    assert_ne!(local.serve(0).unwrap(), link);
+    // Others reach it by the server; nobody can open it beside that.
+    let mut client = Client::find(&Folder(place.clone()), silent())
+        .unwrap()
+        .unwrap();
+    let item = client
+        .next(&Next {
+            count: 1,
+            ..Next::default()
+        })
+        .unwrap()
+        .items
+        .remove(0)
+        .id;
+    let label = Submission {
+        key: "k".into(),
+        decisions: vec![Decision::label(&item, ClassId(0))],
+        ..Submission::default()
+    };
+    client.submit(label).unwrap();
+    assert_eq!(local.session().unwrap().labelled().len(), 1);
+    assert!(Project::open(&place, Journal::Wal, 2000).is_err());
+    local.stop_serving().unwrap();
+    assert!(!local.is_served());
+    assert_eq!(local.status().unwrap().labelled, 1);
+    assert!(
+        Client::find(&Folder(place.clone()), silent())
+            .unwrap()
+            .is_none()
+    );
+    local.close();
+    assert_eq!(&*local.status().unwrap_err().code, "U1");
+    assert_eq!(&*local.session().map(drop).unwrap_err().code, "U1");
+    Project::open(&place, Journal::Wal, 2000).unwrap();
 }
