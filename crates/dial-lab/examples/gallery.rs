@@ -110,7 +110,7 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
     );
     let few = Series::new(
         "Eight points",
-        (1..9).map(f64::from).collect(),
+        (1..9).map(f64::from).collect::<Vec<f64>>(),
         stats::band(&[
             vec![1.0, 2.0, 2.5, f64::NAN, 3.0, 5.0, f64::NAN, 4.0],
             vec![1.5, 2.2, 2.0, 4.0, 3.2, 5.5, f64::NAN, 4.4],
@@ -150,7 +150,7 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
                 "An empty series",
                 "Accuracy",
                 true,
-                vec![Series::new("Never ran", vec![], Band::default())],
+                vec![Series::new("Never ran", Vec::<f64>::new(), Band::default())],
             ),
         ),
         ("none", chart("No series at all", "Accuracy", true, vec![])),

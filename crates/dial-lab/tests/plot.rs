@@ -134,7 +134,7 @@ fn charts_stay_on_the_canvas_and_texts_apart() {
         ("none", chart(vec![])),
         (
             "empty",
-            chart(vec![Series::new("e", vec![], Band::default())]),
+            chart(vec![Series::new("e", Vec::<f64>::new(), Band::default())]),
         ),
         (
             "point",
@@ -253,7 +253,7 @@ fn shares_do_not_leave_their_axis() {
 fn the_description_says_where_lines_end() {
     let canvas = chart(vec![
         flat("steady", 0.25),
-        Series::new("absent", vec![], Band::default()),
+        Series::new("absent", Vec::<f64>::new(), Band::default()),
     ])
     .canvas();
     assert!(

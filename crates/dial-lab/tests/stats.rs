@@ -102,7 +102,7 @@ fn missing_values_do_not_count() {
     assert_eq!(mean[..2], [2.0, 2.0]);
     assert_eq!((low[1], high[1]), (2.0, 2.0));
     assert!(mean[2].is_nan() && low[2].is_nan() && high[2].is_nan());
-    assert_eq!(band(&[]), Band::default());
+    assert_eq!(band(&[] as &[Vec<f64>]), Band::default());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn interval_by_hand() {
     let summary = interval(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
     assert_eq!((summary.count, summary.mean), (8, 5.0));
     assert!((summary.deviation - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
-    assert_eq!(interval(&[]).count, 0);
+    assert_eq!(interval(&[] as &[f64]).count, 0);
 }
 
 #[test]
