@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use dial::{Choices, Kernel, Metric, Precision, Search, Spread, Tau};
+use dial_data::formats;
 
 pub use crate::arena::Arena;
 pub use crate::ask::Ask;
@@ -25,7 +26,10 @@ pub use crate::tell::Tell;
 pub use crate::theory::Theory;
 pub use crate::words::{Delimiter, InitialName, Neighbourhood, Size, ZeroRows};
 
-const TOUR: &str = "\
+fn tour() -> String {
+    let files = formats(&["ENVI", "txt"]);
+    format!(
+        "\
 A whole use:
   dial demo                   a tour on built-in pictures, with a report to see
   dial doctor features.npz    is this pool fit for labelling?
@@ -35,16 +39,18 @@ A whole use:
 On a project: new ask tell undo redo skip exclude class weight status log
   settle pool predict export import backup restore serve (dial VERB --help)
 
-POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
+POOL is a file ({files}),
   a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500)
   builtin:digits  texts  scene  moons  blobs  circles  mixture-1d
 
 Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
-  7 resources, 8 permission, 70 a bug of ours.";
+  7 resources, 8 permission, 70 a bug of ours."
+    )
+}
 
 /// Dirichlet Active Learning: label a pool of items with as few questions as possible.
 #[derive(Debug, Parser)]
-#[command(name = "dial", version, after_help = TOUR, max_term_width = 110)]
+#[command(name = "dial", version, after_help = tour(), max_term_width = 110)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
