@@ -41,6 +41,9 @@ pub(crate) struct Format {
     pub reader: Reader,
 }
 
+/// Reads columns, given the bytes and the place of a file.
+type ReadSheet = fn(Cow<'_, [u8]>, &str, Wanted<'_>) -> Result<(Sheet, Roles), Fault>;
+
 /// How a format is read.
 #[derive(Clone, Copy)]
 pub(crate) enum Reader {
@@ -51,8 +54,8 @@ pub(crate) enum Reader {
     },
     /// As arrays by name.
     Arrays(Arrays),
-    /// As columns, given the bytes and the place of the file.
-    Sheet(fn(Cow<'_, [u8]>, &str, Wanted<'_>) -> Result<(Sheet, Roles), Fault>),
+    /// As columns.
+    Sheet(ReadSheet),
 }
 
 /// What is made of a file of arrays with names, given its bytes and its place.

@@ -447,7 +447,11 @@ fn columns_of_every_kind_of_arrays() {
     };
     let labels = ["2", "0", "1"].map(String::from);
     for (name, bytes) in [("a-idx1-ubyte", idx.clone()), ("a.gz", build::gzip(&idx))] {
-        assert_eq!(columns(name, &bytes, &["0"]), [labels.clone()], "{name}");
+        assert_eq!(
+            columns(name, &bytes, &["0"]),
+            std::slice::from_ref(&labels),
+            "{name}"
+        );
     }
     let ids = ["a", "bc", "d"].map(String::from);
     assert_eq!(columns("a.mat", &mat, &["id", "label"]), [ids, labels]);
