@@ -71,7 +71,7 @@ pub fn run(target: Target, seed: u64, end: End) -> Found {
         input.bytes = mutated(&input.bytes, &other.bytes, &mut random);
         if random.below(4) == 0 {
             input.options =
-                (random.below(1 << 14) & random.below(1 << 14) & random.below(1 << 14)) as u16;
+                (random.below(1 << 15) & random.below(1 << 15) & random.below(1 << 15)) as u16;
         }
         let answers = found.answers.len();
         let answer = look(target, &input, &folder, &mut found);

@@ -193,6 +193,7 @@ impl Input {
             describe: has(9),
             decimal_comma: has(10).then_some(true),
             delimiter: has(11).then_some(b';'),
+            encoding: has(14).then(|| "gbk".parse().expect("a name of the web")),
             kind: match (has(12), has(13)) {
                 (true, true) => Some(Kind::Scene),
                 (true, false) => Some(Kind::Texts),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial_data::write::write_whole;
-use dial_data::{Fault, ReadOptions};
+use dial_data::{Fault, ReadOptions, formats};
 use dial_server::wire::{Labels, Wanted};
 use dial_store::{
     BACKUP_ENDING, Error, Folder, Format, Imported, Named, Recipe, Status, read_labels, restore,
@@ -54,8 +54,7 @@ their order. Labels that contradict each other are all kept, as those of differe
 pub struct ImportArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// The labels: csv, jsonl, npz, parquet or arrow
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", help = format!("The labels: {}", formats(&[])))]
     pub file: PathBuf,
     /// Who gave labels that come without a name [default: the name of the file]
     #[arg(long, value_name = "NAME")]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
+use dial_data::formats;
 use serde_json::json;
 
 use crate::args::Cli;
@@ -47,13 +48,18 @@ Examples:
 
 dial VERB -h lists the common options of a verb, dial VERB --help all of them.";
 
-const DETAILS: &str = "\
-POOL is a file (npy, npz, csv, jsonl, parquet, arrow, mat, idx, ENVI, txt),
+fn details() -> String {
+    let files = formats(&["ENVI", "txt"]);
+    format!(
+        "\
+POOL is a file ({files}),
   a folder of pictures or texts, or a built-in pool (builtin:moons:500 has 500 items):
   builtin:digits  texts  scene  moons  blobs  circles  mixture-1d
 
 Exit codes: 0 done, 2 usage, 3 bad input, 4 numeric, 5 storage, 6 conflict,
-  7 resources, 8 permission, 70 a bug in DiAL.";
+  7 resources, 8 permission, 70 a bug in DiAL."
+    )
+}
 
 /// A verb with at most so many options shows all of them in its short help.
 const FEW_OPTIONS: usize = 15;
@@ -91,7 +97,7 @@ pub fn command() -> Command {
     short(plain)
         .help_template(template)
         .after_help(EXAMPLES)
-        .after_long_help(format!("{EXAMPLES}\n\n{DETAILS}"))
+        .after_long_help(format!("{EXAMPLES}\n\n{}", details()))
 }
 
 /// The groups of verbs with what each verb does.

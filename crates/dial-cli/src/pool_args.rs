@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dial::Choices;
-use dial_data::{Kind, ReadOptions};
+use dial_data::{Encoding, Kind, ReadOptions, formats};
 
 use crate::args::positive;
 use crate::words::{Delimiter, ZeroRows};
@@ -24,11 +24,9 @@ pub struct PoolArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Pool")]
 pub struct ReadingArgs {
-    /// File of features (embeddings) for the items of POOL, one row each or joined by id: npy, npz, csv, jsonl, parquet, arrow or mat
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = format!("File of features (embeddings) for the items of POOL, one row each or joined by id: {}", formats(&["ENVI"])))]
     pub features: Option<PathBuf>,
-    /// File of labels: one per row, or ids and labels (npy, npz, csv, jsonl, parquet, arrow, idx, mat or ENVI)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = format!("File of labels: one per row, or ids and labels ({})", formats(&["ENVI"])))]
     pub labels: Option<PathBuf>,
     /// Column of a table, or array of an npz or mat file, that holds the labels [default: label, labels, class, target
     /// or y]
@@ -61,6 +59,10 @@ pub struct ReadingArgs {
     /// How the numbers of a table mark decimals: point or comma [default: guessed]
     #[arg(long, value_name = "MARK", value_parser = ["point", "comma"])]
     pub decimal: Option<String>,
+    /// How files of text are encoded: shift_jis, gbk, big5, koi8-r and all other names of the web [default: utf-8, utf-16 if
+    /// marked so, else latin1]
+    #[arg(long, value_name = "NAME")]
+    pub encoding: Option<Encoding>,
     /// Leave out rows that hold NaN or infinity
     #[arg(long)]
     pub drop_nonfinite: bool,
@@ -117,6 +119,7 @@ impl ReadingArgs {
             drop_columns: self.drop_column.clone(),
             delimiter: self.delimiter.map(|Delimiter(byte)| byte),
             decimal_comma: self.decimal.as_deref().map(|mark| mark == "comma"),
+            encoding: self.encoding,
             kind: self.kind,
             folder_labels: self.folder_labels,
             drop_nonfinite: self.drop_nonfinite,

@@ -34,6 +34,19 @@ impl ArrayData {
         }
     }
 
+    /// The values as ids, if they are text or whole numbers.
+    pub(crate) fn into_ids(self) -> Option<Vec<String>> {
+        match self {
+            ArrayData::Text(ids) => Some(ids),
+            ArrayData::I64(ids) => Some(ids.iter().map(i64::to_string).collect()),
+            ArrayData::U8(ids) => Some(ids.iter().map(u8::to_string).collect()),
+            ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => {
+                Some(ids.iter().map(f64::to_string).collect())
+            }
+            ArrayData::F64(_) | ArrayData::F32(_) => None,
+        }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -50,6 +63,14 @@ pub struct Array {
 }
 
 impl Array {
+    /// One dimension.
+    pub(crate) fn vector(data: ArrayData) -> Array {
+        Array {
+            shape: vec![data.len()],
+            data,
+        }
+    }
+
     /// The same values read as Fortran and MATLAB write them, the first dimension running fastest.
     pub(crate) fn from_fortran(shape: Vec<usize>, data: ArrayData) -> Array {
         let data = match data {

@@ -106,19 +106,11 @@ impl Number {
     pub fn decode(self, bytes: &[u8], big: bool) -> ArrayData {
         match self {
             Number::U8 => ArrayData::U8(bytes.to_vec()),
-            Number::I8 => ArrayData::I64(numbers(bytes, big, |b| i64::from(i8::from_le_bytes(b)))),
-            Number::I16 => {
-                ArrayData::I64(numbers(bytes, big, |b| i64::from(i16::from_le_bytes(b))))
-            }
-            Number::U16 => {
-                ArrayData::I64(numbers(bytes, big, |b| i64::from(u16::from_le_bytes(b))))
-            }
-            Number::I32 => {
-                ArrayData::I64(numbers(bytes, big, |b| i64::from(i32::from_le_bytes(b))))
-            }
-            Number::U32 => {
-                ArrayData::I64(numbers(bytes, big, |b| i64::from(u32::from_le_bytes(b))))
-            }
+            Number::I8 => ArrayData::I64(numbers(bytes, big, |b| i8::from_le_bytes(b).into())),
+            Number::I16 => ArrayData::I64(numbers(bytes, big, |b| i16::from_le_bytes(b).into())),
+            Number::U16 => ArrayData::I64(numbers(bytes, big, |b| u16::from_le_bytes(b).into())),
+            Number::I32 => ArrayData::I64(numbers(bytes, big, |b| i32::from_le_bytes(b).into())),
+            Number::U32 => ArrayData::I64(numbers(bytes, big, |b| u32::from_le_bytes(b).into())),
             Number::I64 => ArrayData::I64(numbers(bytes, big, i64::from_le_bytes)),
             Number::U64 => unsigned(numbers(bytes, big, u64::from_le_bytes)),
             Number::F16 => ArrayData::F32(numbers(bytes, big, |b| half(u16::from_le_bytes(b)))),

@@ -15,7 +15,7 @@
 use dial::Metric;
 
 use crate::array::{Array, shape_in_words, too_large};
-use crate::error::{Fault, LISTED, first_few, plural};
+use crate::error::{Fault, first_few, plural};
 use crate::matrix::{Buffer, Matrix};
 use crate::pool::{Draft, ReadOptions};
 use crate::show::{Scene, Show};
@@ -300,11 +300,11 @@ impl Cube {
             (same, "the same or missing in all pixels"),
         ] {
             if !list.is_empty() {
-                let words: Vec<String> = list.iter().map(|band| (band + 1).to_string()).collect();
+                let bands = list.iter().map(|band| band + 1);
                 let (count, word) = (list.len(), plural(list.len(), "band", "bands"));
                 notes.push(format!(
                     "left out {count} {word} ({why}): {}",
-                    first_few(&words, count, ", ")
+                    first_few(bands, count, ", ")
                 ));
             }
         }
@@ -313,15 +313,11 @@ impl Cube {
             (partly, "the no-data value in some bands"),
         ] {
             if !list.is_empty() {
-                let words: Vec<String> = list
-                    .iter()
-                    .take(LISTED)
-                    .map(|&pixel| pixel_id(pixel, width))
-                    .collect();
+                let pixels = list.iter().map(|&pixel| pixel_id(pixel, width));
                 let (count, word) = (list.len(), plural(list.len(), "pixel", "pixels"));
                 notes.push(format!(
                     "left out {count} {word} with {why}: {}",
-                    first_few(&words, count, ", ")
+                    first_few(pixels, count, ", ")
                 ));
             }
         }

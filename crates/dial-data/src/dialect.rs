@@ -1,5 +1,4 @@
-//! How a table is written: what stands between its cells, and what marks the decimals; and UTF-16
-//! and Windows-1252 turned into UTF-8.
+//! How a table is written: what stands between its cells, and what marks the decimals.
 //!
 //! Each of `,` `;` TAB `|` and blank is tried on the first records. The best one gives the most records the same number
 //! of cells, then the most cells that are numbers (`1.5` or `1,5`), then the most cells; a blank must stand between
@@ -7,9 +6,6 @@
 //! where nothing else could be meant: another delimiter than `,`, cells like `-1,5`, none like `1.5`, and not only cells
 //! like `1,234`, which may be thousands.
 
-use std::borrow::Cow;
-
-use crate::error::Fault;
 use crate::first_line;
 use crate::pool::ReadOptions;
 use crate::records::{Record, Records};
@@ -272,77 +268,6 @@ pub(crate) fn is_table(bytes: &[u8]) -> bool {
     }
 }
 
-/// What stands for the bytes 80 to 9F in Windows-1252 (five of them for nothing); the others are as in Latin-1.
-const WINDOWS: [char; 32] = [
-    '€', '\0', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\0', 'Ž', '\0', '\0', '‘',
-    '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\0', 'ž', 'Ÿ',
-];
-
-/// Text in UTF-8, from UTF-16 or Windows-1252; what was assumed is said. Bytes that are none of these stay.
-pub(crate) fn decoded(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Option<String>), Fault> {
-    let text = utf8(bytes)?;
-    let windows = match std::str::from_utf8(&text) {
-        Ok(_) => None,
-        Err(_) => from_windows(&text),
-    };
-    Ok(match windows {
-        Some(windows) => (
-            Cow::Owned(windows.into_bytes()),
-            Some("not valid UTF-8: read as Windows-1252 (Latin-1)".into()),
-        ),
-        None => (text, None),
-    })
-}
-
-/// Text in Windows-1252: without bytes that mean nothing there, and without any letter in UTF-8.
-fn from_windows(bytes: &[u8]) -> Option<String> {
-    if bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
-        return None;
-    }
-    let letter = |&byte: &u8| match byte {
-        0..=8 | 14..=31 | 127 => None,
-        0x80..=0x9f => WINDOWS
-            .get(usize::from(byte - 0x80))
-            .copied()
-            .filter(|&letter| letter != '\0'),
-        _ => Some(char::from(byte)),
-    };
-    bytes.iter().map(letter).collect()
-}
-
-/// Text in UTF-8: UTF-16 that says so by its mark is turned into it, anything else stays.
-pub(crate) fn utf8(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
-    let (rest, little) = match bytes {
-        [0xff, 0xfe, rest @ ..] => (rest, true),
-        [0xfe, 0xff, rest @ ..] => (rest, false),
-        _ => return Ok(Cow::Borrowed(bytes)),
-    };
-    let bad = |at: usize| {
-        Fault::format(
-            format!("not valid UTF-16 (byte {at})"),
-            "Save the file as UTF-8.",
-        )
-    };
-    let (units, left) = rest.as_chunks::<2>();
-    if !left.is_empty() {
-        return Err(bad(bytes.len()));
-    }
-    let mut text = String::with_capacity(rest.len() / 2);
-    let mut at = 2;
-    for unit in char::decode_utf16(units.iter().map(|&unit| {
-        if little {
-            u16::from_le_bytes(unit)
-        } else {
-            u16::from_be_bytes(unit)
-        }
-    })) {
-        let character = unit.map_err(|_| bad(at))?;
-        at += 2 * character.len_utf16();
-        text.push(character);
-    }
-    Ok(Cow::Owned(text.into_bytes()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -476,36 +401,5 @@ mod tests {
         ] {
             assert!(!is_table(text.as_bytes()), "{text:?}");
         }
-    }
-
-    #[test]
-    fn windows_1252_becomes_utf8() {
-        let (text, note) = decoded(b"caf\xe9;5 \x80\n").unwrap();
-        assert_eq!((&*text, note.is_some()), ("café;5 €\n".as_bytes(), true));
-        for kept in [&b"a\x81"[..], b"\xc3\xa9 \xe9", b"\xe9\0", "é".as_bytes()] {
-            assert_eq!(decoded(kept).unwrap(), (Cow::Borrowed(kept), None));
-        }
-    }
-
-    #[test]
-    fn utf16_becomes_utf8() {
-        // "é" is U+00E9; U+1D11E is the pair D834 DD1E.
-        assert_eq!(utf8(b"\xff\xfe\xe9\0,\0").unwrap(), "é,".as_bytes());
-        assert_eq!(
-            utf8(b"\xfe\xff\xd8\x34\xdd\x1e").unwrap(),
-            "\u{1d11e}".as_bytes()
-        );
-        assert!(
-            utf8(b"\xff\xfea")
-                .unwrap_err()
-                .to_string()
-                .starts_with("not valid UTF-16 (byte 3).")
-        );
-        assert!(
-            utf8(b"\xff\xfea\0\x34\xd8b\0")
-                .unwrap_err()
-                .to_string()
-                .starts_with("not valid UTF-16 (byte 4).")
-        );
     }
 }

@@ -21,7 +21,7 @@ use crate::pool::{Draft, ReadOptions};
 use crate::sniff;
 
 /// Endings of data files; none is usual too.
-const ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
+pub(crate) const ENDINGS: [&str; 7] = ["img", "dat", "raw", "bsq", "bil", "bip", "bin"];
 
 /// The highest class number that is kept: a header lists all the numbers below.
 const HIGHEST: usize = 9999;
@@ -313,7 +313,7 @@ fn read_header(path: &str) -> Result<Vec<u8>> {
 }
 
 /// The data of a header: of several files that could be, the only one that is large enough.
-fn data_beside(header: &str, said: &Header) -> std::result::Result<String, Fault> {
+fn data_beside(header: &str, said: &Header) -> Result<String, Fault> {
     let stem = ending(header)
         .filter(|_| ends_in_hdr(header))
         .map_or(header, |(stem, _)| stem);
@@ -370,7 +370,7 @@ fn spellings(ending: &str) -> [String; 3] {
 }
 
 /// The bytes that header and values take.
-fn needed(header: &Header) -> std::result::Result<u64, Fault> {
+fn needed(header: &Header) -> Result<u64, Fault> {
     let shape = [header.lines, header.samples, header.bands];
     let sizes = shape.into_iter().chain([header.number.size()]);
     let bytes = sizes
@@ -422,31 +422,17 @@ fn values(pair: &Pair, header: &Header) -> Result<(Buffer, Vec<String>)> {
 /// Integers of 32 bits and more become f32 where that is exact.
 fn decode(bytes: &[u8], header: &Header) -> Buffer {
     match header.number {
-        Number::I8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| {
-            f32::from(i8::from_le_bytes(b))
-        })),
-        Number::U8 => Buffer::F32(gather(bytes, header, |b: [u8; 1]| {
-            f32::from(u8::from_le_bytes(b))
-        })),
-        Number::I16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| {
-            f32::from(i16::from_le_bytes(b))
-        })),
-        Number::U16 | Number::F16 => Buffer::F32(gather(bytes, header, |b: [u8; 2]| {
-            f32::from(u16::from_le_bytes(b))
-        })),
+        Number::I8 => Buffer::F32(gather(bytes, header, |b| i8::from_le_bytes(b).into())),
+        Number::U8 => Buffer::F32(gather(bytes, header, |b| u8::from_le_bytes(b).into())),
+        Number::I16 => Buffer::F32(gather(bytes, header, |b| i16::from_le_bytes(b).into())),
+        Number::U16 | Number::F16 => {
+            Buffer::F32(gather(bytes, header, |b| u16::from_le_bytes(b).into()))
+        }
         Number::F32 => Buffer::F32(gather(bytes, header, f32::from_le_bytes)),
-        Number::I32 => narrowed(gather(bytes, header, |b: [u8; 4]| {
-            f64::from(i32::from_le_bytes(b))
-        })),
-        Number::U32 => narrowed(gather(bytes, header, |b: [u8; 4]| {
-            f64::from(u32::from_le_bytes(b))
-        })),
-        Number::I64 => narrowed(gather(bytes, header, |b: [u8; 8]| {
-            i64::from_le_bytes(b) as f64
-        })),
-        Number::U64 => narrowed(gather(bytes, header, |b: [u8; 8]| {
-            u64::from_le_bytes(b) as f64
-        })),
+        Number::I32 => narrowed(gather(bytes, header, |b| i32::from_le_bytes(b).into())),
+        Number::U32 => narrowed(gather(bytes, header, |b| u32::from_le_bytes(b).into())),
+        Number::I64 => narrowed(gather(bytes, header, |b| i64::from_le_bytes(b) as f64)),
+        Number::U64 => narrowed(gather(bytes, header, |b| u64::from_le_bytes(b) as f64)),
         Number::F64 => Buffer::F64(gather(bytes, header, f64::from_le_bytes)),
     }
 }

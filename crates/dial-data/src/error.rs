@@ -10,7 +10,7 @@ use dial::ErrorKind;
 use thiserror::Error as ThisError;
 
 /// The result of everything in this crate that can fail.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// How many faulty rows, ids or labels a message lists before it only counts them.
 pub(crate) const LISTED: usize = 20;
@@ -315,18 +315,24 @@ pub(crate) fn size_in_words(bytes: u64) -> String {
 }
 
 /// The first [`LISTED`] texts, then how many more there are.
-pub(crate) fn first_few(texts: &[String], total: usize, separator: &str) -> String {
-    let mut joined = texts
-        .iter()
-        .take(LISTED)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(separator);
-    let left = total.saturating_sub(texts.len().min(LISTED));
+pub(crate) fn first_few<T: ToString>(
+    texts: impl IntoIterator<Item = T>,
+    total: usize,
+    separator: &str,
+) -> String {
+    let texts = texts.into_iter().take(LISTED);
+    let mut texts: Vec<String> = texts.map(|text| text.to_string()).collect();
+    let left = total.saturating_sub(texts.len());
     if left > 0 {
-        joined.push_str(&format!("{separator}and {left} more"));
+        texts.push(format!("and {left} more"));
     }
-    joined
+    texts.join(separator)
+}
+
+/// The same of names in quotes.
+pub(crate) fn first_quoted<T: fmt::Debug>(names: &[T], separator: &str) -> String {
+    let quoted = names.iter().map(|name| format!("{name:?}"));
+    first_few(quoted, names.len(), separator)
 }
 
 /// Bad rows with their lines, then how many more there are; `one` puts lines and what is wrong together.
@@ -347,11 +353,8 @@ pub(crate) fn listed_rows(
         .take(LISTED)
         .map(|(first, last, _)| 1 + last.saturating_sub(*first))
         .sum();
-    first_few(
-        &texts,
-        texts.len() + total.saturating_sub(listed),
-        separator,
-    )
+    let total = texts.len() + total.saturating_sub(listed);
+    first_few(texts, total, separator)
 }
 
 fn bad_rows(bad: &[(usize, usize, String)], total: usize) -> String {
@@ -382,17 +385,12 @@ fn words(
     } else {
         format!("{name:?}")
     };
-    let quoted: Vec<String> = others
-        .iter()
-        .take(LISTED)
-        .map(|other| format!("{other:?}"))
-        .collect();
     let more = match others {
         [] => String::new(),
         _ => format!(
             " So {} {}.",
             plural(others.len(), "is", "are"),
-            first_few(&quoted, others.len(), ", ")
+            first_quoted(others, ", ")
         ),
     };
     let place = if line == 0 {

@@ -10,11 +10,15 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use crate::error::{Error, Fault, LISTED, Result, first_few, plural};
+use crate::encoding::Encoding;
+use crate::error::{Error, Fault, Result, first_quoted, plural};
+use crate::formats::{Reader, formats};
 use crate::open;
 use crate::pool::{Draft, Kind, ReadOptions};
-use crate::read_columns::read_columns;
+use crate::roles::Roles;
 use crate::show::Show;
+use crate::sniff;
+use crate::wanted::Wanted;
 
 /// Names of columns that only count.
 const COUNTERS: [&str; 9] = [
@@ -32,43 +36,30 @@ const COUNTERS: [&str; 9] = [
 /// Gives a draft the features of another file.
 pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> Result<()> {
     let place = path.display().to_string();
-    let own = own_options(path, options);
+    let mut own = own_options(path, options);
     let mut given = read(&place, &own)?;
-    let found = unrelated(draft, &given)
+    let ids = unrelated(draft, &given)
         .then(|| holds_ids(draft, &given))
         .flatten();
-    let counter = counter(&given);
-    if let Some(name) = &found {
-        given = read(
-            &place,
-            &ReadOptions {
-                id_column: Some(name.clone()),
-                ..own.clone()
-            },
-        )?;
-        given
-            .notes
-            .push(format!("the column {name} holds the ids of the pool"));
-    } else if let Some(name) = counter {
-        let drop_columns = own
-            .drop_columns
-            .iter()
-            .cloned()
-            .chain([name.clone()])
-            .collect();
-        given = read(
-            &place,
-            &ReadOptions {
-                drop_columns,
-                ..own.clone()
-            },
-        )?;
-        given.notes.push(format!(
-            "the column {name} only counts the rows: it is no feature"
-        ));
+    let found = match (ids, counter(&given)) {
+        (Some(name), _) => {
+            let note = format!("the column {name} holds the ids of the pool");
+            own.id_column = Some(name);
+            Some(note)
+        }
+        (None, Some(name)) => {
+            let note = format!("the column {name} only counts the rows: it is no feature");
+            own.drop_columns.push(name);
+            Some(note)
+        }
+        (None, None) => None,
+    };
+    if let Some(note) = found {
+        given = read(&place, &own)?;
+        given.notes.push(note);
     }
     let Some(matrix) = given.matrix.take() else {
-        let next = "Give a file of numbers: npy, npz, csv, Parquet or MATLAB.";
+        let next = format!("Give a file of numbers: {}.", formats(&[]));
         return Err(Fault::format("holds no features", next).at(place));
     };
     let (rows, joined) =
@@ -100,23 +91,25 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
     Ok(())
 }
 
-/// The names of the columns of a file, none if it has none.
-pub(crate) fn names(path: &Path) -> Vec<String> {
-    let names = RefCell::new(Vec::new());
-    let choose = |found: &[String]| {
-        names.replace(found.to_vec());
-        Vec::new()
+/// The names of the columns of a file, none if it has none. Arrays have names, too, but are no columns.
+fn names(path: &Path, encoding: Option<Encoding>) -> Vec<String> {
+    let (place, names) = (path.display().to_string(), RefCell::new(Vec::new()));
+    let options = ReadOptions {
+        encoding,
+        ..ReadOptions::default()
     };
-    // Names are asked for before rows can go wrong. Arrays have names, too, but are no columns.
-    let _ = read_columns(path, &choose);
-    let archive = path
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
-    if archive {
-        Vec::new()
-    } else {
-        names.into_inner()
+    let choose = |found: &[String], _: &Roles| {
+        names.replace(found.to_vec());
+        Ok(Vec::new())
+    };
+    if let Ok(bytes) = open::read_file(&place)
+        && let Ok(format) = sniff::format(&place, &bytes)
+        && let Reader::Sheet(read) = format.reader
+    {
+        // Names are asked for before rows can go wrong.
+        let _ = read(bytes.into(), &place, Wanted::Words(&options, &choose));
     }
+    names.into_inner()
 }
 
 /// What is left to a pool that was refused for what was typed about the file of features.
@@ -125,7 +118,7 @@ pub(crate) fn left_for_pool(options: &ReadOptions, refused: &Error) -> Option<Re
         .features_file
         .as_ref()
         .filter(|_| matches!(refused.fault, Fault::Setting(_)))?;
-    let names = names(path);
+    let names = names(path, options.encoding);
     let drop_columns = options
         .drop_columns
         .iter()
@@ -144,7 +137,11 @@ pub(crate) fn left_for_pool(options: &ReadOptions, refused: &Error) -> Option<Re
 /// What was typed, as far as it fits this file.
 fn own_options(path: &Path, options: &ReadOptions) -> ReadOptions {
     let wanted = options.id_column.is_some() || !options.drop_columns.is_empty();
-    let names = if wanted { names(path) } else { Vec::new() };
+    let names = if wanted {
+        names(path, options.encoding)
+    } else {
+        Vec::new()
+    };
     ReadOptions {
         id_column: options
             .id_column
@@ -159,6 +156,7 @@ fn own_options(path: &Path, options: &ReadOptions) -> ReadOptions {
         variable: options.variable.clone(),
         delimiter: options.delimiter,
         decimal_comma: options.decimal_comma,
+        encoding: options.encoding,
         skip_bad: options.skip_bad,
         // Features stay as they are, and labels are not looked for.
         standardize: Some(false),
@@ -303,7 +301,7 @@ fn join(
     given: &Draft,
     rows: usize,
     skip_bad: bool,
-) -> std::result::Result<(Vec<usize>, &'static str), Fault> {
+) -> Result<(Vec<usize>, &'static str), Fault> {
     match (own_ids(draft), own_ids(given)) {
         (Some(ids), Some(others)) if !unrelated(draft, given) => Ok((
             by_id(ids.clone(), others, skip_bad || given.kept.is_some(), draft)?,
@@ -331,7 +329,7 @@ fn join(
 }
 
 /// One row per item; rows of items that were left out are left out here too, and items whose row was.
-fn by_row(draft: &mut Draft, given: &Draft, rows: usize) -> std::result::Result<Vec<usize>, Fault> {
+fn by_row(draft: &mut Draft, given: &Draft, rows: usize) -> Result<Vec<usize>, Fault> {
     let here = given
         .kept
         .clone()
@@ -363,7 +361,7 @@ fn by_id(
     others: &[String],
     may_lack: bool,
     draft: &mut Draft,
-) -> std::result::Result<Vec<usize>, Fault> {
+) -> Result<Vec<usize>, Fault> {
     let rows: HashMap<&str, usize> = others.iter().map(String::as_str).zip(0..).collect();
     let found: Vec<Option<usize>> = ids
         .iter()
@@ -376,12 +374,7 @@ fn by_id(
         .map(|(id, _)| id)
         .collect();
     if !missing.is_empty() && !may_lack {
-        let quoted: Vec<String> = missing
-            .iter()
-            .take(LISTED)
-            .map(|id| format!("{id:?}"))
-            .collect();
-        let (count, list) = (missing.len(), first_few(&quoted, missing.len(), ", "));
+        let (count, list) = (missing.len(), first_quoted(&missing, ", "));
         let what = format!(
             "no features for {count} {}: {list}",
             plural(count, "item", "items")
@@ -405,7 +398,7 @@ fn by_id(
 }
 
 /// Leaves out the items without a row, and gives the rows of the others.
-fn without(draft: &mut Draft, found: &[Option<usize>]) -> std::result::Result<Vec<usize>, Fault> {
+fn without(draft: &mut Draft, found: &[Option<usize>]) -> Result<Vec<usize>, Fault> {
     let keep: Vec<usize> = (0..found.len())
         .filter(|&item| found[item].is_some())
         .collect();

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::dialect;
-use crate::error::{Fault, LISTED, Result, first_few, plural};
+use crate::encoding::{self, Encoding};
+use crate::error::{Fault, LISTED, Result, first_few, first_quoted, plural};
 use crate::pictures;
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::records;
@@ -163,11 +163,10 @@ fn passed_over(files: &[String], endings: &[&str]) -> Option<String> {
             .or_default() += 1;
     }
     let total: usize = counts.values().sum();
-    let words: Vec<String> = counts
+    let words = counts
         .iter()
-        .map(|(ending, count)| format!("{count} {ending}"))
-        .collect();
-    let list = first_few(&words, words.len(), ", ");
+        .map(|(ending, count)| format!("{count} {ending}"));
+    let list = first_few(words, counts.len(), ", ");
     (total > 0).then(|| {
         format!(
             "passed over {total} other {}: {list}",
@@ -178,14 +177,7 @@ fn passed_over(files: &[String], endings: &[&str]) -> Option<String> {
 
 /// A note on what could not be given an id.
 fn without_names(names: &[String]) -> Option<String> {
-    let (total, quoted) = (
-        names.len(),
-        names
-            .iter()
-            .take(LISTED)
-            .map(|name| format!("{name:?}"))
-            .collect::<Vec<_>>(),
-    );
+    let total = names.len();
     let words = plural(
         total,
         "file or folder whose name is",
@@ -194,7 +186,7 @@ fn without_names(names: &[String]) -> Option<String> {
     (total > 0).then(|| {
         format!(
             "passed over {total} {words} not UTF-8: {}",
-            first_few(&quoted, total, ", ")
+            first_quoted(names, ", ")
         )
     })
 }
@@ -217,12 +209,7 @@ fn ends(file: &str, endings: &[&str]) -> bool {
         .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-fn walk(
-    folder: &Path,
-    prefix: &str,
-    depth: usize,
-    found: &mut Found,
-) -> std::result::Result<(), Fault> {
+fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Found) -> Result<(), Fault> {
     let failed =
         |error: std::io::Error| Fault::io(&error, &format!("cannot read the folder {prefix:?}"));
     if depth > DEEPEST {
@@ -262,7 +249,8 @@ fn walk(
 fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Draft> {
     let (mut texts, mut kept, mut bad) = (Vec::new(), Vec::new(), Vec::new());
     for (number, file) in files.iter().enumerate() {
-        match text_of(&format!("{}/{file}", place.trim_end_matches('/'))) {
+        let path = format!("{}/{file}", place.trim_end_matches('/'));
+        match text_of(&path, options.encoding) {
             Ok(text) => {
                 texts.push(text);
                 kept.push(number);
@@ -292,13 +280,14 @@ fn texts_of(place: &str, files: Vec<String>, options: &ReadOptions) -> Result<Dr
 }
 
 /// The text of a file, or what is wrong with it.
-fn text_of(path: &str) -> std::result::Result<String, String> {
+fn text_of(path: &str, encoding: Option<Encoding>) -> Result<String, String> {
     // Before anything is read: a file may be longer than memory.
     if std::fs::metadata(path).is_ok_and(|kind| kind.len() > records::LONGEST as u64) {
         return Err("longer than 16 MiB".into());
     }
     let bytes = crate::open::read_file(path).map_err(|error| pictures::reason(&error))?;
-    let bytes = dialect::utf8(&bytes).map_err(|fault| pictures::reason(&fault.at(path)))?;
+    let bytes =
+        encoding::utf8(&bytes, encoding).map_err(|fault| pictures::reason(&fault.at(path)))?;
     let text = std::str::from_utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
     match text {
         Ok(text) if text.contains('\0') => Err("a NUL byte".into()),

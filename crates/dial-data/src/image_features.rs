@@ -27,7 +27,7 @@ pub(crate) fn describe(
     names: &[String],
     options: &ReadOptions,
     control: &Control,
-) -> std::result::Result<Described, Fault> {
+) -> Result<Described, Fault> {
     let descriptor = Descriptor::new();
     let large = Mutex::new(());
     let all = images.files.len();
@@ -41,7 +41,7 @@ pub(crate) fn describe(
             let error = described.map(|values| row.copy_from_slice(&values)).err();
             control.advance(1).map(|()| error)
         })
-        .collect::<std::result::Result<_, dial::Error>>()?;
+        .collect::<Result<_, dial::Error>>()?;
     control.finish();
     let mut matrix = Matrix {
         n: all,
@@ -68,7 +68,7 @@ fn readable(
     errors: Vec<Option<Error>>,
     options: &ReadOptions,
     notes: &mut Vec<String>,
-) -> std::result::Result<Option<Vec<usize>>, Fault> {
+) -> Result<Option<Vec<usize>>, Fault> {
     let kept: Vec<usize> = (0..errors.len())
         .filter(|&item| errors[item].is_none())
         .collect();
@@ -109,7 +109,7 @@ pub(crate) fn describe_rows(
     pixels: &Matrix,
     picture: Picture,
     control: &Control,
-) -> std::result::Result<Described, Fault> {
+) -> Result<Described, Fault> {
     let Picture {
         height,
         width,

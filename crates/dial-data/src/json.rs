@@ -5,6 +5,7 @@
 //! out. Of a key that is written twice in one object, the last counts. The text is read twice: what the columns hold is
 //! seen first, then they are filled, so that memory is that of the sheet.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,16 +14,17 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialect;
+use crate::encoding;
 use crate::error::Fault;
 use crate::json_cells::{Cell, Filling, Seen};
-use crate::pool::{Draft, Kind, ReadOptions};
+use crate::pool::Kind;
 use crate::reading;
 use crate::records::LONGEST;
-use crate::roles::{self, Roles};
+use crate::roles::Roles;
 use crate::sheet::{BadRows, Sheet};
 use crate::shown_by;
 use crate::texts;
+use crate::wanted::{Use, Wanted};
 
 /// How deep values may be nested.
 const DEEPEST: usize = 64;
@@ -30,9 +32,9 @@ const DEEPEST: usize = 64;
 const SPARE_CELLS: usize = 1_000_000;
 
 /// The keys and values of an object, in their order.
-pub(crate) struct Pairs<V>(pub Vec<(String, V)>);
+struct Pairs<V>(Vec<(String, V)>);
 
-pub(crate) type Row = Pairs<Value>;
+type Row = Pairs<Value>;
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<V>, D::Error> {
@@ -56,12 +58,6 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
     }
 }
 
-/// Reads a pool; `place` is its file.
-pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
-    let (sheet, roles) = sheet(bytes, options)?;
-    roles::draft(sheet, roles, place, options)
-}
-
 /// Whether a file begins with a JSON object on a line of its own.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
     let bytes = bytes
@@ -75,8 +71,13 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
 }
 
 /// The sheet of a file, and what its columns are for.
-pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
-    let bytes = &*dialect::utf8(bytes)?;
+pub(crate) fn sheet(
+    bytes: Cow<'_, [u8]>,
+    _: &str,
+    wanted: Wanted<'_>,
+) -> Result<(Sheet, Roles), Fault> {
+    let options = wanted.options();
+    let bytes = &*encoding::utf8(&bytes, options.encoding)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let items = items(bytes)?;
     let (names, seen, rows) = look(&items);
@@ -87,23 +88,24 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
         );
         return Err(Fault::format(text, "Write the same keys in every row."));
     }
-    if rows == 1 && seen.iter().any(|seen| seen.nested > 0) {
+    if wanted.is_pool() && rows == 1 && seen.iter().any(|seen| seen.nested > 0) {
         return Err(single("a single object of nested values"));
     }
-    let roles = match names.is_empty() {
-        true => Roles::default(),
-        false => Roles::new(&names, true, options)?,
+    let (roles, uses) = match names.is_empty() {
+        true => Default::default(),
+        false => wanted.uses(&names, true)?,
     };
+    let free = || (0..names.len()).filter(|&at| uses[at] == Use::Free);
     let guess = options.kind != Some(Kind::Table);
-    let texts = roles.text.is_some()
-        || guess && (0..names.len()).any(|at| !roles.as_written(at) && seen[at].texts(&names[at]));
-    let doubtful = |at: usize| texts && !roles.as_written(at) && seen[at].doubtful(&roles);
+    let texts = roles.text.is_some() || guess && free().any(|at| seen[at].texts(&names[at]));
+    let doubtful = |at: usize| texts && uses[at] == Use::Free && seen[at].doubtful(&roles);
     let columns: Vec<Filling> = (0..names.len())
-        .map(|at| seen[at].filling(roles.as_written(at) || doubtful(at)))
+        .map(|at| match uses[at] {
+            Use::Nothing => Filling::LeftOut,
+            how => seen[at].filling(how == Use::Words || doubtful(at)),
+        })
         .collect();
-    let mixed = |at: usize| {
-        seen[at].numbers > 0 && matches!(columns[at], Filling::Words(_)) && !roles.as_written(at)
-    };
+    let mixed = |at: &usize| seen[*at].numbers > 0 && matches!(columns[*at], Filling::Words(_));
     let said = |at: usize| {
         reading::mixed_note(
             &names[at],
@@ -111,14 +113,10 @@ pub(crate) fn sheet(bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles
             seen[at].words + seen[at].numbers,
         )
     };
-    let lists = (0..names.len())
+    let lists = free()
         .filter(|&at| doubtful(at))
         .map(|at| shown_by::doubtful_note(&names[at]));
-    let notes = (0..names.len())
-        .filter(|&at| mixed(at))
-        .map(said)
-        .chain(lists)
-        .collect();
+    let notes = free().filter(mixed).map(said).chain(lists).collect();
     let (mut sheet, bad) = fill(&items, names, columns);
     sheet.notes = notes;
     let bad = bad.refused(options.skip_bad)?;
@@ -146,7 +144,7 @@ fn is_spread(bytes: &[u8]) -> bool {
 }
 
 /// The line and the text of each object.
-pub(crate) fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
+fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault> {
     let start = bytes.trim_ascii_start();
     if is_spread(start) {
         return Err(single("a single object on several lines"));
@@ -177,7 +175,7 @@ pub(crate) fn items<'a>(bytes: &'a [u8]) -> Result<Vec<(usize, &'a [u8])>, Fault
 }
 
 /// The object in a text, or what is wrong with it.
-pub(crate) fn row(text: &[u8]) -> Result<Row, String> {
+fn row(text: &[u8]) -> Result<Row, String> {
     if text.len() > LONGEST {
         return Err("longer than 16 MiB".into());
     }
@@ -255,7 +253,7 @@ fn fill(
             rows,
             lines: Some(lines),
             kept,
-            notes: Vec::new(),
+            ..Sheet::default()
         },
         bad,
     )
@@ -305,10 +303,17 @@ fn digits(object: &[u8], key: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::matrix::Buffer;
+    use crate::pool::{Draft, ReadOptions};
+    use crate::roles;
     use crate::show::Show;
 
+    fn read_with(text: &str, options: &ReadOptions) -> Result<Draft, Fault> {
+        let (sheet, roles) = sheet(text.as_bytes().into(), "a.jsonl", Wanted::Pool(options))?;
+        roles::draft(sheet, roles, "a.jsonl", options)
+    }
+
     fn read(text: &str) -> Result<Draft, Fault> {
-        super::read(text.as_bytes(), "a.jsonl", &ReadOptions::default())
+        read_with(text, &ReadOptions::default())
     }
 
     #[test]
@@ -390,7 +395,7 @@ mod tests {
             skip_bad: true,
             ..ReadOptions::default()
         };
-        let draft = super::read(text.as_bytes(), "a.jsonl", &skip).unwrap();
+        let draft = read_with(text, &skip).unwrap();
         assert_eq!(draft.ids.unwrap(), ["0", "4", "5"]);
         assert_eq!(draft.kept.unwrap(), (vec![0, 4, 5], 6));
         // Many words among numbers are no mistakes.

@@ -69,7 +69,7 @@ impl Seen {
         let (width, _) = self.width();
         match () {
             _ if as_written => Filling::Words(Vec::new()),
-            _ if self.nested > self.numbers + self.words + lists => Filling::Nested,
+            _ if self.nested > self.numbers + self.words + lists => Filling::LeftOut,
             _ if lists > self.numbers + self.words => Filling::Lists(width, Vec::new()),
             _ if reading::are_words(self.words, self.numbers) => Filling::Words(Vec::new()),
             _ => Filling::Numbers(Numbers::default()),
@@ -82,7 +82,8 @@ pub(crate) enum Filling {
     Numbers(Numbers),
     Words(Vec<String>),
     Lists(usize, Vec<f64>),
-    Nested,
+    /// Nested values, or what nobody wants.
+    LeftOut,
 }
 
 /// A cell that fits its column.
@@ -96,7 +97,7 @@ pub(crate) enum Cell {
 impl Filling {
     pub fn cell(&self, value: &Value) -> Result<Cell, String> {
         Ok(match (self, value) {
-            (Filling::Nested, _) => Cell::Nothing,
+            (Filling::LeftOut, _) => Cell::Nothing,
             (Filling::Words(_), Value::Null) => Cell::Word(String::new()),
             (Filling::Words(_), Value::String(text)) => Cell::Word(text.trim().to_string()),
             (Filling::Words(_), other) => Cell::Word(other.to_string()),
@@ -142,7 +143,7 @@ impl Filling {
                 width,
                 values: Buffer::F64(values),
             },
-            Filling::Nested => Column::Other("nested values (lists or objects)".into()),
+            Filling::LeftOut => Column::Other("nested values (lists or objects)".into()),
         }
     }
 }

@@ -1,33 +1,22 @@
-//! Labels in a file of their own: one per row (npy, npz, IDX, MATLAB, ENVI, or a table of one column), or a table of ids
-//! and labels joined by id.
+//! Labels in a file of their own: one per row (an array, ENVI, or a table of one column), or a table of ids and labels
+//! joined by id.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-#[cfg(feature = "parquet")]
-use bytes::Bytes;
-
 use crate::array::Array;
-#[cfg(feature = "parquet")]
-use crate::columnar::{self, Container};
-use crate::dialect;
 use crate::envi_data::{self, ClassNames};
-use crate::error::{Error, Fault, Result, first_few, plural};
+use crate::error::{Fault, Result, first_few, plural};
+use crate::formats::{Arrays, Reader};
 use crate::ids;
-use crate::idx;
-use crate::json;
-use crate::mat_pool;
-use crate::npy;
-use crate::npz;
 use crate::open::read_file;
 use crate::pool::{Draft, ReadOptions};
-use crate::records::Record;
 use crate::roles::Roles;
-use crate::sheet::{BadRows, Column, Sheet};
+use crate::sheet::{Column, Sheet};
 use crate::show::{Scene, Show};
-use crate::sniff::{self, Format};
-use crate::table::{self, Columns};
+use crate::sniff;
 use crate::truth::{self, Truth};
+use crate::wanted::Wanted;
 
 /// One label per row, and the sides of the map they are if they are one.
 pub(crate) struct RowLabels {
@@ -37,7 +26,7 @@ pub(crate) struct RowLabels {
 
 impl RowLabels {
     /// An array of labels.
-    pub fn of(array: Array) -> std::result::Result<RowLabels, Fault> {
+    pub fn of(array: Array) -> Result<RowLabels, Fault> {
         let sides = match *array.shape.as_slice() {
             [height, width] if height > 1 && width > 1 => Some((height, width)),
             _ => None,
@@ -80,7 +69,7 @@ struct Choice {
 
 impl Choice {
     /// One rule for all formats: a single column is the labels; of two columns one is the ids.
-    fn new(names: &[String], roles: &Roles) -> std::result::Result<Choice, Fault> {
+    fn new(names: &[String], roles: &Roles) -> Result<Choice, Fault> {
         let (id, label) = match (roles.id, roles.label, names.len()) {
             (_, _, 1) => (None, 0),
             (Some(id), Some(label), _) => (Some(id), label),
@@ -153,7 +142,7 @@ pub(crate) fn attach(draft: &mut Draft, path: &Path, options: &ReadOptions) -> R
 }
 
 /// Gives a draft one label per row. A map must have the sides of the scene.
-pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<(), Fault> {
+pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> Result<(), Fault> {
     if let (Show::Scene(Scene { height, width, .. }), Some(sides)) = (&draft.show, labels.sides)
         && sides != (*height, *width)
     {
@@ -186,131 +175,44 @@ pub(crate) fn give(draft: &mut Draft, labels: RowLabels) -> std::result::Result<
 
 fn read(place: &str, options: &ReadOptions) -> Result<Read> {
     let bytes = read_file(place)?;
-    let here = |fault: Fault| -> Error { fault.at(place) };
+    let here = |fault: Fault| fault.at(place);
     let by_row = |labels: RowLabels| Read {
         labels: Labels::Rows(labels),
         joined: None,
         said: Vec::new(),
     };
-    let array =
-        |array: std::result::Result<Array, Fault>| array.and_then(RowLabels::of).map(by_row);
-    match sniff::format(place, &bytes).map_err(here)? {
-        Format::Npy => array(npy::read(&bytes)).map_err(here),
-        Format::Idx => array(idx::read(&bytes)).map_err(here),
-        Format::Gzip => array(idx::read_gzip(&bytes)).map_err(here),
-        Format::Mat => mat_pool::labels(&bytes, options).map(by_row).map_err(here),
-        Format::Npz => from_npz(&bytes, place, options).map(by_row),
-        Format::Table => from_table(&bytes, place, options).map_err(here),
-        #[cfg(feature = "parquet")]
-        format @ (Format::Parquet | Format::Arrow) => {
-            let container = if format == Format::Parquet {
-                Container::Parquet
-            } else {
-                Container::Arrow
+    match sniff::format(place, &bytes).map_err(here)?.reader {
+        Reader::Array { read, .. } => read(&bytes)
+            .and_then(RowLabels::of)
+            .map(by_row)
+            .map_err(here),
+        Reader::Arrays(Arrays { labels, .. }) => labels(&bytes, place, options).map(by_row),
+        Reader::Sheet(read) => {
+            let choose = |names: &[String], roles: &Roles| {
+                Choice::new(names, roles)
+                    .map(|Choice { id, label, .. }| id.into_iter().chain([label]).collect())
             };
-            let bytes = Bytes::from(bytes);
-            from_sheet(options, |options| {
-                columnar::sheet(bytes.clone(), container, options)
-            })
-            .map_err(here)
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(here(sniff::without_parquet())),
-        Format::Json => from_sheet(options, |options| json::sheet(&bytes, options)).map_err(here),
-    }
-}
-
-fn from_npz(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
-    let arrays = npz::arrays(bytes, place)?;
-    let names = options
-        .label_column
-        .as_deref()
-        .into_iter()
-        .chain(["labels", "y"]);
-    let named = names
-        .into_iter()
-        .find_map(|name| arrays.iter().find(|array| array.name == name));
-    let chosen = match (named, arrays.as_slice()) {
-        (Some(array), _) | (None, [array]) => array,
-        _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
-    };
-    let here = |fault: Fault| fault.at(format!("{place}: array {}", chosen.name));
-    RowLabels::of(chosen.read(place)?).map_err(here)
-}
-
-fn from_table(
-    bytes: &[u8],
-    place: &str,
-    options: &ReadOptions,
-) -> std::result::Result<Read, Fault> {
-    let (bytes, said) = &dialect::decoded(bytes)?;
-    let columns = with_own(options, |options| table::columns(bytes, place, options))?;
-    let Choice { id, label, note } = Choice::new(&columns.names, &columns.roles)?;
-    let (mut rows, bad) = label_rows(&columns, bytes, id, label);
-    let bad = bad.refused(options.skip_bad)?;
-    let cells = rows
-        .iter_mut()
-        .map(|row| std::mem::take(&mut row.label))
-        .collect();
-    let cells = truth::class_names(cells, |row| {
-        rows.get(row)
-            .map_or_else(String::new, |row| row.place.in_words())
-    })?;
-    rows.iter_mut()
-        .zip(cells)
-        .for_each(|(row, cell)| row.label = cell);
-    let labels = match id {
-        Some(_) => Labels::ById(rows),
-        None => Labels::Rows(RowLabels {
-            names: rows.into_iter().map(|row| row.label).collect(),
-            sides: None,
-        }),
-    };
-    let header = columns
-        .notes
-        .into_iter()
-        .filter(|note| columns.names.len() > 1 || !note.contains("no header"));
-    let said = said
-        .clone()
-        .into_iter()
-        .chain(header)
-        .chain(bad.note())
-        .collect();
-    Ok(Read {
-        labels,
-        joined: note,
-        said,
-    })
-}
-
-/// Reads with the names given for the pool's columns, as far as there are such columns here.
-fn with_own<T>(
-    options: &ReadOptions,
-    read: impl Fn(&ReadOptions) -> std::result::Result<T, Fault>,
-) -> std::result::Result<T, Fault> {
-    let named = |id: bool, label: bool| ReadOptions {
-        id_column: options.id_column.clone().filter(|_| id),
-        label_column: options.label_column.clone().filter(|_| label),
-        skip_bad: options.skip_bad,
-        ..ReadOptions::default()
-    };
-    for (id, label) in [(true, true), (false, true), (true, false)] {
-        match read(&named(id, label)) {
-            // Names are looked up before anything is decoded.
-            Err(Fault::Setting(_)) => {}
-            other => return other,
+            // Of what was typed about the pool, that which may be about this file.
+            let own = ReadOptions {
+                id_column: options.id_column.clone(),
+                label_column: options.label_column.clone(),
+                skip_bad: options.skip_bad,
+                encoding: options.encoding,
+                ..ReadOptions::default()
+            };
+            read(bytes.into(), place, Wanted::Words(&own, &choose))
+                .and_then(|(sheet, roles)| from_sheet(sheet, &roles))
+                .map_err(here)
         }
     }
-    read(&named(false, false))
 }
 
-/// Labels from any other file with named columns.
-fn from_sheet(
-    options: &ReadOptions,
-    read: impl Fn(&ReadOptions) -> std::result::Result<(Sheet, Roles), Fault>,
-) -> std::result::Result<Read, Fault> {
-    let (mut sheet, roles) = with_own(options, read)?;
-    let Choice { id, label, note } = Choice::new(&sheet.names, &roles)?;
+/// Labels from a file with named columns.
+fn from_sheet(mut sheet: Sheet, roles: &Roles) -> Result<Read, Fault> {
+    let Choice { id, label, note } = Choice::new(&sheet.names, roles)?;
+    if sheet.names.len() == 1 {
+        sheet.notes.retain(|note| !note.contains("no header"));
+    }
     let mut words = |at: usize| match sheet.columns.get_mut(at) {
         Some(column) => {
             std::mem::replace(column, Column::Other(String::new())).into_words(sheet.rows)
@@ -318,30 +220,24 @@ fn from_sheet(
         None => Vec::new(),
     };
     let (labels, ids) = (words(label), id.map(words));
-    let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
-        Some(&line) => ids::Place::Line(line),
-        None => ids::Place::Row(row),
-    };
-    let labels = truth::class_names(labels, |row| place(row).in_words())?;
-    let Some(ids) = ids else {
-        let labels = Labels::Rows(RowLabels {
+    let labels = truth::class_names(labels, |row| sheet.place(row).in_words())?;
+    let labels = match ids {
+        None => Labels::Rows(RowLabels {
             names: in_file(labels, &sheet),
             sides: None,
-        });
-        return Ok(Read {
-            labels,
-            joined: note,
-            said: sheet.notes,
-        });
+        }),
+        Some(ids) => {
+            let rows = ids.iter().zip(labels).enumerate();
+            let named = |(row, (id, label)): (usize, (&String, String))| Named {
+                id: ids::normal(id),
+                label,
+                place: sheet.place(row),
+            };
+            Labels::ById(rows.map(named).collect())
+        }
     };
-    let rows = ids.iter().zip(labels).enumerate();
-    let rows = rows.map(|(row, (id, label))| Named {
-        id: ids::normal(id),
-        label,
-        place: place(row),
-    });
     Ok(Read {
-        labels: Labels::ById(rows.collect()),
+        labels,
         joined: note,
         said: sheet.notes,
     })
@@ -361,45 +257,8 @@ fn in_file(labels: Vec<String>, sheet: &Sheet) -> Vec<String> {
     all
 }
 
-fn label_rows(
-    columns: &Columns,
-    bytes: &[u8],
-    id: Option<usize>,
-    label: usize,
-) -> (Vec<Named>, BadRows) {
-    let mut records = columns.records(bytes);
-    let mut record = Record::default();
-    let (mut rows, mut bad) = (Vec::new(), BadRows::default());
-    while records.next(&mut record) {
-        match columns.fault(&record) {
-            Some(fault) => {
-                bad.push(|| (record.line, fault));
-                // Where rows are counted, a bad one counts as a row without a label.
-                let place = ids::Place::Line(record.line);
-                rows.extend(id.is_none().then(|| Named {
-                    id: String::new(),
-                    label: String::new(),
-                    place,
-                }));
-            }
-            None => {
-                let id = id
-                    .map(|column| ids::normal(record.field(column)))
-                    .unwrap_or_default();
-                let place = ids::Place::Line(record.line);
-                rows.push(Named {
-                    id,
-                    label: record.field(label).to_string(),
-                    place,
-                });
-            }
-        }
-    }
-    (rows, bad)
-}
-
 /// One label per row of the file; rows that were left out of the pool are left out here too.
-fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>, Fault> {
+fn by_row(draft: &Draft, names: Vec<String>) -> Result<Vec<String>, Fault> {
     let n = draft.n;
     match &draft.kept {
         Some((kept, total)) if names.len() == *total => {
@@ -414,11 +273,7 @@ fn by_row(draft: &Draft, names: Vec<String>) -> std::result::Result<Vec<String>,
     }
 }
 
-fn by_id(
-    draft: &mut Draft,
-    rows: &[Named],
-    options: &ReadOptions,
-) -> std::result::Result<Vec<String>, Fault> {
+fn by_id(draft: &mut Draft, rows: &[Named], options: &ReadOptions) -> Result<Vec<String>, Fault> {
     let own = draft.id_list();
     let mut index: HashMap<&str, Option<(&str, ids::Place)>> =
         own.iter().map(|id| (id.as_str(), None)).collect();

@@ -33,13 +33,18 @@ pub(crate) struct Variable<'a> {
     big: bool,
 }
 
+/// Whether the numbers of a file are big-endian, if it is one of MATLAB.
+pub(crate) fn is_big(bytes: &[u8]) -> Option<bool> {
+    match bytes.get(124..128)? {
+        [0, 1, b'I', b'M'] => Some(false),
+        [1, 0, b'M', b'I'] => Some(true),
+        _ => None,
+    }
+}
+
 /// The arrays of a file.
 pub(crate) fn variables(bytes: &[u8]) -> Result<Vec<Variable<'_>>, Fault> {
-    let big = match bytes.get(124..128) {
-        Some([0, 1, b'I', b'M']) => false,
-        Some([1, 0, b'M', b'I']) => true,
-        _ => return Err(sniff::not_a("a MATLAB v5/v7 file", bytes)),
-    };
+    let big = is_big(bytes).ok_or_else(|| sniff::not_a("a MATLAB v5/v7 file", bytes))?;
     let mut from = Bytes::new(bytes, 128, big);
     let mut variables = Vec::new();
     while from.left() > 0 {

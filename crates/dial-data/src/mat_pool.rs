@@ -3,9 +3,10 @@
 //! The ground truth of a cube is an h x w array of whole numbers, in the same file or in one of its own. Ids of rows are
 //! the array `ids` or `id`, of whole numbers or of text (a row of letters for each), if it has one for each row.
 
-use crate::array::{ArrayData, count};
+use crate::array::{Array, ArrayData, count};
 use crate::cube::Cube;
 use crate::error::{Fault, Result};
+use crate::formats::NamedArray;
 use crate::labels::{self, RowLabels};
 use crate::mat::{self, Variable};
 use crate::npz;
@@ -45,7 +46,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     Ok(draft)
 }
 
-fn draft(chosen: &Variable<'_>, options: &ReadOptions) -> std::result::Result<Draft, Fault> {
+fn draft(chosen: &Variable<'_>, options: &ReadOptions) -> Result<Draft, Fault> {
     if chosen.shape.len() == 3 || options.kind == Some(Kind::Scene) {
         return Cube::of(chosen.read()?)?.into_draft(options);
     }
@@ -57,14 +58,7 @@ fn draft(chosen: &Variable<'_>, options: &ReadOptions) -> std::result::Result<Dr
 fn ids(variable: &Variable<'_>, n: usize) -> Option<Vec<String>> {
     let ids = match variable.class {
         Err(_) => variable.text_rows().ok()?,
-        Ok(_) => match variable.read().ok()?.data {
-            ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
-            ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
-            ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => {
-                ids.iter().map(f64::to_string).collect()
-            }
-            _ => return None,
-        },
+        Ok(_) => variable.read().ok()?.data.into_ids()?,
     };
     Some(ids).filter(|ids: &Vec<String>| ids.len() == n)
 }
@@ -73,7 +67,7 @@ fn ids(variable: &Variable<'_>, n: usize) -> Option<Vec<String>> {
 fn features<'v, 'a>(
     variables: &'v [Variable<'a>],
     options: &ReadOptions,
-) -> std::result::Result<&'v Variable<'a>, Fault> {
+) -> Result<&'v Variable<'a>, Fault> {
     let wanted = options.label_column.as_deref();
     let (asked, usual) = (
         options.variable.as_deref(),
@@ -99,7 +93,7 @@ fn truth<'v, 'a>(
     variables: &'v [Variable<'a>],
     chosen: &Variable<'a>,
     options: &ReadOptions,
-) -> std::result::Result<Option<&'v Variable<'a>>, Fault> {
+) -> Result<Option<&'v Variable<'a>>, Fault> {
     if options.labels_file.is_some() {
         return Ok(None);
     }
@@ -125,24 +119,42 @@ fn truth<'v, 'a>(
 }
 
 /// The labels in a file of their own, in C order.
-pub(crate) fn labels(bytes: &[u8], options: &ReadOptions) -> std::result::Result<RowLabels, Fault> {
-    let variables = mat::variables(bytes)?;
-    let asked = variables
-        .iter()
-        .find(|v| options.label_column.as_ref() == Some(&v.name));
-    let usual = || {
-        variables
+pub(crate) fn labels(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
+    let labels = || {
+        let variables = mat::variables(bytes)?;
+        let asked = variables
             .iter()
-            .find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok())
+            .find(|v| options.label_column.as_ref() == Some(&v.name));
+        let usual = || {
+            variables
+                .iter()
+                .find(|v| LABELS.contains(&v.name.as_str()) && v.class.is_ok())
+        };
+        let chosen = match asked.or_else(usual) {
+            Some(variable) => variable,
+            None => choose(&variables, (None, "--label-column"), &|variable| {
+                variable.shape.len() == 2
+            })?,
+        };
+        RowLabels::of(chosen.read()?)
     };
-    let named = asked.or_else(usual);
-    let chosen = match named {
-        Some(variable) => variable,
-        None => choose(&variables, (None, "--label-column"), &|variable| {
-            variable.shape.len() == 2
-        })?,
+    labels().map_err(|fault: Fault| fault.at(place))
+}
+
+/// All arrays; of text, a text for each row.
+pub(crate) fn list<'a>(bytes: &'a [u8], place: &'a str) -> Result<Vec<NamedArray<'a>>> {
+    let named = |variable: Variable<'a>| NamedArray {
+        name: variable.name.clone(),
+        read: Box::new(move || {
+            let array = match variable.text_rows() {
+                Ok(texts) => Ok(Array::vector(ArrayData::Text(texts))),
+                Err(_) => variable.read(),
+            };
+            array.map_err(|fault| fault.at(format!("{place}: array {}", variable.name)))
+        }),
     };
-    RowLabels::of(chosen.read()?)
+    let variables = mat::variables(bytes).map_err(|fault| fault.at(place))?;
+    Ok(variables.into_iter().map(named).collect())
 }
 
 /// The variable that was asked for, or the only possible one; `option` is what chooses another.
@@ -150,7 +162,7 @@ fn choose<'v, 'a>(
     variables: &'v [Variable<'a>],
     (name, option): (Option<&str>, &str),
     possible: &dyn Fn(&Variable<'a>) -> bool,
-) -> std::result::Result<&'v Variable<'a>, Fault> {
+) -> Result<&'v Variable<'a>, Fault> {
     let all = match variables {
         [] => "nothing".to_string(),
         _ => variables

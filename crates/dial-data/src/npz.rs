@@ -6,8 +6,9 @@
 
 use std::path::Path;
 
-use crate::array::{Array, ArrayData, count, shape_in_words};
+use crate::array::{Array, count, shape_in_words};
 use crate::error::{Error, Fault, Result};
+use crate::formats::NamedArray;
 use crate::labels::{self, RowLabels};
 use crate::npy::{self, HEADER_LIMIT, Header, Kind};
 use crate::open;
@@ -29,7 +30,7 @@ pub fn read_npz(path: impl AsRef<Path>) -> Result<Vec<(String, Array)>> {
 pub(crate) struct Stored<'a> {
     pub name: String,
     member: Member<'a>,
-    header: std::result::Result<Header, Fault>,
+    header: Result<Header, Fault>,
 }
 
 impl Stored<'_> {
@@ -38,6 +39,12 @@ impl Stored<'_> {
         let here = |fault: Fault| fault.at(format!("{place}: array {}", self.name));
         self.header.clone().map_err(here)?;
         npy::read(&self.member.read().map_err(here)?).map_err(here)
+    }
+
+    /// The same as labels.
+    fn labels(&self, place: &str) -> Result<RowLabels> {
+        let here = |fault: Fault| fault.at(format!("{place}: array {}", self.name));
+        RowLabels::of(self.read(place)?).map_err(here)
     }
 
     fn shape(&self) -> &[usize] {
@@ -144,6 +151,33 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
     Ok(draft)
 }
 
+/// The labels in a file of their own: of the array that was asked for, `labels`, `y`, or the only one.
+pub(crate) fn labels(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<RowLabels> {
+    let arrays = arrays(bytes, place)?;
+    let names = options
+        .label_column
+        .as_deref()
+        .into_iter()
+        .chain(["labels", "y"]);
+    let named = names
+        .into_iter()
+        .find_map(|name| arrays.iter().find(|array| array.name == name));
+    let chosen = match (named, arrays.as_slice()) {
+        (Some(array), _) | (None, [array]) => array,
+        _ => return Err(Fault::Labels("there is no array named labels or y.".into()).at(place)),
+    };
+    chosen.labels(place)
+}
+
+/// All arrays.
+pub(crate) fn list<'a>(bytes: &'a [u8], place: &'a str) -> Result<Vec<NamedArray<'a>>> {
+    let named = |stored: Stored<'a>| NamedArray {
+        name: stored.name.clone(),
+        read: Box::new(move || stored.read(place)),
+    };
+    Ok(arrays(bytes, place)?.into_iter().map(named).collect())
+}
+
 /// The ground truth of a scene, as MATLAB files have it: an array of its sides whose name ends so.
 fn map<'s, 'a>(arrays: &'s [Stored<'a>], draft: &Draft) -> Option<&'s Stored<'a>> {
     let Show::Scene(scene) = &draft.show else {
@@ -161,7 +195,7 @@ fn named_labels<'s, 'a>(
     arrays: &'s [Stored<'a>],
     name: &str,
     features: &str,
-) -> std::result::Result<&'s Stored<'a>, Fault> {
+) -> Result<&'s Stored<'a>, Fault> {
     if name == features {
         return Err(Fault::Setting(format!(
             "features and labels cannot be the same array, {name:?}."
@@ -193,7 +227,7 @@ fn in_words(arrays: &[Stored<'_>]) -> String {
 fn choose<'s, 'a>(
     arrays: &'s [Stored<'a>],
     options: &ReadOptions,
-) -> std::result::Result<&'s Stored<'a>, Fault> {
+) -> Result<&'s Stored<'a>, Fault> {
     let all = || in_words(arrays);
     let is_label = |array: &Stored<'_>| options.label_column.as_deref() == Some(&array.name);
     let named = |name: &str| arrays.iter().find(|array| array.name == name);
@@ -231,25 +265,13 @@ fn choose<'s, 'a>(
 /// Gives a draft the labels of an array.
 fn attach(draft: &mut Draft, array: &Stored<'_>, place: &str) -> Result<()> {
     let here = |fault: Fault| fault.at(format!("{place}: array {}", array.name));
-    let array = array.read(place)?;
-    labels::give(draft, RowLabels::of(array).map_err(here)?).map_err(here)
+    labels::give(draft, array.labels(place)?).map_err(here)
 }
 
 fn ids(array: &Stored<'_>, place: &str, n: usize) -> Result<Vec<String>> {
     let here = |fault: Fault| -> Error { fault.at(format!("{place}: array {}", array.name)) };
-    let ids = match array.read(place)?.data {
-        ArrayData::Text(ids) => ids,
-        ArrayData::I64(ids) => ids.iter().map(i64::to_string).collect(),
-        ArrayData::U8(ids) => ids.iter().map(u8::to_string).collect(),
-        ArrayData::F64(ids) if ids.iter().all(|id| id.fract() == 0.0) => {
-            ids.iter().map(f64::to_string).collect()
-        }
-        _ => {
-            return Err(here(Fault::Ids(
-                "the ids are neither text nor integers.".into(),
-            )));
-        }
-    };
+    let neither = || here(Fault::Ids("the ids are neither text nor integers.".into()));
+    let ids = array.read(place)?.data.into_ids().ok_or_else(neither)?;
     match ids.len() == n {
         true => Ok(ids),
         false => Err(here(Fault::Ids(format!("{} ids for {n} rows.", ids.len())))),

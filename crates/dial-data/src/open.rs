@@ -5,29 +5,24 @@ use std::path::{Path, PathBuf};
 use dial::Control;
 
 use crate::builtin;
-#[cfg(feature = "parquet")]
-use crate::columnar::{self, Container};
 use crate::components;
 use crate::cube::Cube;
 use crate::envi_data;
-use crate::error::{Fault, LISTED, Result, first_few, plural};
+use crate::error::{Fault, Result, first_few, plural};
 use crate::features_file;
 use crate::folder;
+use crate::formats::{Arrays, FORMATS, Format, Reader};
 use crate::ids;
-use crate::idx;
 use crate::image_features;
-use crate::json;
 use crate::labels;
-use crate::mat_pool;
 use crate::matrix::Matrix;
-use crate::npy;
-use crate::npz;
 use crate::pool::{Draft, Kind, Pool, ReadOptions};
+use crate::roles;
 use crate::show::{Picture, Show};
-use crate::sniff::{self, Format};
-use crate::table;
+use crate::sniff;
 use crate::text_features;
 use crate::texts;
+use crate::wanted::Wanted;
 
 /// Opens a pool: the path of a file or folder, `builtin:NAME`, or `builtin:NAME:N` for N items. The seed matters only
 /// to built-in pools.
@@ -126,7 +121,7 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     let format = sniff::format(place, &bytes).map_err(here)?;
     fits(options, false, Some(format)).map_err(here)?;
     if matches!(options.kind, Some(Kind::Images))
-        || (options.kind == Some(Kind::Texts) && format != Format::Table)
+        || (options.kind == Some(Kind::Texts) && !format.is_delimited())
     {
         return Err(here(Fault::Setting(
             "--as does not fit this file, which is of another kind.".into(),
@@ -139,31 +134,20 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
     if !format.has_columns() {
         no_columns(options).map_err(here)?;
     }
-    let mut draft = match format {
-        Format::Npy => npy::read(&bytes)
-            .and_then(|array| guessed_draft(array, options))
+    let mut draft = match format.reader {
+        Reader::Array { read, pictures } => read(&bytes)
+            .and_then(|array| match pictures {
+                true => array_draft(array, options),
+                false => guessed_draft(array, options),
+            })
             .map_err(here)?,
-        Format::Idx => idx::read(&bytes)
-            .and_then(|array| array_draft(array, options))
-            .map_err(here)?,
-        Format::Gzip => idx::read_gzip(&bytes)
-            .and_then(|array| array_draft(array, options))
-            .map_err(here)?,
-        Format::Npz => npz::read(&bytes, place, options)?,
-        Format::Mat => mat_pool::read(&bytes, place, options)?,
-        Format::Json => json::read(&bytes, place, options).map_err(here)?,
-        #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            columnar::read(bytes, Container::Parquet, place, options).map_err(here)?
-        }
-        #[cfg(feature = "parquet")]
-        Format::Arrow => columnar::read(bytes, Container::Arrow, place, options).map_err(here)?,
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => return Err(here(sniff::without_parquet())),
-        Format::Table if texts::wanted(place, &bytes, options) => {
+        Reader::Arrays(Arrays { pool, .. }) => pool(&bytes, place, options)?,
+        Reader::Sheet(_) if format.is_delimited() && texts::wanted(place, &bytes, options) => {
             texts::read(&bytes, place, options).map_err(here)?
         }
-        Format::Table => table::read(&bytes, place, options).map_err(here)?,
+        Reader::Sheet(read) => read(bytes.into(), place, Wanted::Pool(options))
+            .and_then(|(sheet, roles)| roles::draft(sheet, roles, place, options))
+            .map_err(here)?,
     };
     if draft.lines.is_none()
         && let Some(list) = draft.ids.take()
@@ -176,18 +160,14 @@ fn read(place: &str, options: &ReadOptions) -> Result<Draft> {
 }
 
 /// Refuses options that mean nothing to a pool: they were meant for another one.
-fn fits(
-    options: &ReadOptions,
-    folder: bool,
-    format: Option<Format>,
-) -> std::result::Result<(), Fault> {
+fn fits(options: &ReadOptions, folder: bool, format: Option<&Format>) -> Result<(), Fault> {
     let columns = format.is_some_and(Format::has_columns);
     // Names of columns may be meant for the files beside the pool.
     let (labels, beside) = (
         options.labels_file.is_some(),
         options.features_file.is_some(),
     );
-    let arrays = matches!(format, Some(Format::Npz | Format::Mat));
+    let arrays = format.is_some_and(Format::has_arrays);
     if options.folder_labels && !folder {
         return Err(Fault::Setting(
             "--folder-labels is for a folder of pictures or texts.".into(),
@@ -207,6 +187,12 @@ fn fits(
         (options.delimiter.is_some(), "--delimiter"),
         (options.decimal_comma.is_some(), "--decimal"),
     ];
+    let text = folder || format.is_some_and(|format| format.text);
+    if options.encoding.is_some() && !text && !labels && !beside {
+        return Err(Fault::Setting(
+            "--encoding is for text, and this is none.".into(),
+        ));
+    }
     match typed.iter().find(|(given, _)| *given && !columns) {
         Some((_, name)) => Err(Fault::Setting(format!(
             "{name} is for tables, and this is none."
@@ -216,7 +202,7 @@ fn fits(
 }
 
 /// Refuses to leave out columns by name where columns have none.
-fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
+fn no_columns(options: &ReadOptions) -> Result<(), Fault> {
     match options.drop_columns.first() {
         Some(name) => Err(Fault::Setting(format!(
             "--drop-column {name}: only the columns of a table have names."
@@ -225,10 +211,7 @@ fn no_columns(options: &ReadOptions) -> std::result::Result<(), Fault> {
     }
 }
 
-pub(crate) fn array_draft(
-    array: crate::Array,
-    options: &ReadOptions,
-) -> std::result::Result<Draft, Fault> {
+pub(crate) fn array_draft(array: crate::Array, options: &ReadOptions) -> Result<Draft, Fault> {
     if options.kind == Some(Kind::Scene) {
         return Cube::of(array)?.into_draft(options);
     }
@@ -237,10 +220,7 @@ pub(crate) fn array_draft(
 }
 
 /// The same, with a word on what three dimensions are taken for.
-pub(crate) fn guessed_draft(
-    array: crate::Array,
-    options: &ReadOptions,
-) -> std::result::Result<Draft, Fault> {
+pub(crate) fn guessed_draft(array: crate::Array, options: &ReadOptions) -> Result<Draft, Fault> {
     let mut draft = array_draft(array, options)?;
     if let Show::Picture(Picture { height, width, .. }) = draft.show {
         let pictures = plural(draft.n, "picture", "pictures");
@@ -411,7 +391,7 @@ fn transformed(
     mut matrix: Matrix,
     options: &ReadOptions,
     control: &Control,
-) -> std::result::Result<Matrix, Fault> {
+) -> Result<Matrix, Fault> {
     let standardize = options.standardize.unwrap_or(draft.standardize);
     if (standardize || options.components.is_some())
         && draft.original.is_none()
@@ -441,7 +421,7 @@ fn drop_nonfinite(
     draft: &mut Draft,
     matrix: &mut Matrix,
     options: &ReadOptions,
-) -> std::result::Result<(), Fault> {
+) -> Result<(), Fault> {
     let Some(((row, column), count, rows)) = matrix.nonfinite() else {
         return Ok(());
     };
@@ -463,12 +443,8 @@ fn drop_nonfinite(
             "no rows: every row holds a non-finite value".into(),
         ));
     }
-    let words: Vec<String> = bad
-        .iter()
-        .take(LISTED)
-        .map(|&row| draft.item_in_words(row))
-        .collect();
-    let text = first_few(&words, rows, ", ");
+    let words = bad.iter().map(|&row| draft.item_in_words(row));
+    let text = first_few(words, rows, ", ");
     draft.notes.push(format!(
         "left out {rows} {} with non-finite values: {text}",
         plural(rows, "row", "rows")
@@ -501,17 +477,15 @@ fn short_name(place: &str) -> String {
         || place.to_string(),
         |name| name.to_string_lossy().into_owned(),
     );
-    let known = [
-        ".gz", ".npy", ".npz", ".csv", ".tsv", ".txt", ".mat", ".idx", ".hdr", ".img", ".bsq",
-        ".bil", ".bip", ".raw", ".dat", ".bin", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow",
-        ".feather",
-    ];
-    let cut = |name: String| {
-        known
-            .iter()
-            .find_map(|e| name.strip_suffix(e))
-            .map(String::from)
-            .unwrap_or(name)
+    let known = |ending: &str| {
+        let ours = FORMATS.iter().flat_map(|format| format.endings);
+        ours.filter_map(|known| known.strip_prefix('.'))
+            .chain(envi_data::ENDINGS)
+            .any(|known| known == ending)
+    };
+    let cut = |name: String| match name.rsplit_once('.') {
+        Some((stem, ending)) if known(ending) || ending == "hdr" => stem.to_string(),
+        _ => name,
     };
     Some(cut(cut(file.clone())))
         .filter(|name| !name.is_empty())

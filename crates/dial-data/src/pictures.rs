@@ -129,7 +129,7 @@ pub(crate) fn is_large(bytes: &[u8]) -> bool {
 }
 
 /// Decodes the bytes of a PNG or JPEG file.
-pub(crate) fn decode(bytes: &[u8]) -> std::result::Result<Bitmap, Fault> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Bitmap, Fault> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(LONGEST_SIDE);
     limits.max_image_height = Some(LONGEST_SIDE);
@@ -162,7 +162,7 @@ pub(crate) fn decode(bytes: &[u8]) -> std::result::Result<Bitmap, Fault> {
     }
 }
 
-fn decoded(mut decoder: impl ImageDecoder) -> std::result::Result<Bitmap, Fault> {
+fn decoded(mut decoder: impl ImageDecoder) -> Result<Bitmap, Fault> {
     let (width, height) = decoder.dimensions();
     within_limits(
         width,
@@ -216,7 +216,7 @@ fn png_header(bytes: &[u8]) -> Option<(u32, u32, u32)> {
     ))
 }
 
-fn within_limits(width: u32, height: u32, pixel_bytes: u64) -> std::result::Result<(), Fault> {
+fn within_limits(width: u32, height: u32, pixel_bytes: u64) -> Result<(), Fault> {
     let pixels = u64::from(width) * u64::from(height);
     if width == 0 || height == 0 {
         return Err(Fault::damaged(format!(
@@ -235,11 +235,7 @@ fn within_limits(width: u32, height: u32, pixel_bytes: u64) -> std::result::Resu
 }
 
 /// Refuses a header that promises more pixels than the file can hold.
-fn warranted(
-    least: u64,
-    bytes: &[u8],
-    (width, height): (u32, u32),
-) -> std::result::Result<(), Fault> {
+fn warranted(least: u64, bytes: &[u8], (width, height): (u32, u32)) -> Result<(), Fault> {
     match least > bytes.len() as u64 {
         true => {
             let length = size_in_words(bytes.len() as u64);
@@ -253,7 +249,7 @@ fn warranted(
 
 /// Width and height of a JPEG that has its end: goes from segment to segment to the first scan, and looks for the end
 /// marker behind it.
-fn whole_jpeg(bytes: &[u8]) -> std::result::Result<(u32, u32), Fault> {
+fn whole_jpeg(bytes: &[u8]) -> Result<(u32, u32), Fault> {
     let early = || Fault::damaged("the JPEG picture ends early");
     let mut size = (0, 0);
     let mut at = 2;

@@ -65,7 +65,7 @@ fn components_of(
     count: usize,
     rows: usize,
     control: &Control,
-) -> std::result::Result<Matrix, Fault> {
+) -> Result<Matrix, Fault> {
     if matrix.n <= rows {
         return principal(matrix, count, control);
     }

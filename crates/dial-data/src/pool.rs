@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use dial::Metric;
 use serde::{Deserialize, Serialize};
 
+use crate::encoding::Encoding;
 use crate::error::{Result, plural};
 use crate::matrix::Matrix;
 use crate::show::{Show, Table};
@@ -121,6 +122,9 @@ pub struct ReadOptions {
     pub drop_columns: Vec<String>,
     /// What stands between the cells of a table. Default: guessed.
     pub delimiter: Option<u8>,
+    /// The encoding of a file of text. Default: what its mark says, UTF-8, or Windows-1252 where it is neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<Encoding>,
     /// Whether the numbers of a table have a decimal comma. Default: guessed.
     pub decimal_comma: Option<bool>,
     /// What the file or folder is, where that cannot be seen from it.
@@ -164,7 +168,7 @@ pub enum Kind {
 impl std::str::FromStr for Kind {
     type Err = String;
 
-    fn from_str(word: &str) -> std::result::Result<Kind, String> {
+    fn from_str(word: &str) -> Result<Kind, String> {
         match word {
             "table" => Ok(Kind::Table),
             "texts" => Ok(Kind::Texts),
@@ -176,7 +180,7 @@ impl std::str::FromStr for Kind {
 }
 
 /// A pool before its rows are checked, with the places to name in messages.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Draft {
     /// Number of items.
     pub n: usize,
@@ -210,38 +214,19 @@ impl Draft {
     /// Of features.
     pub fn new(matrix: Matrix, show: Show) -> Draft {
         Draft {
+            n: matrix.n,
             matrix: Some(matrix),
-            ..Draft::shown(0, show)
+            show,
+            ..Draft::default()
         }
-        .counted()
     }
 
     /// Of n items that are shown and have no features yet.
     pub fn shown(n: usize, show: Show) -> Draft {
         Draft {
             n,
-            matrix: None,
-            original: None,
-            metric: Metric::Euclidean,
-            ids: None,
-            truth: None,
             show,
-            beside: None,
-            notes: Vec::new(),
-            features_place: None,
-            standardize: false,
-            categories: 0,
-            lines: None,
-            kept: None,
-            could_be_labels: Vec::new(),
-            named_arrays: false,
-        }
-    }
-
-    fn counted(self) -> Draft {
-        Draft {
-            n: self.matrix.as_ref().map_or(self.n, |matrix| matrix.n),
-            ..self
+            ..Draft::default()
         }
     }
 

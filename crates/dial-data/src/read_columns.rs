@@ -1,28 +1,20 @@
 //! Columns of any table as text: what a file of labels is read into before anybody knows what its columns are for.
 //!
-//! Delimited text, JSON Lines, Parquet, Arrow and npz (arrays of one dimension). Cells are as they are written, without
-//! blanks around them; nothing is an empty text, and nested values of JSON are their text.
+//! Of tables, and of arrays of one dimension. Cells are as they are written, without blanks around them; nothing is an empty
+//! text, and nested values of JSON are their text.
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::array::{Array, ArrayData};
-#[cfg(feature = "parquet")]
-use crate::columnar::{self, Container};
-use crate::dialect;
 use crate::error::{Fault, Result};
+use crate::formats::{Arrays, NamedArray, Reader};
 use crate::ids;
-use crate::json;
-use crate::npy;
-use crate::npz;
 use crate::open::read_file;
 use crate::pool::ReadOptions;
-use crate::records::Record;
-use crate::sheet::BadRows;
-use crate::sniff::{self, Format};
-use crate::table;
+use crate::roles::Roles;
+use crate::sheet::Sheet;
+use crate::sniff;
+use crate::wanted::Wanted;
 
 /// Which columns to read: given all names, their places.
 pub type Choose<'a> = &'a dyn Fn(&[String]) -> Vec<usize>;
@@ -98,147 +90,49 @@ pub fn read_columns(path: &Path, choose: Choose<'_>) -> Result<TextColumns> {
     let place = path.display().to_string();
     let bytes = read_file(&place)?;
     let here = |fault: Fault| fault.at(place.as_str());
-    match sniff::format(&place, &bytes).map_err(here)? {
-        Format::Table => from_table(&bytes, &place, choose).map_err(here),
-        Format::Json => from_json(&bytes, choose).map_err(here),
-        Format::Npy => npy::read(&bytes).and_then(words).map(single).map_err(here),
-        Format::Npz => from_npz(&bytes, &place, choose),
-        #[cfg(feature = "parquet")]
-        format @ (Format::Parquet | Format::Arrow) => {
-            let container = if format == Format::Parquet {
-                Container::Parquet
-            } else {
-                Container::Arrow
-            };
-            let sheet = columnar::words(bytes, container, choose).map_err(here)?;
-            let (rows, chosen) = (sheet.rows, choose(&sheet.names));
-            let cells = sheet
-                .columns
-                .into_iter()
-                .map(|column| column.into_words(rows))
-                .collect();
-            Ok(TextColumns::of(&sheet.names, &chosen, cells, None))
+    match sniff::format(&place, &bytes).map_err(here)?.reader {
+        Reader::Sheet(read) => {
+            let (options, chosen) = (ReadOptions::default(), |names: &[String], _: &Roles| {
+                Ok(choose(names))
+            });
+            read(bytes.into(), &place, Wanted::Words(&options, &chosen))
+                .map(|(sheet, _)| from_sheet(sheet, choose))
+                .map_err(here)
         }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(here(sniff::without_parquet())),
-        Format::Idx | Format::Gzip | Format::Mat => Err(here(Fault::format(
-            "not a table of labels",
-            "Give csv, jsonl, npz, Parquet or Arrow.",
-        ))),
+        Reader::Array { read, .. } => read(&bytes).and_then(words).map(single).map_err(here),
+        Reader::Arrays(Arrays { list, .. }) => from_arrays(&list(&bytes, &place)?, &place, choose),
+    }
+}
+
+fn from_sheet(sheet: Sheet, choose: Choose<'_>) -> TextColumns {
+    let (rows, chosen) = (sheet.rows, choose(&sheet.names));
+    let cells = sheet
+        .columns
+        .into_iter()
+        .map(|column| column.into_words(rows))
+        .collect();
+    TextColumns {
+        rows,
+        guarded: sheet.guarded,
+        ..TextColumns::of(&sheet.names, &chosen, cells, sheet.lines)
     }
 }
 
 fn single(cells: Vec<String>) -> TextColumns {
-    let (names, rows) = (vec!["0".to_string()], cells.len());
-    TextColumns {
-        names,
-        cells: vec![cells],
-        rows,
-        ..TextColumns::default()
-    }
+    TextColumns::of(&["0".to_string()], &[0], vec![cells], None)
 }
 
-fn from_table(
-    bytes: &[u8],
-    place: &str,
-    choose: Choose<'_>,
-) -> std::result::Result<TextColumns, Fault> {
-    let (bytes, _) = dialect::decoded(bytes)?;
-    // What we wrote ourselves needs no guess.
-    let delimiter = bytes.starts_with(b"id,label,").then_some(b',');
-    let columns = table::columns(
-        &bytes,
-        place,
-        &ReadOptions {
-            delimiter,
-            ..ReadOptions::default()
-        },
-    )?;
-    let chosen = choose(&columns.names);
-    let mut cells: Vec<Vec<String>> = vec![Vec::new(); columns.names.len()];
-    let (mut lines, mut bad) = (Vec::new(), BadRows::default());
-    let (mut records, mut record) = (columns.records(&bytes), Record::default());
-    while records.next(&mut record) {
-        match columns.fault(&record) {
-            Some(fault) => bad.push(|| (record.line, fault)),
-            None => {
-                lines.push(record.line);
-                chosen.iter().for_each(|&at| {
-                    cells
-                        .get_mut(at)
-                        .into_iter()
-                        .for_each(|cells| cells.push(record.field(at).to_string()));
-                });
-            }
-        }
-    }
-    bad.refused(false)?;
-    Ok(TextColumns {
-        guarded: true,
-        ..TextColumns::of(&columns.names, &chosen, cells, Some(lines))
-    })
-}
-
-fn from_json(bytes: &[u8], choose: Choose<'_>) -> std::result::Result<TextColumns, Fault> {
-    let bytes = &*dialect::utf8(bytes)?;
-    let items = json::items(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))?;
-    let (mut names, mut places, mut bad) =
-        (Vec::<String>::new(), HashMap::new(), BadRows::default());
-    for (line, text) in &items {
-        match json::row(text) {
-            Err(why) => bad.push(|| (*line, why)),
-            Ok(json::Pairs(pairs)) => {
-                for (key, _) in pairs {
-                    places.entry(key).or_insert_with_key(|key| {
-                        names.push(key.clone());
-                        names.len() - 1
-                    });
-                }
-            }
-        }
-    }
-    bad.refused(false)?;
-    let chosen = choose(&names);
-    let room = |at: usize| vec![String::new(); if chosen.contains(&at) { items.len() } else { 0 }];
-    let mut cells: Vec<Vec<String>> = (0..names.len()).map(room).collect();
-    for (row, (_, text)) in items.iter().enumerate() {
-        for (key, value) in json::row(text).map_or(Vec::new(), |json::Pairs(pairs)| pairs) {
-            if let Some(cell) = places
-                .get(&key)
-                .and_then(|&at| cells.get_mut(at)?.get_mut(row))
-            {
-                *cell = word(value);
-            }
-        }
-    }
-    Ok(TextColumns::of(
-        &names,
-        &chosen,
-        cells,
-        Some(items.iter().map(|(line, _)| *line).collect()),
-    ))
-}
-
-fn word(value: Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.trim().to_string(),
-        other => other.to_string(),
-    }
-}
-
-fn from_npz(bytes: &[u8], place: &str, choose: Choose<'_>) -> Result<TextColumns> {
-    let arrays = npz::arrays(bytes, place)?;
+fn from_arrays(arrays: &[NamedArray<'_>], place: &str, choose: Choose<'_>) -> Result<TextColumns> {
     let names: Vec<String> = arrays.iter().map(|array| array.name.clone()).collect();
     let chosen = choose(&names);
     let mut cells: Vec<Vec<String>> = vec![Vec::new(); names.len()];
     let mut rows = None;
     for &at in &chosen {
-        let (Some(array), Some(name)) = (arrays.get(at), names.get(at)) else {
+        let Some(NamedArray { name, read }) = arrays.get(at) else {
             continue;
         };
         let here = |fault: Fault| fault.at(format!("{place}: array {name}"));
-        let column = words(array.read(place)?).map_err(here)?;
+        let column = words(read()?).map_err(here)?;
         if *rows.get_or_insert(column.len()) != column.len() {
             return Err(here(Fault::Labels(format!(
                 "{} values, not {}.",
@@ -246,16 +140,13 @@ fn from_npz(bytes: &[u8], place: &str, choose: Choose<'_>) -> Result<TextColumns
                 rows.unwrap_or(0)
             ))));
         }
-        cells
-            .get_mut(at)
-            .into_iter()
-            .for_each(|cells| cells.clone_from(&column));
+        cells[at] = column;
     }
     Ok(TextColumns::of(&names, &chosen, cells, None))
 }
 
 /// The values of an array of one dimension.
-fn words(array: Array) -> std::result::Result<Vec<String>, Fault> {
+fn words(array: Array) -> Result<Vec<String>, Fault> {
     if array.shape.iter().filter(|&&length| length != 1).count() > 1 {
         return Err(Fault::Shape("not one value per item".into()));
     }

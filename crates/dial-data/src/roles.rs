@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::{Fault, LISTED, first_few};
+use crate::error::{Fault, first_quoted};
 use crate::ids;
 use crate::picture_list;
 use crate::pool::{Draft, ReadOptions};
@@ -142,19 +142,11 @@ pub(crate) fn is_known(name: &str) -> bool {
 }
 
 fn column(names: &[String], asked: &str) -> Result<usize, Fault> {
-    let listed = || {
-        let quoted: Vec<String> = names
-            .iter()
-            .take(LISTED)
-            .map(|name| format!("{name:?}"))
-            .collect();
-        first_few(&quoted, names.len(), ", ")
-    };
     let missing = || match names {
         [] => Fault::Setting(format!("there is no column {asked:?}, nor any other.")),
         _ => Fault::Setting(format!(
             "there is no column {asked:?}; the columns are {}.",
-            listed()
+            first_quoted(names, ", ")
         )),
     };
     names
@@ -258,12 +250,11 @@ pub(crate) fn draft(
 /// What is to be said of names that stand above several columns.
 fn same_names(names: &[String]) -> Option<String> {
     let mut seen = HashSet::new();
-    let twice: Vec<String> = names
+    let twice: Vec<&String> = names
         .iter()
         .filter(|name| !name.is_empty() && !seen.insert(name.as_str()))
-        .map(|n| format!("{n:?}"))
         .collect();
-    let listed = first_few(&twice, twice.len(), ", ");
+    let listed = first_quoted(&twice, ", ");
     (!twice.is_empty())
         .then(|| format!("several columns have the same name: {listed}; each is taken for itself"))
 }
@@ -308,15 +299,11 @@ fn attach(
     label: Option<(usize, Column)>,
     options: &ReadOptions,
 ) -> Result<(), Fault> {
-    let place = |row: usize| match sheet.lines.as_ref().and_then(|lines| lines.get(row)) {
-        Some(&line) => ids::Place::Line(line),
-        None => ids::Place::Row(row),
-    };
     if let Some(column) = id {
         if let Column::Other(what) = &column {
             return Err(Fault::Kind(format!("{what} where ids are wanted")));
         }
-        let (ids, notes) = ids::checked(column.into_words(sheet.rows), place)?;
+        let (ids, notes) = ids::checked(column.into_words(sheet.rows), |row| sheet.place(row))?;
         draft.ids = Some(ids);
         draft.notes.extend(notes);
     }
@@ -333,7 +320,9 @@ fn attach(
                 "the column {name} holds {what}: one class in each row is wanted."
             )));
         }
-        let names = truth::class_names(column.into_words(sheet.rows), |row| place(row).in_words())?;
+        let names = truth::class_names(column.into_words(sheet.rows), |row| {
+            sheet.place(row).in_words()
+        })?;
         draft.truth = Some(Truth::from_names(&names).map_err(|error| error.fault)?);
         draft.notes.push(format!("labels are the column {name}"));
     }

@@ -5,6 +5,7 @@
 //! finite, which is a fault of its own.
 
 use crate::error::{Fault, LISTED, listed_rows, plural};
+use crate::ids::Place;
 use crate::matrix::Buffer;
 
 /// Words that mean there is nothing.
@@ -169,6 +170,18 @@ pub(crate) struct Sheet {
     pub kept: Option<(Vec<usize>, usize)>,
     /// Remarks for the user.
     pub notes: Vec<String>,
+    /// Whether cells may carry the guard that [`crate::write::unguarded`] takes away.
+    pub guarded: bool,
+}
+
+impl Sheet {
+    /// Where a row stands.
+    pub fn place(&self, row: usize) -> Place {
+        match self.lines.as_ref().and_then(|lines| lines.get(row)) {
+            Some(&line) => Place::Line(line),
+            None => Place::Row(row),
+        }
+    }
 }
 
 /// Rows that cannot be read: the first of them and their number.

@@ -17,6 +17,12 @@ pub enum Show {
     Scene(Scene),
 }
 
+impl Default for Show {
+    fn default() -> Show {
+        Show::Numbers(Vec::new())
+    }
+}
+
 impl Show {
     /// Only the items named, in that order.
     ///

@@ -4,42 +4,13 @@
 //! text: every such format has control characters somewhere.
 
 use crate::error::Fault;
-use crate::json;
+use crate::formats::{DELIMITED, FORMATS, Format, formats};
 use crate::zip;
 
-/// The formats we read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    Npy,
-    Npz,
-    Idx,
-    Gzip,
-    Mat,
-    Table,
-    /// Objects by line or in an array.
-    Json,
-    Parquet,
-    Arrow,
-}
-
-impl Format {
-    /// Whether its columns have names.
-    pub fn has_columns(self) -> bool {
-        matches!(
-            self,
-            Format::Table | Format::Json | Format::Parquet | Format::Arrow
-        )
-    }
-}
-
-/// Beginnings of files and what they belong to.
-const BEGINNINGS: &[(&[u8], &str)] = &[
-    (b"PK\x03\x04", "a ZIP/NPZ"),
-    (b"PK\x05\x06", "an empty ZIP/NPZ"),
-    (b"\x93NUMPY", "a NumPy NPY"),
+/// Beginnings of other files and what they belong to.
+const OTHERS: &[(&[u8], &str)] = &[
     (b"\x89HDF\r\n\x1a\n", "HDF5 or MATLAB v7.3"),
     (b"\x89DIALG", "a graph of dial, for --graph"),
-    (b"\x1f\x8b", "gzip"),
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
@@ -48,8 +19,6 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"RIFF", "a WebP picture, or sound"),
     (b"BM", "a BMP picture"),
     (b"%PDF", "a PDF"),
-    (b"PAR1", "Parquet"),
-    (b"ARROW1", "Arrow"),
     (
         b"FEA1",
         "the first version of Feather; write it anew with pandas.to_feather",
@@ -67,79 +36,80 @@ const BEGINNINGS: &[(&[u8], &str)] = &[
     (b"\x80\x03", "a Python pickle, which this tool never runs"),
     (b"\x80\x04", "a Python pickle, which this tool never runs"),
     (b"\x80\x05", "a Python pickle, which this tool never runs"),
-    (b"MATLAB 5.0", "MATLAB v5"),
 ];
 
+/// Endings of other files that are no text, and what such a file should be.
+const OTHER_ENDINGS: &[(&[&str], &str)] = &[
+    (
+        &[".bsq", ".bil", ".bip", ".img"],
+        "an ENVI scene with its header (.hdr) beside it",
+    ),
+    (&[".pkl", ".pickle", ".h5", ".hdf5"], UNKNOWN),
+];
+
+const UNKNOWN: &str = "in a format this tool reads";
+
 /// The format of a file, or why it is none of ours.
-pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<Format, Fault> {
-    if let Some(format) = by_content(bytes)? {
+pub(crate) fn format(name: &str, bytes: &[u8]) -> Result<&'static Format, Fault> {
+    if let Some(fault) = hdf5(bytes).or_else(|| without_arrays(bytes)) {
+        return Err(fault);
+    }
+    let of = |text: bool| {
+        FORMATS
+            .into_iter()
+            .filter(move |format| format.text == text)
+    };
+    if let Some(format) = of(false).find(|format| is(format, bytes)) {
         return Ok(format);
     }
-    let lower = name.to_lowercase();
-    let ends = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
-    let wanted = match () {
-        _ if ends(&[".npy"]) => "a NumPy file",
-        _ if ends(&[".npz"]) => "an NPZ file",
-        _ if ends(&[".mat"]) => "a MATLAB v5/v7 file",
-        _ if ends(&[".gz"]) => "a gzip file",
-        _ if ends(&[".idx", "-ubyte", ".idx1", ".idx3"]) => "an IDX file",
-        _ if ends(&[".bsq", ".bil", ".bip", ".img"]) => {
-            "an ENVI scene with its header (.hdr) beside it"
-        }
+    let name = name.to_lowercase();
+    if let Some(format) = of(false).find(|format| format.ends(&name)) {
         // Cut so early that nothing but letters is left: its reader says so.
-        _ if ends(&[".parquet", ".pq"]) && bytes.starts_with(b"PAR1") => {
-            return Ok(Format::Parquet);
+        return match format.begins(bytes) {
+            true => Ok(format),
+            false => Err(not_a(format.what, bytes)),
+        };
+    }
+    let ends = |(endings, _): &&(&[&str], &str)| endings.iter().any(|end| name.ends_with(end));
+    if let Some((_, what)) = OTHER_ENDINGS.iter().find(ends) {
+        return Err(not_a(what, bytes));
+    }
+    match looks_like(bytes) {
+        Some(_) => Err(document(bytes).unwrap_or_else(|| not_a(UNKNOWN, bytes))),
+        None => {
+            let known = |format: &&Format| {
+                !format.is_delimited() && (format.ends(&name) || (format.signs)(bytes))
+            };
+            match of(true).find(known) {
+                Some(format) => Ok(format),
+                None => document(bytes).map_or(Ok(&DELIMITED), Err),
+            }
         }
-        _ if ends(&[".parquet", ".pq"]) => "a Parquet file",
-        _ if ends(&[".arrow", ".feather", ".ipc", ".arrows"]) => "an Arrow file",
-        _ if ends(&[".pkl", ".pickle", ".h5", ".hdf5"]) => "in a format this tool reads",
-        _ if looks_like(bytes).is_none()
-            && (ends(&[".jsonl", ".ndjson", ".json"]) || json::begins(bytes)) =>
-        {
-            return Ok(Format::Json);
-        }
-        _ => match document(bytes) {
-            Some(fault) => return Err(fault),
-            None if looks_like(bytes).is_some() => "in a format this tool reads",
-            None => return Ok(Format::Table),
-        },
-    };
-    Err(not_a(wanted, bytes))
+    }
 }
 
-fn by_content(bytes: &[u8]) -> Result<Option<Format>, Fault> {
-    let hdf5 = |at: usize| {
+/// Whether the content of a file is of a format.
+fn is(format: &Format, bytes: &[u8]) -> bool {
+    let begins = |(beginning, _): &(&[u8], &str)| {
+        bytes.starts_with(beginning) && !may_be_text(beginning, bytes)
+    };
+    format.beginnings.iter().any(begins) || (format.signs)(bytes)
+}
+
+/// The fault of HDF5, which may stand behind a header of MATLAB.
+fn hdf5(bytes: &[u8]) -> Option<Fault> {
+    let begins = |at: usize| {
         bytes
             .get(at..)
             .is_some_and(|rest| rest.starts_with(b"\x89HDF\r\n\x1a\n"))
     };
-    if hdf5(0) || hdf5(512) {
+    (begins(0) || begins(512)).then(|| {
         let next =
             "In MATLAB, save it again with: save('file.mat', 'X', '-v7'). From Python: numpy.save.";
-        return Err(Fault::format(
+        Fault::format(
             "this is HDF5 (MATLAB v7.3), which this tool does not read",
             next,
-        ));
-    }
-    Ok(match bytes {
-        [b'P', b'A', b'R', b'1', ..] if !is_text(bytes) => Some(Format::Parquet),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] if !is_text(bytes) => Some(Format::Arrow),
-        [255, 255, 255, 255, _, _, _, 0, ..] => Some(Format::Arrow),
-        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some(Format::Npy),
-        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => match without_arrays(bytes) {
-            Some(fault) => return Err(fault),
-            None => Some(Format::Npz),
-        },
-        [0x1f, 0x8b, ..] => Some(Format::Gzip),
-        [0, 0, 8 | 9 | 11..=14, 1..=8, ..] => Some(Format::Idx),
-        _ if matches!(
-            bytes.get(124..128),
-            Some([0, 1, b'I', b'M'] | [1, 0, b'M', b'I'])
-        ) =>
-        {
-            Some(Format::Mat)
-        }
-        _ => None,
+        )
     })
 }
 
@@ -196,16 +166,20 @@ fn document(bytes: &[u8]) -> Option<Fault> {
 /// What else a file certainly is.
 fn looks_like(bytes: &[u8]) -> Option<&'static str> {
     let (beginning, what) = begins_like(bytes)?;
-    let letters = beginning.iter().all(|byte| (b' '..=b'~').contains(byte));
-    (!letters || !is_text(bytes)).then_some(what)
+    (!may_be_text(beginning, bytes)).then_some(what)
 }
 
 /// The beginning of a file, and what begins so.
 fn begins_like(bytes: &[u8]) -> Option<(&'static [u8], &'static str)> {
-    BEGINNINGS
-        .iter()
+    let ours = FORMATS.iter().flat_map(|format| format.beginnings);
+    ours.chain(OTHERS)
         .copied()
         .find(|(beginning, _)| bytes.starts_with(beginning))
+}
+
+/// Whether a beginning of letters could begin the text that a file is.
+fn may_be_text(beginning: &[u8], bytes: &[u8]) -> bool {
+    beginning.iter().all(|byte| (b' '..=b'~').contains(byte)) && is_text(bytes)
 }
 
 /// Whether nothing speaks against a text: no control characters but those that lines are made of.
@@ -232,32 +206,26 @@ pub(crate) fn not_a(wanted: &str, bytes: &[u8]) -> Fault {
         .map(|(_, what)| format!(": this looks like {what}"))
         .unwrap_or_default();
     let what = format!("not {wanted} (first bytes {}{guess})", first.join(" "));
-    Fault::format(
-        what,
-        "Give an npy, npz, csv, tsv, jsonl, Parquet, Arrow, IDX or MATLAB v5/v7 file.",
-    )
-}
-
-/// For a build that was made smaller.
-#[cfg(not(feature = "parquet"))]
-pub(crate) fn without_parquet() -> Fault {
-    let next = "Build it with the feature parquet, or write the table as csv.";
-    Fault::format("this dial was built without Parquet and Arrow", next)
+    Fault::format(what, format!("Give an {} file.", formats(&[])))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn format(name: &str, bytes: &[u8]) -> Result<&'static str, Fault> {
+        super::format(name, bytes).map(|format| format.name)
+    }
+
     #[test]
     fn content_comes_before_the_name() {
-        assert_eq!(format("a.csv", b"\x93NUMPY\x01"), Ok(Format::Npy));
-        assert_eq!(format("a.npy", b"PK\x03\x04"), Ok(Format::Npz));
-        assert_eq!(format("a", b"\0\0\x08\x03\0"), Ok(Format::Idx));
-        assert_eq!(format("a.dat", b"1,2\n"), Ok(Format::Table));
-        assert_eq!(format("a.csv", b""), Ok(Format::Table));
-        assert_eq!(format("a.json", b"[{}]"), Ok(Format::Json));
-        assert_eq!(format("a.txt", b"{\"a\":1}\n{}"), Ok(Format::Json));
+        assert_eq!(format("a.csv", b"\x93NUMPY\x01"), Ok("npy"));
+        assert_eq!(format("a.npy", b"PK\x03\x04"), Ok("npz"));
+        assert_eq!(format("a", b"\0\0\x08\x03\0"), Ok("IDX"));
+        assert_eq!(format("a.dat", b"1,2\n"), Ok("csv, tsv"));
+        assert_eq!(format("a.csv", b""), Ok("csv, tsv"));
+        assert_eq!(format("a.json", b"[{}]"), Ok("jsonl"));
+        assert_eq!(format("a.txt", b"{\"a\":1}\n{}"), Ok("jsonl"));
     }
 
     #[test]
@@ -271,15 +239,11 @@ mod tests {
             "MATLAB 5.0,x\n",
             "FEA1\n",
         ] {
-            assert_eq!(
-                format("a.csv", text.as_bytes()),
-                Ok(Format::Table),
-                "{text:?}"
-            );
+            assert_eq!(format("a.csv", text.as_bytes()), Ok("csv, tsv"), "{text:?}");
             let binary = [text.as_bytes(), b"\0"].concat();
-            assert_ne!(format("a.csv", &binary), Ok(Format::Table), "{text:?}");
+            assert_ne!(format("a.csv", &binary), Ok("csv, tsv"), "{text:?}");
         }
-        assert_eq!(format("a.parquet", b"PAR1 cut off"), Ok(Format::Parquet));
+        assert_eq!(format("a.parquet", b"PAR1 cut off"), Ok("Parquet"));
     }
 
     #[test]
@@ -310,7 +274,7 @@ mod tests {
                 "{said}: {text}"
             );
         }
-        assert_eq!(format("a.csv", b"BM,RIFF\n1,2\n"), Ok(Format::Table));
+        assert_eq!(format("a.csv", b"BM,RIFF\n1,2\n"), Ok("csv, tsv"));
     }
 
     #[test]

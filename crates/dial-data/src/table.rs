@@ -4,29 +4,33 @@
 //! at first; where some turn out to be something else ([`crate::reading`]), the text is read once more. In a column of
 //! numbers a word is a fault of its row.
 
-use crate::dialect::{self, Dialect};
+use std::borrow::Cow;
+
+use crate::dialect::Dialect;
+use crate::encoding;
 use crate::error::{Fault, plural};
 use crate::header;
-use crate::pool::{Draft, ReadOptions};
 use crate::reading::{self, Counts, Reading};
 use crate::records::{Record, Records};
 use crate::roles::{self, Roles};
 use crate::sheet::{BadRows, Column, Numbers, Sheet, is_missing, shortened};
+use crate::wanted::{Use, Wanted};
 
 /// What the columns are.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Columns {
-    pub header: bool,
-    pub names: Vec<String>,
-    pub roles: Roles,
-    pub dialect: Dialect,
+struct Columns {
+    header: bool,
+    names: Vec<String>,
+    roles: Roles,
+    uses: Vec<Use>,
+    dialect: Dialect,
     /// What is to be said of the header and of what stands above it.
-    pub notes: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Columns {
     /// The records below the header.
-    pub fn records<'a>(&self, bytes: &'a [u8]) -> Records<'a> {
+    fn records<'a>(&self, bytes: &'a [u8]) -> Records<'a> {
         let mut records = Records::new(bytes, self.dialect.delimiter);
         if self.header {
             records.next(&mut Record::default());
@@ -35,7 +39,7 @@ impl Columns {
     }
 
     /// What is wrong with a record as a whole.
-    pub fn fault(&self, record: &Record) -> Option<String> {
+    fn fault(&self, record: &Record) -> Option<String> {
         let (found, wanted) = (record.len(), self.names.len());
         match record.fault {
             Some(fault) => Some(fault.into()),
@@ -49,8 +53,13 @@ impl Columns {
 }
 
 /// Looks at the first rows; `place` is the file.
-pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Columns, Fault> {
-    let dialect = Dialect::of(bytes, place.to_lowercase().ends_with(".tsv"), options);
+fn columns(bytes: &[u8], place: &str, wanted: Wanted<'_>) -> Result<Columns, Fault> {
+    let tabs = place.to_lowercase().ends_with(".tsv");
+    let mut dialect = Dialect::of(bytes, tabs, wanted.options());
+    // What we wrote ourselves needs no guess.
+    if !wanted.is_pool() && bytes.starts_with(b"id,label,") {
+        dialect.delimiter = b',';
+    }
     let mut records = Records::new(bytes, dialect.delimiter);
     let mut first = Record::default();
     if !records.next(&mut first) {
@@ -63,18 +72,18 @@ pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Resul
         });
     }
     let remarks = records.remarks;
-    let (header, note) = header::look(&first, records, dialect, options);
+    let (header, note) = header::look(&first, records, dialect, wanted.options());
     let mut names: Vec<String> = match header {
         true => first.fields().map(String::from).collect(),
         false => (0..first.len()).map(|column| column.to_string()).collect(),
     };
     if let Some(name) = names
         .first_mut()
-        .filter(|name| !roles::is_asked(name, options))
+        .filter(|name| !roles::is_asked(name, wanted.options()))
     {
         unmarked(name);
     }
-    let roles = Roles::new(&names, header, options)?;
+    let (roles, uses) = wanted.uses(&names, header)?;
     let passed = || {
         format!(
             "passed over {remarks} {} of remarks (#) above the table",
@@ -86,6 +95,7 @@ pub(crate) fn columns(bytes: &[u8], place: &str, options: &ReadOptions) -> Resul
         header,
         names,
         roles,
+        uses,
         dialect,
         notes,
     })
@@ -100,15 +110,6 @@ fn unmarked(name: &mut String) {
     {
         *name = rest.to_string();
     }
-}
-
-/// Reads a pool; `place` is its file.
-pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<Draft, Fault> {
-    let (bytes, note) = dialect::decoded(bytes)?;
-    let columns = columns(&bytes, place, options)?;
-    let (mut sheet, roles) = sheet(columns, &bytes, options)?;
-    sheet.notes.extend(note);
-    roles::draft(sheet, roles, place, options)
 }
 
 /// A column while it is read.
@@ -143,21 +144,27 @@ fn literal_note((rows, line): (usize, usize)) -> Option<String> {
     (rows > 0).then(note)
 }
 
-fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet, Roles), Fault> {
-    let first = |column: usize| match () {
-        _ if columns.roles.dropped.contains(&column) => Reading::Dropped,
-        _ if columns.roles.as_written(column) => Reading::Words,
-        _ => Reading::Numbers,
+/// The sheet of a file, and what its columns are for.
+pub(crate) fn sheet(
+    bytes: Cow<'_, [u8]>,
+    place: &str,
+    wanted: Wanted<'_>,
+) -> Result<(Sheet, Roles), Fault> {
+    let options = wanted.options();
+    let (bytes, guessed) = &encoding::decoded(&bytes, options.encoding)?;
+    let columns = columns(bytes, place, wanted)?;
+    let first = |how: &Use| match how {
+        Use::Free => Reading::Numbers,
+        Use::Words => Reading::Words,
+        Use::Nothing => Reading::Dropped,
     };
-    let readings: Vec<Reading> = (0..columns.names.len()).map(first).collect();
+    let readings: Vec<Reading> = columns.uses.iter().map(first).collect();
     let mut rows = rows(&columns, &readings, bytes);
-    let mut notes: Vec<String> = columns
-        .dialect
-        .note(options)
-        .into_iter()
-        .chain(columns.notes.clone())
-        .collect();
-    notes.extend(literal_note(rows.literal));
+    let mut notes = columns.notes.clone();
+    if wanted.is_pool() {
+        notes.splice(0..0, columns.dialect.note(options));
+        notes.extend(literal_note(rows.literal));
+    }
     if rows.bad.total > 0 {
         let (settled, said) = reading::settle(
             &columns.names,
@@ -172,6 +179,7 @@ fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet
     }
     let bad = rows.bad.refused(options.skip_bad)?;
     notes.extend(bad.note());
+    notes.extend(guessed.clone());
     let total = rows.kept.len() + bad.total;
     let finished = |column| match column {
         Filling::Numbers(numbers) => Column::Numbers(numbers),
@@ -185,6 +193,7 @@ fn sheet(columns: Columns, bytes: &[u8], options: &ReadOptions) -> Result<(Sheet
         lines: Some(rows.lines),
         notes,
         kept: (bad.total > 0).then_some((rows.kept, total)),
+        guarded: true,
     };
     Ok((sheet, columns.roles))
 }
@@ -284,13 +293,16 @@ fn no_number(cell: &str, columns: &Columns, at: usize) -> String {
 mod tests {
     use super::*;
     use crate::matrix::Buffer;
+    use crate::pool::{Draft, ReadOptions};
 
     fn read(bytes: &[u8], options: &ReadOptions) -> Result<Draft, Fault> {
-        super::read(bytes, "a.csv", options)
+        let (sheet, roles) = sheet(bytes.into(), "a.csv", Wanted::Pool(options))?;
+        roles::draft(sheet, roles, "a.csv", options)
     }
 
     fn roles(text: &str) -> (bool, Option<usize>, Option<usize>) {
-        let columns = columns(text.as_bytes(), "a.csv", &ReadOptions::default()).unwrap();
+        let options = ReadOptions::default();
+        let columns = columns(text.as_bytes(), "a.csv", Wanted::Pool(&options)).unwrap();
         (columns.header, columns.roles.id, columns.roles.label)
     }
 
@@ -384,9 +396,8 @@ mod tests {
             draft.notes,
             ["passed over 1 line of remarks (#) above the table"]
         );
-        let draft = super::read(
+        let draft = read(
             b"a\tsaid\n1\t\"so\" it goes\n2\tno\n3\tno\n4\t\"so\" it goes\n",
-            "a.tsv",
             &none,
         )
         .unwrap();

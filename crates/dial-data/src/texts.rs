@@ -4,7 +4,8 @@
 //! blank lines lie between them, those are passed over with a note, and the others keep their numbers.
 
 use crate::dialect;
-use crate::error::{Fault, LISTED, first_few, plural};
+use crate::encoding;
+use crate::error::{Fault, first_few, plural};
 use crate::looks;
 use crate::pool::{Draft, Kind, ReadOptions};
 use crate::records::{LONGEST, NOT_UTF8};
@@ -35,7 +36,7 @@ pub(crate) fn wanted(place: &str, bytes: &[u8], options: &ReadOptions) -> bool {
             let texts = |text: &[u8]| !dialect::is_table(text) && !lists_pictures(text);
             ends && !columns
                 && !dialect
-                && dialect::decoded(bytes).is_ok_and(|(text, _)| texts(&text))
+                && encoding::decoded(bytes, options.encoding).is_ok_and(|(text, _)| texts(&text))
         }
     }
 }
@@ -63,7 +64,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
             "--as texts takes every line for a text, and lines have no columns: leave it out.";
         return Err(Fault::Setting(text.into()));
     }
-    let (bytes, note) = &dialect::decoded(bytes)?;
+    let (bytes, note) = &encoding::decoded(bytes, options.encoding)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let (mut texts, mut lines, mut bad, mut total) =
         (Vec::new(), Vec::new(), BadRows::default(), 0);
@@ -93,6 +94,7 @@ pub(crate) fn read(bytes: &[u8], place: &str, options: &ReadOptions) -> Result<D
             .chain(blank_note(blank))
             .chain(note.clone())
             .collect(),
+        guarded: true,
     };
     let own = ReadOptions {
         text_column: Some("text".into()),
@@ -124,12 +126,8 @@ pub(crate) fn leave_out_empty(draft: &mut Draft, options: &ReadOptions) -> Resul
     let (empty, keep): (Vec<usize>, Vec<usize>) =
         (0..draft.n).partition(|&row| nothing(texts[row].trim()));
     let (total, word) = (empty.len(), plural(empty.len(), "text", "texts"));
-    let places: Vec<String> = empty
-        .iter()
-        .take(LISTED)
-        .map(|&row| draft.item_in_words(row))
-        .collect();
-    let listed = first_few(&places, total, ", ");
+    let places = empty.iter().map(|&row| draft.item_in_words(row));
+    let listed = first_few(places, total, ", ");
     match (total, options.skip_bad) {
         (0, _) => {}
         (_, true) if keep.is_empty() => {

@@ -107,7 +107,7 @@ impl Truth {
             name.parse::<i64>()
                 .map(|number| number.rem_euclid(i64::from(m)))
         };
-        let numbers: std::result::Result<Vec<i64>, _> = self.classes.iter().map(number).collect();
+        let numbers: Result<Vec<i64>, _> = self.classes.iter().map(number).collect();
         let Ok(numbers) = numbers else {
             return Err(Fault::Setting(
                 "labels modulo a number need classes that are integers.".into(),
@@ -201,7 +201,7 @@ impl Truth {
 pub(crate) fn class_names(
     mut cells: Vec<String>,
     place: impl Fn(usize) -> String,
-) -> std::result::Result<Vec<String>, Fault> {
+) -> Result<Vec<String>, Fault> {
     for (row, cell) in cells
         .iter_mut()
         .enumerate()

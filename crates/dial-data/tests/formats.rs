@@ -7,7 +7,7 @@ use std::path::Path;
 
 use corpus::build;
 use dial_data::write::{Cell, Saved, SavedData, write_csr, write_csv, write_npy, write_npz};
-use dial_data::{Array, ArrayData, Buffer, Pool, ReadOptions, Show, open, read_npz};
+use dial_data::{Array, ArrayData, Buffer, Pool, ReadOptions, Show, open, read_columns, read_npz};
 use proptest::prelude::*;
 
 fn read_with(name: &str, bytes: &[u8], options: &ReadOptions) -> Pool {
@@ -420,6 +420,41 @@ fn labels_by_the_name_of_an_array() {
         labels(&read_with("a.npy", &build::good_npy(), &options)),
         ["4", "5", "4"]
     );
+}
+
+/// What is imported from arrays, whichever file they are in.
+#[test]
+fn columns_of_every_kind_of_arrays() {
+    let idx = build::idx(8, &[3], &[2, 0, 1]);
+    let doubles = build::element(false, 9, &build::f64s(&[2.0, 0.0, 1.0]));
+    let letters = build::element(false, 16, b"abd c ");
+    let mat = build::mat(&[
+        build::mat_array(false, 6, &[3, 1], "label", &doubles),
+        build::mat_array(false, 4, &[3, 2], "id", &letters),
+        build::mat_array(false, 6, &[1, 3], "X", &doubles),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let columns = |name: &str, bytes: &[u8], wanted: &[&str]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let choose = |names: &[String]| {
+            let place = |wanted: &&str| names.iter().position(|name| name == wanted);
+            wanted.iter().filter_map(place).collect()
+        };
+        let read = read_columns(&path, &choose).unwrap();
+        assert!(!read.guarded && read.lines.is_none() && read.rows == 3);
+        read.cells
+    };
+    let labels = ["2", "0", "1"].map(String::from);
+    for (name, bytes) in [("a-idx1-ubyte", idx.clone()), ("a.gz", build::gzip(&idx))] {
+        assert_eq!(
+            columns(name, &bytes, &["0"]),
+            std::slice::from_ref(&labels),
+            "{name}"
+        );
+    }
+    let ids = ["a", "bc", "d"].map(String::from);
+    assert_eq!(columns("a.mat", &mat, &["id", "label"]), [ids, labels]);
 }
 
 #[test]

@@ -53,15 +53,15 @@ fn holds(kind: &DataType) -> Holds {
         },
         Struct(fields) => {
             let bytes = |name: &str| fields.iter().any(|field| field.name() == name);
-            let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
+            let names = || fields.iter().map(|field| field.name());
             Holds::Other(match bytes("bytes") {
                 true => {
                     "pictures or sound as bytes, which are not read: save the pictures as files"
                         .into()
                 }
-                false => match names.as_slice() {
-                    [] => "empty records".to_string(),
-                    _ => format!("records of {}", first_few(&names, names.len(), ", ")),
+                false => match fields.len() {
+                    0 => "empty records".to_string(),
+                    count => format!("records of {}", first_few(names(), count, ", ")),
                 },
             })
         }

@@ -10,6 +10,7 @@ mod messages;
 mod pages;
 mod quiet;
 
+use std::borrow::Cow;
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -22,10 +23,11 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 
 use crate::error::{Fault, size_in_words};
 use crate::looks;
-use crate::pool::{Draft, Kind, ReadOptions};
-use crate::roles::{self, Roles};
+use crate::pool::Kind;
+use crate::roles::Roles;
 use crate::sheet::{BadRows, Sheet};
 use crate::shown_by;
+use crate::wanted::{Use, Wanted};
 use cells::Filling;
 
 /// The most bytes that a packed byte of a column yields: zstd repeats a byte 128 KiB times in four.
@@ -38,61 +40,29 @@ const HARMLESS: u64 = 64 << 20;
 /// By how much a file may grow.
 const GROWTH: u64 = 200;
 
-/// The two formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Container {
-    Parquet,
-    /// The stream, or the file (Feather version 2).
-    Arrow,
-}
-
-/// Which columns are decoded.
-#[derive(Clone, Copy)]
-enum Chosen<'a> {
-    /// Those of a pool, as what they are.
-    Pool(&'a ReadOptions),
-    /// Those at these places among the names, as words.
-    Words(&'a dyn Fn(&[String]) -> Vec<usize>),
-}
-
-/// Reads a pool; `place` is its file.
-pub(crate) fn read(
-    bytes: Vec<u8>,
-    container: Container,
-    place: &str,
-    options: &ReadOptions,
-) -> Result<Draft, Fault> {
-    let (sheet, roles) = sheet(bytes, container, options)?;
-    roles::draft(sheet, roles, place, options)
-}
-
-/// The sheet of a file, and what its columns are for.
-pub(crate) fn sheet(
-    bytes: impl Into<Bytes>,
-    container: Container,
-    options: &ReadOptions,
+/// The sheet of a Parquet file.
+pub(crate) fn parquet(
+    bytes: Cow<'_, [u8]>,
+    _: &str,
+    wanted: Wanted<'_>,
 ) -> Result<(Sheet, Roles), Fault> {
-    chosen(bytes.into(), container, Chosen::Pool(options))
+    caught(|| from_parquet(Bytes::from(bytes.into_owned()), wanted))
 }
 
-/// Some columns of a file as words, the others as nothing.
-pub(crate) fn words(
-    bytes: impl Into<Bytes>,
-    container: Container,
-    choose: &dyn Fn(&[String]) -> Vec<usize>,
-) -> Result<Sheet, Fault> {
-    chosen(bytes.into(), container, Chosen::Words(choose)).map(|(sheet, _)| sheet)
+/// The sheet of an Arrow stream or file (Feather version 2).
+pub(crate) fn arrow(
+    bytes: Cow<'_, [u8]>,
+    _: &str,
+    wanted: Wanted<'_>,
+) -> Result<(Sheet, Roles), Fault> {
+    caught(|| from_arrow(&bytes, wanted))
 }
 
-fn chosen(bytes: Bytes, container: Container, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
-    let read = || match container {
-        Container::Parquet => from_parquet(bytes, chosen),
-        Container::Arrow => from_arrow(bytes, chosen),
-    };
+fn caught<T>(read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     quiet::caught(read).unwrap_or_else(|| Err(Fault::damaged("the columns contradict themselves")))
 }
 
-fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
+fn from_parquet(bytes: Bytes, wanted: Wanted<'_>) -> Result<(Sheet, Roles), Fault> {
     pages::check_contents(&bytes)?;
     // Without the Arrow schema that may be beside the Parquet one: there are fewer types then, and the same values.
     let options_of_reader = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
@@ -104,7 +74,7 @@ fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Faul
     }
     pages::check(builder.metadata(), &bytes)?;
     let schema = builder.schema().clone();
-    let mut filling = Sheets::new(&schema, bytes.len(), chosen)?;
+    let mut filling = Sheets::new(&schema, bytes.len(), wanted)?;
     let rows: u64 = builder
         .metadata()
         .row_groups()
@@ -124,24 +94,24 @@ fn from_parquet(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Faul
     filling.finish()
 }
 
-fn from_arrow(bytes: Bytes, chosen: Chosen<'_>) -> Result<(Sheet, Roles), Fault> {
+fn from_arrow(bytes: &[u8], wanted: Wanted<'_>) -> Result<(Sheet, Roles), Fault> {
     if bytes.starts_with(messages::MARK) {
-        messages::check_file(&bytes)?;
-        let reader = FileReader::try_new(Cursor::new(&bytes[..]), None).map_err(damaged)?;
-        return from_batches(&reader.schema(), reader, bytes.len(), chosen);
+        messages::check_file(bytes)?;
+        let reader = FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?;
+        return from_batches(&reader.schema(), reader, bytes.len(), wanted);
     }
-    messages::check(&bytes)?;
-    let reader = StreamReader::try_new(&bytes[..], None).map_err(damaged)?;
-    from_batches(&reader.schema(), reader, bytes.len(), chosen)
+    messages::check(bytes)?;
+    let reader = StreamReader::try_new(bytes, None).map_err(damaged)?;
+    from_batches(&reader.schema(), reader, bytes.len(), wanted)
 }
 
 fn from_batches(
     schema: &Arc<Schema>,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     size: usize,
-    chosen: Chosen<'_>,
+    wanted: Wanted<'_>,
 ) -> Result<(Sheet, Roles), Fault> {
-    let mut filling = Sheets::new(schema, size, chosen)?;
+    let mut filling = Sheets::new(schema, size, wanted)?;
     let wanted = filling.wanted();
     for batch in batches {
         let batch = batch.map_err(damaged)?;
@@ -171,7 +141,7 @@ struct Sheets {
 }
 
 impl Sheets {
-    fn new(schema: &Arc<Schema>, size: usize, chosen: Chosen<'_>) -> Result<Sheets, Fault> {
+    fn new(schema: &Arc<Schema>, size: usize, wanted: Wanted<'_>) -> Result<Sheets, Fault> {
         let size = size as u64;
         let names: Vec<String> = schema
             .fields()
@@ -181,25 +151,16 @@ impl Sheets {
         if names.is_empty() {
             return Err(Fault::Shape("no columns".into()));
         }
-        let skip_bad = matches!(chosen, Chosen::Pool(options) if options.skip_bad);
-        let guess = matches!(chosen, Chosen::Pool(options) if options.kind != Some(Kind::Table));
-        let (roles, words) = match chosen {
-            Chosen::Pool(options) => (Roles::new(&names, true, options)?, None),
-            Chosen::Words(choose) => (Roles::default(), Some(choose(&names))),
-        };
-        let dropped = |at: usize| match &words {
-            Some(words) => !words.contains(&at),
-            None => roles.dropped.contains(&at),
-        };
-        let filling = |(at, kind): (usize, &DataType)| match dropped(at) {
-            true => Filling::Other("nothing that is wanted".into()),
-            false => Filling::new(kind, words.is_some() || roles.as_written(at)),
+        let (roles, uses) = wanted.uses(&names, true)?;
+        let filling = |(kind, how): (&DataType, Use)| match how {
+            Use::Nothing => Filling::Other("nothing that is wanted".into()),
+            how => Filling::new(kind, how == Use::Words),
         };
         let columns = schema
             .fields()
             .iter()
             .map(|field| field.data_type())
-            .enumerate()
+            .zip(uses)
             .map(filling)
             .collect();
         Ok(Sheets {
@@ -209,8 +170,8 @@ impl Sheets {
             rows: 0,
             size,
             room: HARMLESS + GROWTH * size,
-            skip_bad,
-            guess,
+            skip_bad: wanted.options().skip_bad,
+            guess: wanted.is_pool() && wanted.options().kind != Some(Kind::Table),
         })
     }
 
@@ -320,6 +281,7 @@ impl Sheets {
                 lines: None,
                 kept,
                 notes,
+                guarded: false,
             },
             self.roles,
         ))

@@ -90,26 +90,11 @@ impl SavedData<'_> {
 
     fn encoded(&self) -> (String, Vec<u8>) {
         match self {
-            SavedData::F32(values) => (
-                "<f4".into(),
-                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ),
-            SavedData::F64(values) => (
-                "<f8".into(),
-                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ),
-            SavedData::I32(values) => (
-                "<i4".into(),
-                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ),
-            SavedData::I64(values) => (
-                "<i8".into(),
-                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ),
-            SavedData::U32(values) => (
-                "<u4".into(),
-                values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ),
+            SavedData::F32(values) => ("<f4".into(), little(values, f32::to_le_bytes)),
+            SavedData::F64(values) => ("<f8".into(), little(values, f64::to_le_bytes)),
+            SavedData::I32(values) => ("<i4".into(), little(values, i32::to_le_bytes)),
+            SavedData::I64(values) => ("<i8".into(), little(values, i64::to_le_bytes)),
+            SavedData::U32(values) => ("<u4".into(), little(values, u32::to_le_bytes)),
             SavedData::Truth(values) => (
                 "|b1".into(),
                 values.iter().map(|&truth| u8::from(truth)).collect(),
@@ -118,6 +103,10 @@ impl SavedData<'_> {
             SavedData::Word(word) => (format!("|S{}", word.len().max(1)), padded(word.as_bytes())),
         }
     }
+}
+
+fn little<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|&value| bytes(value)).collect()
 }
 
 fn padded(bytes: &[u8]) -> Vec<u8> {
@@ -207,10 +196,8 @@ pub fn write_csr(
         .map(|&n| i64::try_from(n).ok())
         .collect();
     let shape = shape.ok_or_else(too_large)?;
-    let narrow: std::result::Result<Vec<i32>, _> =
-        indices.iter().map(|&j| i32::try_from(j)).collect();
-    let pointers: std::result::Result<Vec<i32>, _> =
-        indptr.iter().map(|&p| i32::try_from(p)).collect();
+    let narrow: Result<Vec<i32>, _> = indices.iter().map(|&j| i32::try_from(j)).collect();
+    let pointers: Result<Vec<i32>, _> = indptr.iter().map(|&p| i32::try_from(p)).collect();
     let rest = |indices, indptr| {
         [
             ("indices", Saved::vector(indices)),
