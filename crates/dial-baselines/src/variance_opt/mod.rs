@@ -4,4 +4,4 @@ mod full;
 mod spectral;
 
 pub use full::FullOptimal;
-pub use spectral::{Criterion, ModelChange, Moments, SpectralOptimal};
+pub use spectral::{Criterion, ModelChange, Moments, NOISE, SHIFT, SpectralOptimal};

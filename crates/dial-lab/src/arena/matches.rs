@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use dial::classifiers::Classifier;
 use dial::simulate::{Plan, Record, trial};
 use dial::{Config, Control, Engine};
 use dial_baselines::methods::Workbench;
@@ -135,7 +136,7 @@ fn digest(settings: &Value) -> u32 {
 struct Player<'a> {
     engine: Engine<'a>,
     columns: Arc<Remembered<'a>>,
-    judges: Vec<Arc<Model<'a>>>,
+    judges: Vec<Arc<dyn Classifier + 'a>>,
     batch: Option<usize>,
 }
 
@@ -249,7 +250,11 @@ impl<'a> Ground<'a> {
                 ..engine.asking_by(acquisition)
             },
             columns,
-            judges: judge.transpose()?.into_iter().collect(),
+            judges: judge
+                .transpose()?
+                .into_iter()
+                .map(|judge| judge as Arc<dyn Classifier>)
+                .collect(),
             batch: contestant.batch,
         })
     }

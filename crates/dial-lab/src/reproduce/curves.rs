@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::classifiers::Classifier;
 use dial::simulate::{Plan, Record, Truth, trial};
 use dial::{Config, Control, Engine, Metric, Prior, Search, Tau};
 use dial_baselines::land::Ranking;
@@ -279,7 +280,7 @@ impl<'a> Runner<'_, 'a> {
         let missing: Vec<usize> = (0..trials.len()).filter(|&t| trials[t].is_none()).collect();
         if !missing.is_empty() {
             let engine = self.engine(line, control)?;
-            let judges = match line.judge {
+            let judges: Vec<Arc<dyn Classifier>> = match line.judge {
                 Some(model) => vec![self.bench.model(model, control)?],
                 None => Vec::new(),
             };

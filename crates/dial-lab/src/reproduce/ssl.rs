@@ -5,6 +5,7 @@
 //! Labels are drawn at random, the same for every classifier of a trial; those for m labels per class are among those
 //! for m + 1.
 
+use dial::classifiers::Classifier;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
 use dial::{Control, DirichletField, NodeId};

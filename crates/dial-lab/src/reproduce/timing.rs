@@ -18,6 +18,7 @@ mod telling;
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::classifiers::Classifier;
 use dial::seed::{Purpose, Random};
 use dial::{Acquisition, Control, Metric, NodeId, Policy, Prior, Score};
 use dial_baselines::methods::{Method, Workbench};
