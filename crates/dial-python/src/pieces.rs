@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use dial::classifiers::Classifier;
 use dial::engine::{self, graph_of};
 use dial::policy::Chooser;
 use dial::seed::{Purpose, Random};

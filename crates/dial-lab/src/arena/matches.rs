@@ -13,7 +13,6 @@ use dial::classifiers::Classifier;
 use dial::simulate::{Plan, Record, trial};
 use dial::{Config, Control, Engine};
 use dial_baselines::methods::Workbench;
-use dial_baselines::models::Model;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
