@@ -64,7 +64,7 @@ pub enum Fault {
     /// A file that is not there.
     #[error(
         "no such file. Nothing was imported. Give the path of a file that exists, or builtin:NAME with NAME one of {}.",
-        crate::builtin::list()
+        crate::generate::builtin::list()
     )]
     Missing,
     /// Rows of a table that cannot be read.

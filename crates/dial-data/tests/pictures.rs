@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use dial::Control;
-use dial_data::pictures::{Bitmap, load, reason};
+use dial_data::media::images::{Bitmap, load, reason};
 use dial_data::{Pool, ReadOptions, Show, open};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use proptest::prelude::*;

@@ -7,7 +7,7 @@
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use dial::NodeId;
-use dial_data::pictures::{self, Bitmap};
+use dial_data::media::images::{self, Bitmap};
 use dial_data::{Picture, Pool, Show};
 
 use crate::problem::Problem;

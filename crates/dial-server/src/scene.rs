@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use dial::Control;
-use dial_data::pictures::Bitmap;
+use dial_data::media::images::Bitmap;
 use dial_data::{Matrix, Scene, Show, leading_components};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

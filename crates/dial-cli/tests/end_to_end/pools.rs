@@ -538,7 +538,7 @@ fn features_beside() {
 #[test]
 fn built_in_pools() {
     let place = Place::new();
-    for (name, _) in dial_data::builtin::names() {
+    for (name, _) in dial_data::generate::builtin::names() {
         let pool = format!("builtin:{name}:100");
         let facts = place.line(&format!("doctor {pool} --json")).ok().json();
         assert_eq!(facts["facts"]["items"], 100, "{pool}");

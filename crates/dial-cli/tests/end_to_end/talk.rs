@@ -129,7 +129,7 @@ fn what_the_help_shows_can_be_typed() {
     let names = pools.split_once('(').map_or(pools, |(names, _)| names);
     assert_eq!(
         names.split_whitespace().count(),
-        dial_data::builtin::names().count()
+        dial_data::generate::builtin::names().count()
     );
     for name in names.split_whitespace() {
         let json = place

@@ -15,8 +15,8 @@ use dial::Control;
 use dial::seed::{Purpose, Random};
 use rayon::prelude::*;
 
+use crate::arrays::npy::header_bytes;
 use crate::error::{Fault, Result};
-use crate::npy::header_bytes;
 use crate::write::{Watched, write_watched};
 
 /// Rows drawn from one random stream.

@@ -8,9 +8,9 @@ use dial::seed::{Purpose, Random};
 
 use super::strokes::{self, Point, Stroke};
 use super::{pool, shuffled_parts};
-use crate::matrix::Buffer;
 use crate::pool::Pool;
-use crate::show::{Picture, Show};
+use crate::pool::matrix::Buffer;
+use crate::pool::show::{Picture, Show};
 
 /// Sides of a picture in pixels.
 const SIDE: usize = 28;

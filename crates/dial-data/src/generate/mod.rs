@@ -7,6 +7,8 @@
 //! Items come in random order; the sizes of the classes of moons and circles and of the clusters of a mixture are
 //! fixed in advance (largest remainders), so that no draw makes a small cluster vanish.
 
+pub mod builtin;
+
 pub mod clusters;
 pub mod digits;
 pub mod scene;
@@ -17,9 +19,9 @@ use std::f64::consts::PI;
 
 use dial::seed::{Purpose, Random};
 
-use crate::matrix::{Buffer, Matrix};
 use crate::pool::Pool;
-use crate::truth::Truth;
+use crate::pool::matrix::{Buffer, Matrix};
+use crate::pool::truth::Truth;
 
 /// One Gaussian cluster of a mixture.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,9 +8,9 @@
 use dial::seed::{Purpose, Random};
 
 use super::pool;
-use crate::matrix::Buffer;
 use crate::pool::Pool;
-use crate::show::{Scene, Show};
+use crate::pool::matrix::Buffer;
+use crate::pool::show::{Scene, Show};
 
 const BANDS: usize = 60;
 const CROPS: usize = 6;

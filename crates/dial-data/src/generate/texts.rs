@@ -9,10 +9,10 @@ use dial::seed::{Purpose, Random};
 
 use super::shuffled_parts;
 use crate::error::Fault;
+use crate::featurize::text;
 use crate::pool::Pool;
-use crate::show::Show;
-use crate::text_features;
-use crate::truth::Truth;
+use crate::pool::show::Show;
+use crate::pool::truth::Truth;
 
 /// A topic: its name, its things (the last ones are those of the next topic also), what they do, and how they are.
 struct Topic {
@@ -98,7 +98,7 @@ pub fn texts(n: usize, seed: u64, control: &Control) -> Result<Pool, Fault> {
         .iter()
         .map(|&topic| text(topic, &mut random))
         .collect();
-    let described = text_features::describe(&texts, control)?;
+    let described = text::describe(&texts, control)?;
     let classes = TOPICS.iter().map(|topic| topic.name.to_string()).collect();
     let labels = topics.iter().map(|&topic| Some(topic as u16)).collect();
     let truth = Truth {

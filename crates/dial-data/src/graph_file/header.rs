@@ -18,10 +18,10 @@ use dial::CompactGraph;
 
 use super::Recipe;
 use super::section::{checksum, lengths};
-use crate::bytes::Bytes;
+use crate::arrays::bytes::Bytes;
 use crate::error::{Fault, size_in_words};
-use crate::fingerprint::Fingerprint;
-use crate::sniff;
+use crate::open::sniff;
+use crate::pool::fingerprint::Fingerprint;
 
 /// Bytes of the header.
 pub(super) const LENGTH: usize = 1024;

@@ -15,6 +15,9 @@
 //! A graph belongs to the features it was made from: [`SavedGraph::check_features`](crate::SavedGraph::check_features)
 //! compares fingerprints.
 
+pub mod row_file;
+pub mod saved;
+
 mod header;
 mod mapped;
 mod section;
@@ -26,7 +29,7 @@ use dial::graph::packed::Parts;
 use dial::{CompactGraph, Control, Kernel, Metric};
 
 use crate::error::{Fault, Result};
-use crate::fingerprint::Fingerprint;
+use crate::pool::fingerprint::Fingerprint;
 use crate::write::write_watched;
 use header::{Header, LENGTH};
 use mapped::Mapped;

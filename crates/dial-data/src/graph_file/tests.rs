@@ -7,8 +7,8 @@ use dial::{Control, Features, Lists, Neighbours, ZeroVectors};
 use proptest::prelude::*;
 
 use super::*;
-use crate::matrix::{Buffer, Matrix};
-use crate::saved_graph::SavedGraph;
+use crate::graph_file::saved::SavedGraph;
+use crate::pool::matrix::{Buffer, Matrix};
 
 /// A graph of two groups of points, its recipe, and a folder to put it in.
 struct Case {

@@ -7,8 +7,8 @@ use std::path::Path;
 use flate2::Crc;
 
 use super::write_whole;
+use crate::arrays::npy::header_bytes;
 use crate::error::{Fault, Result};
-use crate::npy::header_bytes;
 
 /// The values of an array to be written.
 #[derive(Clone, Copy, Debug, PartialEq)]

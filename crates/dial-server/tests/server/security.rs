@@ -330,7 +330,7 @@ fn media_are_found_by_item_and_are_pictures_of_our_making() {
         let rgb = (0..12 * 12 * 3)
             .map(|at| (at as u8).wrapping_mul(number + 1))
             .collect();
-        let png = dial_data::pictures::Bitmap {
+        let png = dial_data::media::images::Bitmap {
             width: 12,
             height: 12,
             rgb,

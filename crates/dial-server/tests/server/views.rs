@@ -362,7 +362,7 @@ fn a_scene_is_drawn_in_its_bands() {
         );
         let file = folder.path().join("picture.png");
         std::fs::write(&file, &answer.body).unwrap();
-        let found = dial_data::pictures::load(file, None).unwrap();
+        let found = dial_data::media::images::load(file, None).unwrap();
         assert_eq!((found.width, found.height), (4, 5));
         found.rgb
     };

@@ -1,0 +1,7 @@
+//! Pictures and texts as they lie in folders and lists.
+
+pub(crate) mod resample;
+pub mod images;
+pub(crate) mod image_list;
+pub(crate) mod folder;
+pub(crate) mod text_lines;
