@@ -237,12 +237,21 @@ fn weighted_sums<const W: usize, const LANES: usize, C: Count, F: Weight>(
     };
     for (out, bounds) in out.chunks_exact_mut(W).zip(rows.starts[first..].windows(2)) {
         let slots = bounds[0].get()..bounds[1].get();
-        let mut lanes = [[0.0; W]; LANES];
-        let several = rows.neighbours[slots.clone()].chunks_exact(LANES);
-        let their_weights = weights[slots].chunks_exact(LANES);
-        let rest = several.remainder().iter().zip(their_weights.remainder());
-        for (j, w) in several.zip(their_weights) {
-            for lane in 0..LANES {
+        let (neighbours, weights) = (&rows.neighbours[slots.clone()], &weights[slots]);
+        if LANES == 1 {
+            let mut sums = [0.0; W];
+            for (&j, &w) in neighbours.iter().zip(weights) {
+                add(&mut sums, j, w);
+            }
+            out.copy_from_slice(&sums);
+            continue;
+        }
+        let mut lanes = [[0.0; W]; 4];
+        let fours = neighbours.chunks_exact(4);
+        let weight_fours = weights.chunks_exact(4);
+        let rest = fours.remainder().iter().zip(weight_fours.remainder());
+        for (j, w) in fours.zip(weight_fours) {
+            for lane in 0..4 {
                 add(&mut lanes[lane], j[lane], w[lane]);
             }
         }
@@ -250,10 +259,7 @@ fn weighted_sums<const W: usize, const LANES: usize, C: Count, F: Weight>(
             add(lane, j, w);
         }
         for c in 0..W {
-            out[c] = match LANES {
-                1 => lanes[0][c],
-                _ => (lanes[0][c] + lanes[1][c]) + (lanes[2][c] + lanes[3][c]),
-            };
+            out[c] = (lanes[0][c] + lanes[1][c]) + (lanes[2][c] + lanes[3][c]);
         }
     }
 }
