@@ -17,6 +17,7 @@
 //! A graph W is an npz of SciPy's or a `.dialgraph` of ours.
 
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,30 +26,21 @@ use dial::{
     Search, Session, SpectralOptimal, engine,
 };
 use dial_data::{Fingerprint, Pool, Recipe, SavedGraph, write_graph};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["step", graph, classes, sources, precision] => {
-            step(
-                graph,
-                classes.parse().expect("CLASSES is a number"),
-                sources,
-                precision,
-            );
+            step(graph, number(classes), sources, precision);
         }
         ["block", graph, sources] => block(graph, sources),
-        ["spectral", graph, count, which] => {
-            spectral(graph, count.parse().expect("COUNT is a number"), which)
-        }
-        ["vopt", graph, count, sources] => {
-            vopt(graph, count.parse().expect("COUNT is a number"), sources)
-        }
+        ["spectral", graph, count, which] => spectral(graph, number(count), which),
+        ["vopt", graph, count, sources] => vopt(graph, number(count), sources),
         ["memory", graph, precision] => memory(graph, precision),
-        ["build", pool, k] => build(pool, k.parse().expect("K is a number")),
-        ["approximate", pool, k] => approximate(pool, k.parse().expect("K is a number")),
-        ["save", pool, k, file] => save(pool, k.parse().expect("K is a number"), Path::new(file)),
+        ["build", pool, k] => build(pool, number(k)),
+        ["approximate", pool, k] => approximate(pool, number(k)),
+        ["save", pool, k, file] => save(pool, number(k), Path::new(file)),
         _ => {
             eprintln!(
                 "usage: dial-bench step|block|spectral|vopt|memory|build|approximate|save ..., see bench/src/main.rs"
@@ -58,21 +50,26 @@ fn main() {
     }
 }
 
+/// A line of JSON.
+fn say(line: Value) {
+    println!("{line}");
+}
+
+/// A number that was typed.
+fn number<N: FromStr>(text: &str) -> N {
+    let found = text.parse().ok();
+    found.unwrap_or_else(|| panic!("{text}: a number is wanted"))
+}
+
 /// The paper's engine on a graph, with faithful precision or, for any other word, certified.
 fn engine_on(graph: &str, precision: &str) -> Engine<'static> {
-    let (word, tolerance) = match precision.split_once(':') {
-        Some((word, number)) => (
-            word,
-            Some(number.parse().expect("a number after the colon")),
-        ),
-        None => (precision, None),
-    };
+    let (word, tolerance) = precision.split_once(':').unzip();
     let config = Config {
-        precision: match word {
+        precision: match word.unwrap_or(precision) {
             "faithful" => Precision::Faithful,
             _ => Precision::Certified,
         },
-        tolerance,
+        tolerance: tolerance.map(number),
         ..Config::paper()
     };
     Engine::on(Arc::new(read_graph(graph)), None, &config, &Control::new()).expect("an engine")
@@ -83,6 +80,12 @@ fn session<'a>(engine: &Engine<'a>, classes: u16) -> Session<'a> {
     engine
         .session(&names, &Control::new())
         .expect("a session starts")
+}
+
+/// The node asked next.
+fn next(session: &mut Session<'_>) -> String {
+    let asked = session.ask(1).expect("there is more to ask");
+    asked.questions[0].node.0.to_string()
 }
 
 fn step(graph: &str, classes: u16, sources: &str, precision: &str) {
@@ -99,14 +102,9 @@ fn step(graph: &str, classes: u16, sources: &str, precision: &str) {
             .tell(source, ClassId(place as u16 % classes), &control)
             .expect("the solve converges");
         let told = start.elapsed().as_secs_f64();
-        let next = session.ask(1).expect("there is more to ask").questions[0]
-            .node
-            .0;
+        let next = next(&mut session);
         let seconds = start.elapsed().as_secs_f64();
-        println!(
-            "{}",
-            json!({ "seconds": seconds, "tell": told, "ask": seconds - told, "next": next.to_string() })
-        );
+        say(json!({ "seconds": seconds, "tell": told, "ask": seconds - told, "next": next }));
     }
 }
 
@@ -122,13 +120,8 @@ fn vopt(graph: &str, count: usize, sources: &str) {
             .tell(source, ClassId(0), &control)
             .expect("the solve converges");
         let start = Instant::now();
-        let next = session.ask(1).expect("there is more to ask").questions[0]
-            .node
-            .0;
-        println!(
-            "{}",
-            json!({ "seconds": start.elapsed().as_secs_f64(), "next": next.to_string() })
-        );
+        let next = next(&mut session);
+        say(json!({ "seconds": start.elapsed().as_secs_f64(), "next": next }));
     }
 }
 
@@ -143,10 +136,7 @@ fn memory(graph: &str, precision: &str) {
     }
     let n = session.items().len() as f64;
     let per_node = |key| (status(key) - before) / n;
-    println!(
-        "{}",
-        json!({ "bytes per node": per_node("VmRSS"), "peak bytes per node": per_node("VmHWM") })
-    );
+    say(json!({ "bytes per node": per_node("VmRSS"), "peak bytes per node": per_node("VmHWM") }));
 }
 
 /// A number of bytes from what Linux says about this process.
@@ -168,7 +158,7 @@ fn block(graph: &str, sources: &str) {
     let propagation = engine_on(graph, "faithful").propagation;
     let sources: Vec<NodeId> = sources
         .split(',')
-        .map(|source| NodeId(source.parse().expect("a node")))
+        .map(|source| NodeId(number(source)))
         .collect();
     for _ in 0..3 {
         let start = Instant::now();
@@ -176,10 +166,7 @@ fn block(graph: &str, sources: &str) {
             .columns(&sources, &Control::new())
             .expect("the solves converge");
         let seconds = start.elapsed().as_secs_f64();
-        println!(
-            "{}",
-            json!({ "seconds": seconds, "seconds per source": seconds / sources.len() as f64 })
-        );
+        say(json!({ "seconds": seconds, "seconds per source": seconds / sources.len() as f64 }));
     }
 }
 
@@ -195,23 +182,39 @@ fn spectral(graph: &str, count: usize, which: &str) {
     let seconds = start.elapsed().as_secs_f64();
     let residual = pairs.residuals.iter().copied().fold(0.0, f64::max);
     let (second, last) = (pairs.values.get(1), pairs.values.last());
-    println!(
-        "{}",
-        json!({ "seconds": seconds, "residual": residual, "second": second, "last": last })
-    );
+    say(json!({ "seconds": seconds, "residual": residual, "second": second, "last": last }));
+}
+
+/// A graph of a pool, and the seconds it took.
+struct Built {
+    graph: CompactGraph,
+    recall: Option<f64>,
+    /// Of them, for the search of neighbours.
+    search: f64,
+    seconds: f64,
+}
+
+impl Built {
+    fn of(pool: &Pool, config: &Config, control: &Control) -> Built {
+        let features = pool.matrix.features().expect("finite features");
+        let start = Instant::now();
+        let found = engine::search(features, config, control).expect("enough items");
+        let search = start.elapsed().as_secs_f64();
+        let graph = engine::graph_of(&found, config, control).expect("nobody cancels");
+        Built {
+            graph,
+            recall: found.recall,
+            search,
+            seconds: start.elapsed().as_secs_f64(),
+        }
+    }
 }
 
 fn build(pool: &str, k: usize) {
     let (pool, config, control) = (read_pool(pool), config(k, Search::Exact), Control::new());
-    let features = pool.matrix.features().expect("finite features");
-    let start = Instant::now();
-    let found = engine::search(features, &config, &control).expect("enough items");
-    let search = start.elapsed().as_secs_f64();
-    let graph = engine::graph_of(&found, &config, &control).expect("nobody cancels");
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{}",
-        json!({ "seconds": seconds, "search": search, "entries": graph.entries() })
+    let built = Built::of(&pool, &config, &control);
+    say(
+        json!({ "seconds": built.seconds, "search": built.search, "entries": built.graph.entries() }),
     );
 }
 
@@ -220,10 +223,7 @@ fn approximate(pool: &str, k: usize) {
     let features = pool.matrix.features().expect("finite features");
     let start = Instant::now();
     let found = engine::search(features, &config, &Control::new()).expect("enough items");
-    println!(
-        "{}",
-        json!({ "seconds": start.elapsed().as_secs_f64(), "recall": found.recall })
-    );
+    say(json!({ "seconds": start.elapsed().as_secs_f64(), "recall": found.recall }));
 }
 
 fn save(pool: &str, k: usize, file: &Path) {
@@ -232,14 +232,9 @@ fn save(pool: &str, k: usize, file: &Path) {
         config(k, Search::Approximate),
         Control::new(),
     );
-    let features = pool.matrix.features().expect("finite features");
-    let start = Instant::now();
-    let found = engine::search(features, &config, &control).expect("enough items");
-    let search = start.elapsed().as_secs_f64();
-    let graph = engine::graph_of(&found, &config, &control).expect("nobody cancels");
-    let seconds = start.elapsed().as_secs_f64();
+    let built = Built::of(&pool, &config, &control);
     if file.extension().is_some_and(|ending| ending == "npz") {
-        let graph = graph.to_graph();
+        let graph = built.graph.to_graph();
         let (starts, columns, weights) = graph.csr();
         dial_data::write::write_csr(file, graph.n(), starts, columns, weights)
             .expect("room on the disk");
@@ -253,11 +248,11 @@ fn save(pool: &str, k: usize, file: &Path) {
             dim: pool.matrix.dim,
             features: Fingerprint::of(&pool.matrix),
         };
-        write_graph(file, &graph, &recipe, &control).expect("room on the disk");
+        write_graph(file, &built.graph, &recipe, &control).expect("room on the disk");
     }
-    println!(
-        "{}",
-        json!({ "seconds": seconds, "search": search, "recall": found.recall, "peak": status("VmHWM") })
+    let peak = status("VmHWM");
+    say(
+        json!({ "seconds": built.seconds, "search": built.search, "recall": built.recall, "peak": peak }),
     );
 }
 
