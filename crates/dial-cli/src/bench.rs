@@ -50,16 +50,13 @@ pub struct Bench {
 const DIMENSIONS: usize = 20;
 const CLASSES: u16 = 10;
 
-/// A stage and the seconds it took.
-struct Timing {
-    stage: &'static str,
-    seconds: f64,
-}
+/// Stages with the seconds they took.
+type Timings = Vec<(&'static str, f64)>;
 
 /// Runs the command.
 pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
     let pool = pool(args.items as usize, args.seed);
-    let (mut timings, control) = (Vec::new(), output.control());
+    let (mut timings, control) = (Timings::new(), output.control());
     let start = Instant::now();
     let config = Config {
         tau: Tau::Number(args.tau),
@@ -67,51 +64,30 @@ pub fn run(args: &Bench, output: &Output) -> Result<(), Failure> {
         ..Config::paper()
     };
     let found = engine::search(pool.matrix.features()?, &config, &control)?;
-    timings.push(Timing {
-        stage: "neighbours, exact",
-        seconds: start.elapsed().as_secs_f64(),
-    });
+    timings.push(("neighbours, exact", start.elapsed().as_secs_f64()));
     let start = Instant::now();
     let graph = Arc::new(graph_of(&found, &config, &control)?);
-    timings.push(Timing {
-        stage: "graph",
-        seconds: start.elapsed().as_secs_f64(),
-    });
+    timings.push(("graph", start.elapsed().as_secs_f64()));
     let start = Instant::now();
     let kernel = Poisson::new(Arc::new(graph.to_graph()), args.tau)?;
-    timings.push(Timing {
-        stage: "order and colours",
-        seconds: start.elapsed().as_secs_f64(),
-    });
+    timings.push(("order and colours", start.elapsed().as_secs_f64()));
     let (iterations, gigabytes) = solver(&kernel, args, &mut timings)?;
     let on = |config: &Config| Engine::on(Arc::clone(&graph), None, config, &control);
     let [tell, ask] = steps(&on(&config)?, false, args)?;
-    timings.push(Timing {
-        stage: "label in, faithful",
-        seconds: tell,
-    });
-    timings.push(Timing {
-        stage: "next question, faithful",
-        seconds: ask,
-    });
+    timings.push(("label in, faithful", tell));
+    timings.push(("next question, faithful", ask));
     if args.tau > 0.0 {
         let certified = on(&Config {
             precision: Precision::Certified,
             ..config.clone()
         })?;
         let [tell, ask] = steps(&certified, false, args)?;
-        timings.push(Timing {
-            stage: "label in, certified",
-            seconds: tell,
-        });
-        timings.push(Timing {
-            stage: "label in, certified, prepared",
-            seconds: steps(&certified, true, args)?[0],
-        });
-        timings.push(Timing {
-            stage: "next question, certified",
-            seconds: ask,
-        });
+        timings.push(("label in, certified", tell));
+        timings.push((
+            "label in, certified, prepared",
+            steps(&certified, true, args)?[0],
+        ));
+        timings.push(("next question, certified", ask));
     }
     let ceiling = triad();
     say(
@@ -143,11 +119,7 @@ fn pool(items: usize, seed: u64) -> Pool {
 }
 
 /// Solves for single sources and for fifty at once; returns the iterations of a solve and the gigabytes a second.
-fn solver(
-    kernel: &Poisson,
-    args: &Bench,
-    timings: &mut Vec<Timing>,
-) -> Result<(usize, f64), Failure> {
+fn solver(kernel: &Poisson, args: &Bench, timings: &mut Timings) -> Result<(usize, f64), Failure> {
     let control = Control::new();
     let sources: Vec<NodeId> = (0..50)
         .map(|i| NodeId((i * args.items / 50) as u32))
@@ -160,16 +132,10 @@ fn solver(
     }
     // The first run makes the vectors.
     let (seconds, iterations) = middle(&mut runs[1..]);
-    timings.push(Timing {
-        stage: "one solve",
-        seconds,
-    });
+    timings.push(("one solve", seconds));
     let start = Instant::now();
     kernel.columns(&sources, &control)?;
-    timings.push(Timing {
-        stage: "fifty columns, each",
-        seconds: start.elapsed().as_secs_f64() / 50.0,
-    });
+    timings.push(("fifty columns, each", start.elapsed().as_secs_f64() / 50.0));
     let bytes = (iterations * kernel.bytes_per_iteration()) as f64;
     Ok((iterations, bytes / seconds / 1e9))
 }
@@ -226,7 +192,7 @@ fn triad() -> f64 {
 fn say(
     args: &Bench,
     graph: &CompactGraph,
-    timings: &[Timing],
+    timings: &Timings,
     iterations: usize,
     [solver, ceiling]: [f64; 2],
     output: &Output,
@@ -236,7 +202,7 @@ fn say(
     rows.extend(
         timings
             .iter()
-            .map(|timing| vec![timing.stage.to_string(), duration(timing.seconds)]),
+            .map(|(stage, seconds)| vec![stage.to_string(), duration(*seconds)]),
     );
     let text = format!(
         "{} items, {DIMENSIONS} dimensions, {} edges, tau {}, {threads} threads\n\n{}\nA solve takes {iterations} \
@@ -249,7 +215,7 @@ fn say(
     );
     let stages: Vec<Value> = timings
         .iter()
-        .map(|timing| json!({ "stage": timing.stage, "seconds": timing.seconds }))
+        .map(|(stage, seconds)| json!({ "stage": stage, "seconds": seconds }))
         .collect();
     let json = json!({
         "items": args.items,
