@@ -10,11 +10,11 @@ use dial_lab::arena::pools::{self, ArenaPool};
 use dial_lab::arena::results::PoolResult;
 use dial_lab::arena::tables::{claims, league_table, to_json};
 use dial_lab::arena::{Settings, page, play, publish, read};
-use dial_lab::report::Table;
 use serde_json::json;
 
 use crate::args::positive;
 use crate::failure::Failure;
+use crate::outcomes::{captioned, data_folder};
 use crate::output::{Output, table};
 use crate::outputs;
 
@@ -122,12 +122,7 @@ pub fn run(args: &Arena, output: &Output) -> Result<(), Failure> {
 }
 
 fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
-    let named = args.data.clone().or_else(|| {
-        std::env::var_os("DIAL_DATA")
-            .filter(|v| !v.is_empty())
-            .map(PathBuf::from)
-    });
-    let data = named.filter(|_| !args.quick);
+    let data = data_folder(args.data.as_ref()).filter(|_| !args.quick);
     let waiting: Vec<String> = everybody()
         .into_iter()
         .filter(|one| !one.ready())
@@ -153,12 +148,9 @@ fn settings(args: &Arena, output: &Output) -> Result<Settings, Failure> {
         batch: args.batch,
         quick: args.quick,
         data,
-        folder: args.out.clone().unwrap_or_else(|| {
-            PathBuf::from(if args.quick {
-                "dial-arena-quick"
-            } else {
-                "dial-arena"
-            })
+        folder: args.out.clone().unwrap_or_else(|| match args.quick {
+            true => "dial-arena-quick".into(),
+            false => "dial-arena".into(),
         }),
         fresh: args.fresh,
     })
@@ -212,40 +204,21 @@ fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> 
 
 fn list(output: &Output) {
     let (pools, everybody) = (pools::all(), everybody());
-    let header = [
-        "contestant",
-        "method",
-        "policy",
-        "prior",
-        "tau",
-        "weights",
-        "reading",
-        "judge",
-    ];
-    let mut rows = vec![header.map(String::from).to_vec()];
-    rows.extend(everybody.iter().map(|one| {
-        let method = if one.ready() {
-            one.method.clone()
-        } else {
-            format!("{} (not yet)", one.method)
-        };
-        let judge = one.judge.clone().unwrap_or_default();
-        let (policy, prior, tau) = (
+    let header = "contestant method policy prior tau weights reading judge";
+    let mut rows = vec![header.split(' ').map(String::from).collect()];
+    for one in &everybody {
+        let later = if one.ready() { "" } else { " (not yet)" };
+        rows.push(vec![
+            one.name.clone(),
+            format!("{}{later}", one.method),
             one.config.policy.to_string(),
             one.config.prior.to_string(),
             one.config.tau.to_string(),
-        );
-        vec![
-            one.name.clone(),
-            method,
-            policy,
-            prior,
-            tau,
             one.config.weights.to_string(),
             one.config.readout.to_string(),
-            judge,
-        ]
-    }));
+            one.judge.clone().unwrap_or_default(),
+        ]);
+    }
     let one = |pool: &ArenaPool| {
         format!(
             "{}{}",
@@ -286,9 +259,10 @@ fn report(
         }
         let caption = format!("{name}: {}", results.len());
         let queries = page::queries(results);
-        text += &in_words(&league_table(&caption, standings, queries));
-        text += &claims(results, standings, AUTO, queries)
-            .map_or(String::new(), |table| in_words(&table));
+        let league = league_table(&caption, standings, queries);
+        for table in [Some(league), claims(results, standings, AUTO, queries)] {
+            text += &table.map_or(String::new(), |table| captioned(&table) + "\n");
+        }
     }
     text += &format!(
         "Played in {seconds:.0} s. Look at  {}\n",
@@ -302,11 +276,4 @@ fn report(
         "seconds": seconds,
     });
     output.result(&text, &json);
-}
-
-fn in_words(summary: &Table) -> String {
-    let rows: Vec<Vec<String>> = std::iter::once(summary.header.clone())
-        .chain(summary.rows.clone())
-        .collect();
-    format!("{}\n{}\n", summary.caption, table(&rows))
 }

@@ -1,17 +1,17 @@
 //! `dial reproduce`: the paper's experiments and figures.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
 use dial_lab::reproduce::pools::Origin;
-use dial_lab::reproduce::{Experiment, Outcome, Settings, check, run as run_experiment, write};
-use serde_json::{Value, json};
+use dial_lab::reproduce::{Experiment, Named, Settings, check, run as run_experiment, write};
+use serde_json::json;
 
 use crate::args::positive;
 use crate::failure::Failure;
+use crate::outcomes::{What, data_folder, shown};
 use crate::output::Output;
-use crate::{outcomes, outputs};
+use crate::outputs;
 
 /// `dial reproduce`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct Reproduce {
     /// variance, alignment, propagation-2d, uncertainty-1d, hsi, mnist-small, fashionmnist-small, mnist, fashionmnist,
     /// timing, ssl, or all
     #[arg(value_name = "WHAT", required = true)]
-    pub what: Vec<What>,
+    pub what: Vec<What<Experiment>>,
     /// A small version of everything in seconds, on generated pools
     #[arg(long)]
     pub quick: bool,
@@ -52,27 +52,6 @@ pub struct Reproduce {
     pub spare_class_0: bool,
 }
 
-/// What was typed after `dial reproduce`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// One experiment.
-    One(Experiment),
-    /// All of them.
-    All,
-}
-
-impl std::str::FromStr for What {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<What, String> {
-        if word == "all" {
-            Ok(What::All)
-        } else {
-            word.parse().map(What::One)
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
     let settings = settings(args);
@@ -80,26 +59,24 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
     let mut experiments: Vec<Experiment> = Vec::new();
     for what in &args.what {
         let more = match what {
-            What::One(one) => vec![*one],
-            What::All => Experiment::ALL.to_vec(),
+            What::One(one) => std::slice::from_ref(one),
+            What::All => Experiment::ALL,
         };
-        experiments.extend(
-            more.into_iter()
-                .filter(|one| !experiments.contains(one))
-                .collect::<Vec<_>>(),
-        );
+        let fresh = more.iter().filter(|one| !experiments.contains(one));
+        experiments.extend(fresh.copied().collect::<Vec<_>>());
     }
     check(&experiments, &settings)?;
+    let hint = if args.quick {
+        "A quick version on generated pools: it shows that everything runs, and nothing more.\n"
+    } else {
+        ""
+    };
     let mut done = Vec::new();
     for experiment in experiments {
-        let start = Instant::now();
-        let outcome = run_experiment(experiment, &settings, &output.control())?;
-        let seconds = start.elapsed().as_secs_f64();
-        let files = write(experiment, &outcome, &settings, seconds)?;
-        if !output.json {
-            output.print(&in_words(experiment, &outcome, seconds, settings.quick));
-        }
-        done.push(in_json(experiment, &outcome, seconds, &files));
+        let run = |experiment| run_experiment(experiment, &settings, &output.control());
+        let write =
+            |experiment, outcome: &_, seconds| write(experiment, outcome, &settings, seconds);
+        done.push(shown(("experiment", experiment), hint, run, write, output)?);
     }
     let report = settings.folder.join("report.html");
     let text = format!("\nLook at  {}\n", report.display());
@@ -108,50 +85,20 @@ pub fn run(args: &Reproduce, output: &Output) -> Result<(), Failure> {
 }
 
 fn settings(args: &Reproduce) -> Settings {
-    let named = args.data.clone().or_else(|| {
-        std::env::var_os("DIAL_DATA")
-            .filter(|v| !v.is_empty())
-            .map(PathBuf::from)
-    });
     Settings {
         seed: args.seed,
         trials: args.trials.unwrap_or(if args.quick { 2 } else { 10 }),
         queries: args.queries.unwrap_or(if args.quick { 15 } else { 100 }),
         quick: args.quick,
         spare_class_0: args.spare_class_0,
-        origin: match (args.quick, named) {
+        origin: match (args.quick, data_folder(args.data.as_ref())) {
             (true, _) => Origin::Generators,
             (false, Some(folder)) => Origin::Folder(folder),
             (false, None) => Origin::Unknown,
         },
-        folder: args.out.clone().unwrap_or_else(|| {
-            PathBuf::from(if args.quick {
-                "dial-reproduction-quick"
-            } else {
-                "dial-reproduction"
-            })
+        folder: args.out.clone().unwrap_or_else(|| match args.quick {
+            true => "dial-reproduction-quick".into(),
+            false => "dial-reproduction".into(),
         }),
     }
-}
-
-fn in_words(experiment: Experiment, outcome: &Outcome, seconds: f64, quick: bool) -> String {
-    let quick = if quick {
-        "A quick version on generated pools: it shows that everything runs, and nothing more.\n"
-    } else {
-        ""
-    };
-    format!(
-        "\n{} ({seconds:.1} s)\n{quick}{}",
-        experiment.title(),
-        outcomes::in_words(outcome)
-    )
-}
-
-fn in_json(experiment: Experiment, outcome: &Outcome, seconds: f64, files: &[PathBuf]) -> Value {
-    json!({
-        "experiment": experiment.word(),
-        "seconds": seconds,
-        "findings": outcome.findings,
-        "files": files,
-    })
 }

@@ -1,6 +1,5 @@
 //! What a simulation showed: a table, JSON, and the two curves of the paper's figures.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use dial::comparison::Run;
@@ -8,7 +7,8 @@ use dial::simulate::{Record, Truth};
 use dial_data::write::write_whole;
 use dial_lab::chart::{Canvas, to_png, to_svg};
 use dial_lab::plot::{LineChart, Series, side_by_side};
-use dial_lab::stats::{Interval, band, interval};
+pub use dial_lab::reproduce::pools::n_clusters;
+use dial_lab::stats::{Interval, band, interval, mean};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -31,33 +31,18 @@ fn milestones(runs: &[Run]) -> Vec<usize> {
     milestones
 }
 
-/// Number of clusters that could be met.
-pub fn n_clusters(truth: &Truth) -> usize {
-    truth
-        .clusters
-        .iter()
-        .flatten()
-        .collect::<BTreeSet<_>>()
-        .len()
-}
-
 fn accuracy_at(run: &Run, query: usize) -> Interval {
     let reached = run.trials.iter().filter_map(|trial| trial.get(query));
-    interval(&reached.map(|record| record.accuracy).collect::<Vec<_>>())
+    interval(reached.map(|record| record.accuracy))
 }
 
 /// The mean accuracy over all questions of each trial: the height of its curve.
 fn height(run: &Run) -> Interval {
-    let mean = |trial: &Vec<Record>| {
-        let finite = || {
-            trial
-                .iter()
-                .map(|record| record.accuracy)
-                .filter(|accuracy| accuracy.is_finite())
-        };
-        finite().sum::<f64>() / finite().count() as f64
+    let height = |trial: &Vec<Record>| {
+        let all = trial.iter().map(|record| record.accuracy);
+        mean(all.filter(|accuracy| accuracy.is_finite()))
     };
-    interval(&run.trials.iter().map(mean).collect::<Vec<_>>())
+    interval(run.trials.iter().map(height))
 }
 
 fn median_step(run: &Run) -> f64 {
@@ -165,28 +150,24 @@ pub fn curves(pool: &str, runs: &[Run], truth: &Truth) -> Canvas {
                 .map(|trial| trial.iter().map(value).collect())
                 .collect();
             let band = band(&trials);
-            let x = (0..band.mean.len()).map(|query| query as f64).collect();
+            let x = (0..band.mean.len()).map(|query| query as f64);
             Series::new(name(run), x, band)
         };
         runs.iter().map(one).collect()
     };
-    let accuracy = LineChart {
-        title: "Accuracy on the unlabelled items".into(),
-        x_label: "questions asked".into(),
-        y_label: "accuracy".into(),
-        percent: true,
-        series: series(|record| record.accuracy),
-        ..LineChart::default()
-    };
-    let clusters = LineChart {
-        title: "Exploration".into(),
-        x_label: "questions asked".into(),
-        y_label: format!("clusters met, of {}", n_clusters(truth)),
-        y_range: Some((0.0, n_clusters(truth) as f64)),
-        series: series(|record| record.clusters_found as f64),
-        ..LineChart::default()
-    };
-    side_by_side(pool, &[accuracy, clusters])
+    let accuracy = LineChart::new(
+        "Accuracy on the unlabelled items",
+        ["questions asked", "accuracy"],
+        series(|record| record.accuracy),
+    );
+    let clusters = n_clusters(truth);
+    let met = LineChart::new(
+        "Exploration",
+        ["questions asked", &format!("clusters met, of {clusters}")],
+        series(|record| record.clusters_found as f64),
+    );
+    let met = met.y_range((0.0, clusters as f64));
+    side_by_side(pool, &[accuracy.in_percent(), met])
 }
 
 /// Refuses a figure of another format than SVG or PNG.

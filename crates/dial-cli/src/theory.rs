@@ -1,15 +1,17 @@
 //! `dial theory`: the paper's theory, computed and drawn.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
-use dial_lab::theory::{Level, Part, QUICK, Settings, check, has_data, run as run_part, write};
+use dial_lab::theory::{
+    Level, Named, Part, QUICK, Settings, check, has_data, run as run_part, write,
+};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::outcomes::{What, data_folder, shown};
 use crate::output::Output;
-use crate::{outcomes, outputs};
+use crate::outputs;
 
 /// `dial theory`.
 #[derive(Debug, Args)]
@@ -23,7 +25,7 @@ Each part writes tables (CSV) and figures (SVG, PNG) into its folder; theory.htm
 pub struct Theory {
     /// continuum, heat, separation, exploration, mixtures, exploitation, uncertainty, consistency, or all
     #[arg(value_name = "WHAT", required = true)]
-    pub what: Vec<What>,
+    pub what: Vec<What<Part>>,
     /// Coarse grids and few repetitions: seconds a part
     #[arg(long, conflicts_with = "fine")]
     pub quick: bool,
@@ -42,48 +44,18 @@ pub struct Theory {
     pub seed: u64,
 }
 
-/// What was typed after `dial theory`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// One part.
-    One(Part),
-    /// All of them.
-    All,
-}
-
-impl std::str::FromStr for What {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<What, String> {
-        if word == "all" {
-            Ok(What::All)
-        } else {
-            word.parse().map(What::One)
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &Theory, output: &Output) -> Result<(), Failure> {
     let settings = settings(args, output);
     outputs::check_folder(&settings.folder, "--out")?;
     check(&settings)?;
     let wanted =
-        |part: &Part| args.what.contains(&What::All) || args.what.contains(&What::One(*part));
+        |part: &&Part| args.what.contains(&What::All) || args.what.contains(&What::One(**part));
     let mut done = Vec::new();
-    for part in Part::ALL.into_iter().filter(wanted) {
-        let start = Instant::now();
-        let outcome = run_part(part, &settings, &output.control())?;
-        let seconds = start.elapsed().as_secs_f64();
-        let files = write(part, &outcome, &settings, seconds)?;
-        if !output.json {
-            output.print(&format!(
-                "\n{} ({seconds:.1} s)\n{}",
-                part.title(),
-                outcomes::in_words(&outcome)
-            ));
-        }
-        done.push(json!({ "part": part.word(), "seconds": seconds, "findings": outcome.findings, "files": files }));
+    for part in Part::ALL.iter().filter(wanted) {
+        let run = |part| run_part(part, &settings, &output.control());
+        let write = |part, outcome: &_, seconds| write(part, outcome, &settings, seconds);
+        done.push(shown(("part", *part), "", run, write, output)?);
     }
     let page = settings.folder.join("theory.html");
     let quick = if args.quick {
@@ -104,20 +76,16 @@ fn settings(args: &Theory, output: &Output) -> Settings {
         (_, true) => Level::Fine,
         _ => Level::Usual,
     };
-    let named = || {
-        let folder = std::env::var_os("DIAL_DATA")
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)?;
-        if !has_data(&folder) {
-            output.note("note: the folder of DIAL_DATA does not hold MNIST-SMALL; it is left out.");
-        }
-        Some(folder).filter(|folder| has_data(folder))
-    };
+    let data = data_folder(args.data.as_ref());
+    let absent = |folder: &PathBuf| args.data.is_none() && !has_data(folder);
+    if data.as_ref().is_some_and(absent) {
+        output.note("note: the folder of DIAL_DATA does not hold MNIST-SMALL; it is left out.");
+    }
     let folder = level.pick("dial-theory-quick", "dial-theory", "dial-theory-fine");
     Settings {
         level,
         seed: args.seed,
-        data: args.data.clone().or_else(named),
+        data: data.filter(|folder| !absent(folder)),
         folder: args.out.clone().unwrap_or_else(|| PathBuf::from(folder)),
     }
 }

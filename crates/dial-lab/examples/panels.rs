@@ -5,8 +5,7 @@ use std::path::Path;
 use dial_lab::chart::{Canvas, Colour, MarkerKind, to_png, to_svg};
 use dial_lab::colours;
 use dial_lab::plot::{
-    Colouring, Grid, HeatMap, Lacking, LineChart, Look, Overlay, Panel, Scale, Scatter, Series,
-    scene_map,
+    Colouring, Grid, HeatMap, Lacking, LineChart, Overlay, Panel, Scale, Scatter, Series, scene_map,
 };
 use dial_lab::stats::{self, Band};
 
@@ -85,9 +84,9 @@ fn densities() -> LineChart {
         x_label: "x".into(),
         y_label: "Density".into(),
         series: vec![
-            Series::curve("class 0", x.clone(), bell(-1.5), Look::area(colours::GREEN)),
-            Series::curve("class 1", x.clone(), bell(1.5), Look::area(colours::GREY)),
-            Series::curve("overlap", x.clone(), low, Look::dashed(Colour::INK)),
+            Series::curve("class 0", x.clone(), bell(-1.5), colours::GREEN.area()),
+            Series::curve("class 1", x.clone(), bell(1.5), colours::GREY.area()),
+            Series::curve("overlap", x.clone(), low, Colour::INK.dashed()),
         ],
         overlays: vec![
             Overlay::rug(
@@ -177,22 +176,9 @@ fn main() -> std::io::Result<()> {
         "six",
         &Grid::new("Six", 3, ["A", "B", "C", "D", "E", "F"].map(lines).to_vec()).canvas(),
     )?;
-    let wide = Grid {
-        rows: vec![
-            vec![Panel::Lines(densities())],
-            vec![lines("L"), lines("R")],
-        ],
-        ..Grid::new("Wide", 2, vec![])
-    };
-    save(
-        folder,
-        "wide",
-        &Grid {
-            letters: true,
-            ..wide
-        }
-        .canvas(),
-    )?;
+    let pair = vec![lines("L"), lines("R")];
+    let wide = Grid::of("Wide", vec![vec![Panel::Lines(densities())], pair]);
+    save(folder, "wide", &wide.canvas())?;
     let class = |i: usize| (i / 86 > 5 && i % 86 > 8).then_some(((i / 86 + i % 86) / 12) % 6);
     let names = (0..6).map(|c| format!("Lettuce, week {c}")).collect();
     save(

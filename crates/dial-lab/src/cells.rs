@@ -35,14 +35,10 @@ impl Cells {
                 )));
             }
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Trouble {
-                    code: "S5",
-                    kind: dial::ErrorKind::Storage,
-                    detail: format!(
-                        "{}: {error}. Nothing was changed. Choose another --out.",
-                        file.display()
-                    ),
-                });
+                return Err(Trouble::storage(format!(
+                    "{}: {error}. Nothing was changed. Choose another --out.",
+                    file.display()
+                )));
             }
             Err(_) => {
                 create(&folder)?;
@@ -111,10 +107,11 @@ impl Cells {
 
 /// Makes a folder and those it lies in.
 pub fn create(folder: &Path) -> Result<(), Trouble> {
-    std::fs::create_dir_all(folder).map_err(|error| Trouble {
-        code: "S5",
-        kind: dial::ErrorKind::Storage,
-        detail: format!("{}: {error}. Choose another --out.", folder.display()),
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Trouble::storage(format!(
+            "{}: {error}. Choose another --out.",
+            folder.display()
+        ))
     })
 }
 

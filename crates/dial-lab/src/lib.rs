@@ -9,7 +9,7 @@
 //!
 //! let trials = vec![vec![0.5, 0.7, 0.8], vec![0.6, 0.8, 0.8]];
 //! let series = Series::new("DiAL", vec![1.0, 2.0, 3.0], stats::band(&trials));
-//! let chart = LineChart { title: "Digits".into(), percent: true, series: vec![series], ..LineChart::default() };
+//! let chart = LineChart::new("Digits", ["", ""], vec![series]).in_percent();
 //! let svg = chart::to_svg(&chart.canvas());
 //! assert!(svg.starts_with("<svg"));
 //! ```
@@ -29,6 +29,7 @@ pub mod stats;
 pub mod study;
 pub mod theory;
 pub mod ticks;
+mod words;
 mod trouble;
 mod written;
 

@@ -27,6 +27,8 @@ pub use scatter::{Colouring, Scatter};
 pub use style::Look;
 pub use value_map::value_map;
 
+use std::borrow::Borrow;
+
 use crate::chart::Canvas;
 use crate::stats::Band;
 
@@ -46,23 +48,27 @@ pub struct Series {
 
 impl Series {
     /// A line with its band.
-    pub fn new(name: impl Into<String>, x: Vec<f64>, band: Band) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        x: impl IntoIterator<Item: Borrow<f64>>,
+        band: Band,
+    ) -> Self {
         Self {
             name: name.into(),
-            x,
+            x: numbers(x),
             band,
             look: None,
         }
     }
 
     /// A line without a band, in its own look.
-    pub fn curve(name: impl Into<String>, x: Vec<f64>, y: Vec<f64>, look: Look) -> Self {
-        Self {
-            name: name.into(),
-            x,
-            band: Band::exact(y),
-            look: Some(look),
-        }
+    pub fn curve(
+        name: impl Into<String>,
+        x: impl IntoIterator<Item: Borrow<f64>>,
+        y: impl IntoIterator<Item: Borrow<f64>>,
+        look: Look,
+    ) -> Self {
+        Self::new(name, x, Band::exact(numbers(y))).with_look(look)
     }
 
     /// The same line in its own look.
@@ -72,6 +78,10 @@ impl Series {
             ..self
         }
     }
+}
+
+fn numbers(values: impl IntoIterator<Item: Borrow<f64>>) -> Vec<f64> {
+    values.into_iter().map(|value| *value.borrow()).collect()
 }
 
 /// How values are spread along an axis.
@@ -109,7 +119,77 @@ pub struct LineChart {
     pub overlays: Vec<Overlay>,
 }
 
+impl From<LineChart> for Canvas {
+    fn from(chart: LineChart) -> Self {
+        chart.canvas()
+    }
+}
+
 impl LineChart {
+    /// Lines over axes with these labels, horizontal first; everything else follows from the data.
+    pub fn new(
+        title: impl Into<String>,
+        labels: [impl Into<String>; 2],
+        series: Vec<Series>,
+    ) -> Self {
+        let [x_label, y_label] = labels.map(Into::into);
+        Self {
+            title: title.into(),
+            x_label,
+            y_label,
+            series,
+            ..Self::default()
+        }
+    }
+
+    /// The same with a logarithmic horizontal axis.
+    pub fn log_x(self) -> Self {
+        let x_scale = Scale::Log;
+        Self { x_scale, ..self }
+    }
+
+    /// The same with a logarithmic vertical axis.
+    pub fn log_y(self) -> Self {
+        self.y_scale(Scale::Log)
+    }
+
+    /// The same with another spread along the vertical axis.
+    pub fn y_scale(self, y_scale: Scale) -> Self {
+        Self { y_scale, ..self }
+    }
+
+    /// The same with two logarithmic axes.
+    pub fn log_log(self) -> Self {
+        self.log_x().log_y()
+    }
+
+    /// The same with other ends of the horizontal axis.
+    pub fn x_range(self, ends: (f64, f64)) -> Self {
+        let x_range = Some(ends);
+        Self { x_range, ..self }
+    }
+
+    /// The same with other ends of the vertical axis.
+    pub fn y_range(self, ends: (f64, f64)) -> Self {
+        let y_range = Some(ends);
+        Self { y_range, ..self }
+    }
+
+    /// The same with heights in percent.
+    pub fn in_percent(self) -> Self {
+        self.percent(true)
+    }
+
+    /// The same with heights in percent or not.
+    pub fn percent(self, percent: bool) -> Self {
+        Self { percent, ..self }
+    }
+
+    /// The same with something drawn over the lines.
+    pub fn under(self, overlays: Vec<Overlay>) -> Self {
+        Self { overlays, ..self }
+    }
+
     /// The chart as a drawing of its own.
     pub fn canvas(&self) -> Canvas {
         side_by_side(
@@ -144,11 +224,11 @@ pub fn side_by_side(title: &str, panels: &[LineChart]) -> Canvas {
     } else {
         (370.0, 280.0)
     };
-    let row = panels.iter().cloned().map(Panel::Lines).collect();
+    let grid = Grid::new(title, panels.len(), panels.iter().cloned());
     Grid {
         size,
         letters: false,
-        ..Grid::new(title, panels.len(), row)
+        ..grid
     }
     .canvas()
 }

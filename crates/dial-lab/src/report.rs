@@ -6,6 +6,8 @@
 mod confusion;
 mod parts;
 
+use std::ops::RangeBounds;
+
 use serde::{Deserialize, Serialize};
 
 use crate::escape;
@@ -67,6 +69,31 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Which columns hold numbers, to be set flush right; missing entries count as no.
     pub numeric: Vec<bool>,
+}
+
+impl Table {
+    /// A table of words, its columns named in one text with ` | ` between them.
+    pub fn new(
+        caption: impl Into<String>,
+        header: &str,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Table {
+        Table {
+            caption: caption.into(),
+            header: header.split(" | ").map(String::from).collect(),
+            rows: rows.into_iter().collect(),
+            numeric: Vec::new(),
+        }
+    }
+
+    /// The same with numbers in a range of columns.
+    pub fn numbers(self, columns: impl RangeBounds<usize>) -> Table {
+        let numeric = (0..self.header.len()).map(|column| columns.contains(&column));
+        Table {
+            numeric: numeric.collect(),
+            ..self
+        }
+    }
 }
 
 /// A group of items to look at.

@@ -2,6 +2,7 @@
 
 use crate::chart::{Anchor, Canvas, Colour, Point, Shape, Text, font};
 use crate::picture::GreyPicture;
+use crate::words::Listed;
 
 /// Side of the square a picture is fitted into.
 const CELL: f64 = 96.0;
@@ -31,12 +32,7 @@ pub fn contact_sheet(pictures: &[GreyPicture], captions: &[String], columns: usi
     let width = 2.0 * PAD + columns as f64 * (CELL + GAP) - GAP;
     let mut canvas = Canvas::new(width, 2.0 * PAD + (rows as f64 * row - GAP).max(0.0));
     canvas.title = format!("{} items", pictures.len());
-    canvas.description = captions
-        .iter()
-        .take(pictures.len())
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("; ");
+    canvas.description = captions.iter().take(pictures.len()).cloned().joined("; ");
     for (i, picture) in pictures.iter().enumerate() {
         let left = PAD + (i % columns) as f64 * (CELL + GAP);
         let top = PAD + (i / columns) as f64 * row;

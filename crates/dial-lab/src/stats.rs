@@ -2,6 +2,8 @@
 //!
 //! Values that are not finite count as missing: a trial that stopped early simply does not contribute further.
 
+use std::borrow::Borrow;
+
 /// Mean and 95 % confidence limits of the mean, one entry per query.
 ///
 /// Where no trial has a value all three are NaN; where only one has, `low` and `high` equal `mean`.
@@ -16,6 +18,19 @@ pub struct Band {
 }
 
 impl Band {
+    /// A curve with half the width of its intervals.
+    pub fn around(mean: Vec<f64>, half_width: &[f64]) -> Self {
+        let edge = |sign: f64| {
+            let both = mean.iter().zip(half_width);
+            both.map(|(m, h)| m + sign * h).collect()
+        };
+        Self {
+            low: edge(-1.0),
+            high: edge(1.0),
+            mean,
+        }
+    }
+
     /// A curve without uncertainty: mean, low and high are all `values`.
     pub fn exact(values: Vec<f64>) -> Self {
         Self {
@@ -42,17 +57,15 @@ pub struct Interval {
 /// The band of the mean over `trials`, each a curve over the same queries.
 ///
 /// The band is as long as the longest trial; shorter trials stop contributing at their end.
-pub fn band(trials: &[Vec<f64>]) -> Band {
-    let length = trials.iter().map(Vec::len).max().unwrap_or(0);
+pub fn band<T: AsRef<[f64]>>(trials: impl IntoIterator<Item = T>) -> Band {
+    let trials: Vec<T> = trials.into_iter().collect();
+    let trials = || trials.iter().map(AsRef::as_ref);
+    let length = trials().map(<[f64]>::len).max().unwrap_or(0);
     let mut band = Band::default();
     for query in 0..length {
-        let values: Vec<f64> = trials
-            .iter()
-            .filter_map(|trial| trial.get(query).copied())
-            .collect();
         let Interval {
             mean, half_width, ..
-        } = interval(&values);
+        } = interval(trials().filter_map(|trial| trial.get(query)));
         band.mean.push(mean);
         band.low.push(mean - half_width);
         band.high.push(mean + half_width);
@@ -88,9 +101,18 @@ pub fn pooled(a: (&Band, usize), b: (&Band, usize)) -> Band {
     band
 }
 
+/// The sum of all values over their number; NaN when there are none.
+pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    let mut count = 0;
+    let counted = values.into_iter().inspect(|_| count += 1);
+    let sum: f64 = counted.map(|value| *value.borrow()).sum();
+    sum / f64::from(count)
+}
+
 /// Mean, spread and 95 % confidence interval of the finite ones among `values`.
-pub fn interval(values: &[f64]) -> Interval {
-    let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+pub fn interval(values: impl IntoIterator<Item: Borrow<f64>>) -> Interval {
+    let values = values.into_iter().map(|value| *value.borrow());
+    let finite: Vec<f64> = values.filter(|v| v.is_finite()).collect();
     let count = finite.len();
     if count == 0 {
         return Interval {

@@ -24,6 +24,21 @@ impl Trouble {
             detail,
         }
     }
+
+    /// What was named cannot be used.
+    pub fn input(code: &'static str, detail: String) -> Trouble {
+        let kind = ErrorKind::Input;
+        Trouble { code, kind, detail }
+    }
+
+    /// The disk refuses.
+    pub fn storage(detail: String) -> Trouble {
+        Trouble {
+            code: "S5",
+            kind: ErrorKind::Storage,
+            detail,
+        }
+    }
 }
 
 impl From<dial::Error> for Trouble {

@@ -30,6 +30,19 @@ pub struct Tidy {
 }
 
 impl Drawn {
+    /// A figure by its parts.
+    pub fn new(
+        stem: impl Into<String>,
+        caption: impl Into<String>,
+        canvas: impl Into<Canvas>,
+    ) -> Drawn {
+        Drawn {
+            stem: stem.into(),
+            caption: caption.into(),
+            canvas: canvas.into(),
+        }
+    }
+
     /// Writes `stem.svg` and `stem.png`; returns the files.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
         let mut files = Vec::new();
@@ -46,6 +59,19 @@ impl Drawn {
 }
 
 impl Tidy {
+    /// A table whose columns are named as the first line of its file names them.
+    pub fn new(
+        stem: impl Into<String>,
+        header: &'static str,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Tidy {
+        Tidy {
+            stem: stem.into(),
+            header: header.split(',').collect(),
+            rows: rows.into_iter().collect(),
+        }
+    }
+
     /// Writes `stem.csv`; returns the file.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Trouble> {
         let file = folder.join(format!("{}.csv", self.stem));

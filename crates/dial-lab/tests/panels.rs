@@ -215,7 +215,7 @@ fn a_power_law_is_straight_on_logarithmic_axes() {
     let chart = LineChart {
         x_scale: Scale::Log,
         y_scale: Scale::Log,
-        series: vec![curve("a", Look::line(Colour::INK))],
+        series: vec![curve("a", Colour::INK.line())],
         ..LineChart::default()
     };
     let canvas = chart.canvas();
@@ -251,8 +251,8 @@ fn one_legend_names_lines_classes_and_overlays_once() {
     let lines = LineChart {
         title: "L".into(),
         series: vec![
-            curve("density", Look::area(colours::GREEN)),
-            curve("dashed", Look::dashed(Colour::INK)),
+            curve("density", colours::GREEN.area()),
+            curve("dashed", Colour::INK.dashed()),
         ],
         overlays: overlays.clone(),
         ..LineChart::default()
@@ -338,5 +338,5 @@ fn odd_panels_do_no_harm() {
         to_png(&canvas, 1.0);
     }
     to_png(&scene_map(0, 0, vec![], vec![], Lacking::Label), 1.0);
-    to_png(&Grid::new("", 3, vec![]).canvas(), 1.0);
+    to_png(&Grid::new("", 3, Vec::<Panel>::new()).canvas(), 1.0);
 }

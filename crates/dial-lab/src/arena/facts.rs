@@ -86,11 +86,17 @@ impl Facts {
 
 /// The pools for people.
 pub fn facts_table(facts: &[Facts]) -> Table {
+    let header = HEADER.join(" | ").replace('_', " ");
+    let table = Table::new(
+        "The pools.",
+        &header,
+        facts.iter().map(|facts| facts.0.clone()),
+    );
     Table {
-        caption: "The pools.".into(),
-        header: HEADER.iter().map(|name| name.replace('_', " ")).collect(),
-        rows: facts.iter().map(|facts| facts.0.clone()).collect(),
-        numeric: vec![false, true, true, true, true, true, false, true],
+        numeric: (0..HEADER.len())
+            .map(|column| ![0, 6].contains(&column))
+            .collect(),
+        ..table
     }
 }
 

@@ -43,19 +43,15 @@ pub fn all(tuned: &[PoolResult], aside: &[PoolResult]) -> Vec<Drawn> {
             let means: Vec<f64> = table.iter().map(|standing| standing.ratio).collect();
             let canvas = overview(title, &names, &pools, &ratios(results, &names), &means);
             let caption = format!("{title}: below 1 (green) fewer errors, above 1 (orange) more.");
-            figures.push(Drawn {
-                stem: stem.into(),
-                caption,
-                canvas,
-            });
+            figures.push(Drawn::new(stem, caption, canvas));
         }
     }
     for pool in tuned.iter().chain(aside) {
-        figures.push(Drawn {
-            stem: curves_stem(&pool.name),
-            caption: format!("Accuracy on the unlabelled items of {}.", pool.name),
-            canvas: curves(pool),
-        });
+        figures.push(Drawn::new(
+            curves_stem(&pool.name),
+            format!("Accuracy on the unlabelled items of {}.", pool.name),
+            curves(pool),
+        ));
     }
     figures
 }
@@ -70,9 +66,7 @@ fn curves(pool: &PoolResult) -> Canvas {
     let shown = shown(pool);
     let names: Vec<&str> = shown.iter().map(|entry| entry.name.as_str()).collect();
     let series = |(entry, look): (&&Entry, Look)| {
-        let x = (0..entry.curve.mean.len())
-            .map(|query| query as f64)
-            .collect();
+        let x = (0..entry.curve.mean.len()).map(|query| query as f64);
         let few = entry.runs.len() < 3;
         let band = if few {
             Band::exact(entry.curve.mean.clone())
@@ -81,15 +75,13 @@ fn curves(pool: &PoolResult) -> Canvas {
         };
         Series::new(entry.name.clone(), x, band).with_look(look)
     };
-    LineChart {
-        title: pool.name.clone(),
-        x_label: "questions asked".into(),
-        y_label: "accuracy".into(),
-        percent: true,
-        y_range: Some(heights(&shown)),
-        series: shown.iter().zip(looks(&names)).map(series).collect(),
-        ..LineChart::default()
-    }
+    LineChart::new(
+        pool.name.clone(),
+        ["questions asked", "accuracy"],
+        shown.iter().zip(looks(&names)).map(series).collect(),
+    )
+    .y_range(heights(&shown))
+    .in_percent()
     .canvas()
 }
 
@@ -141,15 +133,9 @@ fn looks(names: &[&str]) -> Vec<Look> {
         .collect();
     let mut taken: Vec<Colour> = Vec::new();
     let mut look = |name: &&str| match *name {
-        AUTO => Look {
-            width: 3.0,
-            ..Look::line(RED)
-        },
-        REFERENCE => Look {
-            width: 2.4,
-            ..Look::dashed(Colour::INK)
-        },
-        "random" => Look::dotted(GREY),
+        AUTO => RED.line().wide(3.0),
+        REFERENCE => Colour::INK.dashed().wide(2.4),
+        "random" => GREY.dotted(),
         name => {
             let place = everybody.iter().position(|known| known == name);
             let number = place.unwrap_or_else(|| name.bytes().map(usize::from).sum());
@@ -159,10 +145,7 @@ fn looks(names: &[&str]) -> Vec<Look> {
                 .find(|colour| !taken.contains(colour))
                 .unwrap_or(own(0));
             taken.push(colour);
-            Look::marked(
-                colour,
-                MARKS[(number / COLOURS.len() + number) % MARKS.len()],
-            )
+            colour.marked(MARKS[(number / COLOURS.len() + number) % MARKS.len()])
         }
     };
     names.iter().map(&mut look).collect()

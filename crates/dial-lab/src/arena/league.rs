@@ -180,14 +180,14 @@ fn standing(name: &str, results: &[PoolResult]) -> Standing {
 
 /// The mean of what is finite.
 fn average(values: impl Iterator<Item = f64>) -> f64 {
-    interval(&values.collect::<Vec<_>>()).mean
+    interval(values).mean
 }
 
 /// How good a contestant is on a pool, comparable between contestants of different seeds: its mean difference in area to the
 /// reference under the same seeds; without the reference, its mean area.
 fn merit(pool: &PoolResult, entry: &Entry) -> f64 {
     match pool.entry(REFERENCE) {
-        Some(reference) => interval(&entry.paired(reference, AREA)).mean,
+        Some(reference) => interval(entry.paired(reference, AREA)).mean,
         None => entry.mean(AREA),
     }
 }
@@ -242,7 +242,7 @@ pub fn batches(results: &[PoolResult], name: &str) -> Vec<(String, Gap)> {
             .iter()
             .filter(|entry| entry.name.starts_with(&prefix))
         {
-            let difference = interval(&entry.paired(single, AREA));
+            let difference = interval(entry.paired(single, AREA));
             let gap = Gap {
                 pool: pool.name.clone(),
                 best: name.to_string(),
@@ -269,7 +269,7 @@ pub fn gap(pool: &PoolResult, entry: &Entry) -> Option<Gap> {
     Some(Gap {
         pool: pool.name.clone(),
         best: best.name.clone(),
-        difference: interval(&entry.paired(best, AREA)),
+        difference: interval(entry.paired(best, AREA)),
     })
 }
 
@@ -316,7 +316,9 @@ mod tests {
             values[AREA] = *area;
             Run { seed, values }
         };
-        let curve = band(&[(0..=4).map(|q| f64::from(q) / 4.0 * end).collect()]);
+        let curve = band([(0..=4)
+            .map(|q| f64::from(q) / 4.0 * end)
+            .collect::<Vec<_>>()]);
         Entry {
             name: name.into(),
             runs: areas.iter().enumerate().map(run).collect(),

@@ -25,7 +25,7 @@ pub mod tables;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dial::{Control, ErrorKind};
+use dial::Control;
 use serde_json::json;
 
 use crate::cells::{Cells, create};
@@ -89,11 +89,7 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
          DIAL_DATA, or choose others with --pools.",
         missing.join(", ")
     );
-    Err(Trouble {
-        code: "I5",
-        kind: ErrorKind::Input,
-        detail,
-    })
+    Err(Trouble::input("I5", detail))
 }
 
 /// A pool with the cells of everybody, what is known of earlier days, and the matches that are missing: a contestant's place

@@ -5,6 +5,7 @@
 
 use crate::chart::{Anchor, Canvas, Colour, Point, Shape, Stroke, Text, Weight, font};
 use crate::colours::{GREEN, ORANGE, mix};
+use crate::words::Listed;
 
 const CELL: Point = (38.0, 21.0);
 const SIZE: f64 = 12.0;
@@ -155,12 +156,7 @@ fn describe(names: &[&str], means: &[f64]) -> String {
     let one = |(name, mean): (&&str, &f64)| format!("{name} {mean:.2}");
     format!(
         "Mean ratios of error areas: {}.",
-        names
-            .iter()
-            .zip(means)
-            .map(one)
-            .collect::<Vec<_>>()
-            .join(", ")
+        names.iter().zip(means).map(one).joined(", ")
     )
 }
 

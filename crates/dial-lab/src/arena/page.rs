@@ -16,6 +16,7 @@ use super::tables::{claims, columns, league_table, pool_table, silent};
 use crate::markdown::markdown_table;
 use crate::report::Table;
 use crate::trouble::Trouble;
+use crate::words::Listed;
 
 /// The parts in the order in which a new page has them.
 const PARTS: [(&str, &str); 7] = [
@@ -84,11 +85,7 @@ pub fn write_page(
                 "{}: {error}. Nothing was changed. Choose another --page.",
                 page.display()
             );
-            return Err(Trouble {
-                code: "S5",
-                kind: dial::ErrorKind::Storage,
-                detail,
-            });
+            return Err(Trouble::storage(detail));
         }
     };
     let beside = page.parent().unwrap_or(Path::new(""));
@@ -143,8 +140,7 @@ fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefi
                         ..table
                     })
                 })
-                .collect::<Vec<_>>()
-                .join("\n"),
+                .joined("\n"),
             "league" => format!(
                 "{}\n{READING}\n",
                 league_part("All tuning pools.", &league_of, asked)
@@ -164,8 +160,7 @@ fn filled(page: &str, facts: &[Facts], [tuned, aside]: [&[PoolResult]; 2], prefi
                 .iter()
                 .chain(aside)
                 .map(|pool| curves(pool, prefix))
-                .collect::<Vec<_>>()
-                .join("\n"),
+                .joined("\n"),
         };
         text = replaced(&text, name, &part);
     }

@@ -12,15 +12,15 @@
 
 use std::path::{Path, PathBuf};
 
+use dial::Metric;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
-use dial::{ErrorKind, Metric};
 use dial_data::generate::{digits, scene};
 use dial_data::{Pool, ReadOptions};
 use serde_json::{Value, json};
 
 use super::generated;
-use crate::reproduce::pools::{Dataset, Origin, load};
+use crate::reproduce::pools::{Dataset, Origin, load, n_clusters};
 use crate::trouble::Trouble;
 
 /// The most items of a pool.
@@ -63,7 +63,7 @@ impl Source {
     fn metric(self) -> Metric {
         match self {
             Source::Scene => Metric::Cosine,
-            Source::Paper(dataset) if dataset.hyperspectral() => Metric::Cosine,
+            Source::Paper(dataset) => dataset.metric(),
             _ => Metric::Euclidean,
         }
     }
@@ -224,11 +224,7 @@ impl ArenaPool {
                 "{}: has no labels, and the arena needs them. Add them.",
                 self.name
             );
-            return Err(Trouble {
-                code: "I12",
-                kind: ErrorKind::Input,
-                detail,
-            });
+            return Err(Trouble::input("I12", detail));
         };
         let mut keep: Vec<usize> = (0..pool.matrix.n)
             .filter(|&row| labels.labels[row].is_some())
@@ -248,16 +244,14 @@ impl ArenaPool {
             Some(m) => labels.modulo(m)?.for_simulation(),
             None => labels.for_simulation(),
         };
-        let mut clusters: Vec<u32> = truth.clusters.iter().flatten().copied().collect();
-        clusters.sort_unstable();
-        clusters.dedup();
         let spectra = matches!(self.source, Source::Paper(dataset) if dataset.hyperspectral());
+        let clusters = n_clusters(&truth);
         Ok(Ready {
             pool,
             truth,
             metric: self.source.metric(),
             expected_clusters: spectra.then_some(12),
-            clusters: clusters.len(),
+            clusters,
         })
     }
 }

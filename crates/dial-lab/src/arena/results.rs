@@ -16,13 +16,14 @@
 
 use std::path::Path;
 
-use dial_data::write::{Cell, write_csv};
+use dial_data::row;
+use dial_data::write::write_csv;
 
 use super::contestants::REFERENCE;
 use super::matches::{
     ACCURACY, BALANCED, BRIER, CALIBRATION, CLUSTERS, EXPECTED, JUDGED, Rows, SECONDS,
 };
-use crate::stats::{Band, band, first_reaching, pooled};
+use crate::stats::{Band, band, first_reaching, interval, pooled};
 use crate::trouble::Trouble;
 
 /// The questions after which accuracies are told.
@@ -105,10 +106,8 @@ impl Entry {
     /// reference has in the end.
     pub fn new(name: String, matches: &[Match], column: usize, targets: &[(usize, f64)]) -> Entry {
         let target = |seed: usize| {
-            targets
-                .iter()
-                .find(|(of, _)| *of == seed)
-                .map_or(f64::NAN, |(_, end)| *end)
+            let found = targets.iter().find(|(of, _)| *of == seed);
+            found.map_or(f64::NAN, |(_, end)| *end)
         };
         let run = |(seed, rows): &Match| Run {
             seed: *seed,
@@ -146,7 +145,7 @@ impl Entry {
 
     /// Its mean of a measure.
     pub fn mean(&self, measure: usize) -> f64 {
-        crate::stats::interval(&self.values(measure)).mean
+        interval(self.values(measure)).mean
     }
 
     /// Differences of a measure to another contestant, over the seeds that both have.
@@ -161,15 +160,14 @@ impl Entry {
 
 fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
     let own = column == JUDGED;
-    let mean = |column: usize| {
-        crate::stats::interval(&rows.iter().map(|row| row[column]).collect::<Vec<_>>()).mean
-    };
+    let values = |column: usize| rows.iter().map(move |row| row[column]);
+    let mean = |column: usize| interval(values(column)).mean;
     let field = |value: f64| if own { f64::NAN } else { value };
     let at = |query: usize, column: usize| rows.get(query).map_or(f64::NAN, |row| row[column]);
     let late = CALIBRATED_AT.min(rows.len().saturating_sub(1));
-    let seconds: Vec<f64> = rows.iter().skip(1).map(|row| row[SECONDS]).collect();
-    let queries: Vec<f64> = rows.iter().map(|row| row[0]).collect();
-    let curve: Vec<f64> = rows.iter().map(|row| row[column]).collect();
+    let seconds = interval(values(SECONDS).skip(1)).mean;
+    let queries: Vec<f64> = values(0).collect();
+    let curve: Vec<f64> = values(column).collect();
     let [low, high] = [EXPECTED + 1, EXPECTED + 2].map(|column| at(late, column));
     let inside = match low.is_nan() {
         true => f64::NAN,
@@ -190,7 +188,7 @@ fn values(rows: &Rows, column: usize, target: f64) -> [f64; MEASURES.len()] {
         field(mean(BALANCED)),
         field(at(late, CALIBRATION)),
         field(at(late, BRIER)),
-        crate::stats::interval(&seconds).mean,
+        seconds,
         reach.unwrap_or(f64::NAN),
         field(inside),
     ]
@@ -260,19 +258,10 @@ impl PoolResult {
 
     /// Writes both files of the pool.
     pub fn write(&self, folder: &Path) -> Result<(), Trouble> {
-        let number = |value: f64, places: f64| match value.is_finite() {
-            true => Cell::Number((value * places).round() / places),
-            false => Cell::Empty,
-        };
         let row = |entry: &Entry, run: &Run| {
-            let values = run.values.iter().map(|value| number(*value, PLACES));
-            [
-                Cell::Text(entry.name.clone()),
-                Cell::Integer(run.seed as i64),
-            ]
-            .into_iter()
-            .chain(values)
-            .collect()
+            let mut row = row![entry.name.clone(), run.seed];
+            row.extend(run.values.map(|value| rounded(value, PLACES).into()));
+            row
         };
         let rows = self
             .entries
@@ -281,35 +270,28 @@ impl PoolResult {
         let header = [&["contestant", "seed"][..], &MEASURES].concat();
         write_csv(&folder.join(format!("{}.csv", self.name)), &header, rows)?;
 
-        let names: Vec<String> = (self.entries.iter())
-            .flat_map(|entry| [entry.name.clone(), format!("{}{HALF_WIDTH}", entry.name)])
+        let names = self.entries.iter().map(|entry| &entry.name);
+        let columns: Vec<String> = names
+            .flat_map(|name| [name.clone(), half_width(name)])
             .collect();
-        let header: Vec<&str> = ["query"]
-            .into_iter()
-            .chain(names.iter().map(String::as_str))
-            .collect();
-        let length = self
-            .entries
-            .iter()
-            .map(|entry| entry.curve.mean.len())
-            .max()
-            .unwrap_or(0);
+        let mut header = vec!["query"];
+        header.extend(columns.iter().map(String::as_str));
+        let curves = || self.entries.iter().map(|entry| &entry.curve);
+        let length = curves().map(|curve| curve.mean.len()).max().unwrap_or(0);
         let row = |query: usize| {
             let at = |values: &[f64]| values.get(query).copied().unwrap_or(f64::NAN);
-            let both = |entry: &Entry| {
-                let mean = at(&entry.curve.mean);
-                [number(mean, 1e4), number(at(&entry.curve.high) - mean, 1e4)]
-            };
-            [Cell::Integer(query as i64)]
-                .into_iter()
-                .chain(self.entries.iter().flat_map(both))
-                .collect()
+            let mut row = row![query];
+            for curve in curves() {
+                let mean = at(&curve.mean);
+                row.extend(row![
+                    rounded(mean, 1e4),
+                    rounded(at(&curve.high) - mean, 1e4)
+                ]);
+            }
+            row
         };
-        Ok(write_csv(
-            &folder.join(format!("{}-curves.csv", self.name)),
-            &header,
-            (0..length).map(row),
-        )?)
+        let file = folder.join(format!("{}-curves.csv", self.name));
+        Ok(write_csv(&file, &header, (0..length).map(row))?)
     }
 
     /// Reads both files of a pool, if they are there and whole.
@@ -333,22 +315,11 @@ impl PoolResult {
             };
             match entries.iter_mut().find(|entry| entry.name == row[0]) {
                 Some(entry) => entry.runs.push(run),
-                None => {
-                    let (mean, half) =
-                        (column(&row[0]), column(&format!("{}{HALF_WIDTH}", row[0])));
-                    let edge =
-                        |sign: f64| mean.iter().zip(&half).map(|(m, h)| m + sign * h).collect();
-                    let curve = Band {
-                        low: edge(-1.0),
-                        high: edge(1.0),
-                        mean,
-                    };
-                    entries.push(Entry {
-                        name: row[0].clone(),
-                        runs: vec![run],
-                        curve,
-                    });
-                }
+                None => entries.push(Entry {
+                    name: row[0].clone(),
+                    runs: vec![run],
+                    curve: Band::around(column(&row[0]), &column(&half_width(&row[0]))),
+                }),
             }
         }
         Some(PoolResult {
@@ -361,8 +332,15 @@ impl PoolResult {
 /// Measures are kept to so many parts of one.
 const PLACES: f64 = 1e5;
 
-/// What follows the name of a contestant in the column of half-widths.
-const HALF_WIDTH: &str = " ±";
+/// The name of a contestant's column of half-widths.
+fn half_width(name: &str) -> String {
+    format!("{name} ±")
+}
+
+/// A number to so many parts of one, if there is one.
+fn rounded(value: f64, places: f64) -> Option<f64> {
+    value.is_finite().then(|| (value * places).round() / places)
+}
 
 fn number(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::NAN)

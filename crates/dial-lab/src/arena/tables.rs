@@ -1,38 +1,22 @@
 //! The league and its parts as tables: for people, for machines, and pool by pool.
 
-use dial_data::write::Cell;
-use serde_json::{Value, json};
+use dial_data::row;
+use serde_json::{Map, Value, json};
 
 use super::contestants::{AUTO, REFERENCE};
 use super::league::{Standing, batches, can_tell, gap, rank, ratio, reach};
 use super::results::{AREA, Entry, INSIDE, MILESTONES, PoolResult};
 use crate::report::Table;
-use crate::stats::{Interval, interval};
+use crate::stats::{Interval, interval, mean};
+use crate::words::Listed;
 use crate::written::Tidy;
 
 /// The league for people.
 pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table {
-    let mut header: Vec<String> = ["", "rank", "area"].map(String::from).to_vec();
-    header.extend(
-        MILESTONES
-            .iter()
-            .filter(|m| **m <= queries)
-            .map(|m| format!("at {m}")),
-    );
-    header.extend(
-        [
-            "ratio",
-            "worst gap",
-            "behind",
-            "reach",
-            "in half",
-            "clusters",
-            "balanced",
-            "ECE",
-            "Brier",
-            "ms",
-        ]
-        .map(String::from),
+    let milestones = || MILESTONES.iter().filter(|m| **m <= queries);
+    let header = format!(
+        " | rank | area | {}ratio | worst gap | behind | reach | in half | clusters | balanced | ECE | Brier | ms",
+        milestones().map(|m| format!("at {m} | ")).joined("")
     );
     let most = table
         .iter()
@@ -45,14 +29,11 @@ pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table 
             some => format!("{} ({some} of {most} pools)", standing.name),
         };
         let mut row = vec![name, plain(standing.rank, 1), percent(standing.area)];
-        let shown = MILESTONES
-            .iter()
-            .zip(standing.at)
-            .filter(|(m, _)| **m <= queries);
+        let shown = milestones().zip(standing.at);
         row.extend(shown.map(|(_, accuracy)| percent(accuracy)));
         row.push(plain(standing.ratio, 2));
-        row.push(standing.worst().map_or("-".into(), |gap| {
-            let Gap { mean, half, pool } = Gap::of(gap);
+        row.push(standing.worst().map_or("-".into(), |worst| {
+            let Gap { mean, half, pool } = Gap::of(worst);
             format!("{mean} ± {half} ({pool})")
         }));
         row.push(standing.behind().to_string());
@@ -74,13 +55,7 @@ pub fn league_table(caption: &str, table: &[Standing], queries: usize) -> Table 
         row.extend([plain(standing.brier, 3), plain(1e3 * standing.seconds, 1)]);
         row
     };
-    let numeric = (0..header.len()).map(|column| column > 0).collect();
-    Table {
-        caption: caption.into(),
-        rows: table.iter().map(row).collect(),
-        numeric,
-        header,
-    }
+    Table::new(caption, &header, table.iter().map(row)).numbers(1..)
 }
 
 /// A gap in words.
@@ -102,164 +77,99 @@ impl Gap {
 
 /// Areas in per cent, pool by pool, of the given contestants; the best of each pool is set bold.
 pub fn pool_table(caption: &str, results: &[PoolResult], names: &[&str]) -> Table {
-    let header = ["pool".to_string()]
-        .into_iter()
-        .chain(names.iter().map(|name| name.to_string()))
-        .collect();
     let row = |pool: &PoolResult| {
-        let best = pool
-            .entries
-            .iter()
-            .map(|entry| entry.mean(AREA))
-            .fold(f64::NEG_INFINITY, f64::max);
+        let areas = pool.entries.iter().map(|entry| entry.mean(AREA));
+        let best = areas.fold(f64::NEG_INFINITY, f64::max);
         let cell = |name: &&str| match pool.entry(name) {
             None => "-".to_string(),
             Some(entry) => {
-                let area = interval(&entry.values(AREA));
+                let area = interval(entry.values(AREA));
                 let text = format!("{:.1} ± {:.1}", 100.0 * area.mean, 100.0 * area.half_width);
-                if area.mean == best {
-                    format!("**{text}**")
-                } else {
-                    text
-                }
+                let bold = if area.mean == best { "**" } else { "" };
+                format!("{bold}{text}{bold}")
             }
         };
-        [pool.name.clone()]
-            .into_iter()
-            .chain(names.iter().map(cell))
-            .collect()
+        let mut row = vec![pool.name.clone()];
+        row.extend(names.iter().map(cell));
+        row
     };
-    let numeric = (0..=names.len()).map(|column| column > 0).collect();
-    Table {
-        caption: caption.into(),
-        rows: results.iter().map(row).collect(),
-        numeric,
-        header,
-    }
+    let header = format!("pool | {}", names.join(" | "));
+    Table::new(caption, &header, results.iter().map(row)).numbers(1..)
 }
 
 /// The league for machines.
 pub fn tidy(stem: &str, table: &[Standing]) -> Tidy {
-    let number = |value: f64| {
-        if value.is_finite() {
-            Cell::Number((value * 1e5).round() / 1e5)
-        } else {
-            Cell::Empty
-        }
-    };
     let row = |standing: &Standing| {
         let worst = standing.worst();
-        let mut row = vec![
-            Cell::Text(standing.name.clone()),
-            Cell::Integer(standing.pools as i64),
-        ];
-        row.extend([standing.rank, standing.area].map(number));
-        row.extend(standing.at.map(number));
-        row.push(number(standing.ratio));
-        row.push(worst.map_or(Cell::Empty, |gap| Cell::Text(gap.pool.clone())));
-        row.push(number(worst.map_or(f64::NAN, |gap| gap.difference.mean)));
-        row.push(number(
-            worst.map_or(f64::NAN, |gap| gap.difference.half_width),
-        ));
-        row.push(Cell::Integer(standing.behind() as i64));
-        row.push(number(standing.median_reach().unwrap_or(f64::NAN)));
-        row.extend(
-            [
-                standing.clusters,
-                standing.balanced,
-                standing.calibration,
-                standing.brier,
-            ]
-            .map(number),
-        );
-        row.push(number(standing.seconds));
-        row
+        let [at_10, at_25, at_50, at_100] = standing.at;
+        row![
+            standing.name.clone(),
+            standing.pools,
+            rounded(standing.rank),
+            rounded(standing.area),
+            rounded(at_10),
+            rounded(at_25),
+            rounded(at_50),
+            rounded(at_100),
+            rounded(standing.ratio),
+            worst.map(|gap| gap.pool.clone()),
+            worst.and_then(|gap| rounded(gap.difference.mean)),
+            worst.and_then(|gap| rounded(gap.difference.half_width)),
+            standing.behind(),
+            standing.median_reach().and_then(rounded),
+            rounded(standing.clusters),
+            rounded(standing.balanced),
+            rounded(standing.calibration),
+            rounded(standing.brier),
+            rounded(standing.seconds),
+        ]
     };
-    let header = vec![
-        "contestant",
-        "pools",
-        "rank",
-        "area",
-        "at_10",
-        "at_25",
-        "at_50",
-        "at_100",
-        "ratio",
-        "worst_pool",
-        "worst_gap",
-        "worst_gap_half_width",
-        "behind",
-        "median_reach",
-        "clusters",
-        "balanced",
-        "ece_50",
-        "brier_50",
-        "seconds",
-    ];
-    Tidy {
-        stem: stem.into(),
-        header,
-        rows: table.iter().map(row).collect(),
-    }
+    Tidy::new(
+        stem,
+        "contestant,pools,rank,area,at_10,at_25,at_50,at_100,ratio,worst_pool,worst_gap,worst_gap_half_width,\
+         behind,median_reach,clusters,balanced,ece_50,brier_50,seconds",
+        table.iter().map(row),
+    )
+}
+
+/// A number to five places, if there is one.
+fn rounded(value: f64) -> Option<f64> {
+    value.is_finite().then(|| (value * 1e5).round() / 1e5)
 }
 
 /// Every contestant on every pool for machines, with its differences in area to the best there and to the reference.
 pub fn differences(results: &[&PoolResult]) -> Tidy {
-    let number = |value: f64| {
-        if value.is_finite() {
-            Cell::Number((value * 1e5).round() / 1e5)
-        } else {
-            Cell::Empty
-        }
-    };
     let row = |pool: &PoolResult, entry: &Entry| {
         let best = gap(pool, entry);
         let to_best = best.as_ref().map(|gap| gap.difference);
-        let to_reference = pool
-            .entry(REFERENCE)
-            .map(|reference| interval(&entry.paired(reference, AREA)));
-        let both = |difference: Option<Interval>| {
-            [
-                difference.map_or(f64::NAN, |d| d.mean),
-                difference.map_or(f64::NAN, |d| d.half_width),
-            ]
-            .map(number)
-        };
-        let mut row = vec![
-            Cell::Text(pool.name.clone()),
-            Cell::Text(entry.name.clone()),
-        ];
-        row.push(Cell::Integer(entry.runs.len() as i64));
-        row.extend([entry.mean(AREA), rank(pool, entry), ratio(pool, entry)].map(number));
-        row.push(best.map_or(Cell::Empty, |gap| Cell::Text(gap.best)));
-        row.extend(both(to_best));
-        row.extend(both(to_reference));
-        row.push(reach(pool, entry).map_or(Cell::Empty, |question| Cell::Integer(question as i64)));
-        row
+        let reference = pool.entry(REFERENCE);
+        let to_reference = reference.map(|reference| interval(entry.paired(reference, AREA)));
+        let mean = |difference: Option<Interval>| difference.and_then(|d| rounded(d.mean));
+        let half = |difference: Option<Interval>| difference.and_then(|d| rounded(d.half_width));
+        row![
+            pool.name.clone(),
+            entry.name.clone(),
+            entry.runs.len(),
+            rounded(entry.mean(AREA)),
+            rounded(rank(pool, entry)),
+            rounded(ratio(pool, entry)),
+            best.map(|gap| gap.best),
+            mean(to_best),
+            half(to_best),
+            mean(to_reference),
+            half(to_reference),
+            reach(pool, entry),
+        ]
     };
     let rows = results
         .iter()
-        .flat_map(|pool| pool.entries.iter().map(move |entry| row(pool, entry)))
-        .collect();
-    let header = vec![
-        "pool",
-        "contestant",
-        "seeds",
-        "area",
-        "rank",
-        "ratio",
-        "best",
-        "to_best",
-        "to_best_half_width",
-        "to_reference",
-        "to_reference_half_width",
-        "reach",
-    ];
-    Tidy {
-        stem: "differences".into(),
-        header,
+        .flat_map(|pool| pool.entries.iter().map(move |entry| row(pool, entry)));
+    Tidy::new(
+        "differences",
+        "pool,contestant,seeds,area,rank,ratio,best,to_best,to_best_half_width,to_reference,\
+         to_reference_half_width,reach",
         rows,
-    }
+    )
 }
 
 /// The league as JSON.
@@ -270,14 +180,10 @@ pub fn to_json(table: &[Standing]) -> Value {
             json!({ "pool": gap.pool, "best": gap.best, "mean": number(gap.difference.mean),
                     "half_width": number(gap.difference.half_width) })
         });
-        let reach: serde_json::Map<String, Value> = standing
-            .reach
-            .iter()
+        let reach: Map<String, Value> = (standing.reach.iter())
             .map(|(pool, question)| (pool.clone(), json!(question)))
             .collect();
-        let at: serde_json::Map<String, Value> = MILESTONES
-            .iter()
-            .zip(standing.at)
+        let at: Map<String, Value> = (MILESTONES.iter().zip(standing.at))
             .map(|(m, value)| (m.to_string(), json!(number(value))))
             .collect();
         json!({
@@ -306,19 +212,11 @@ pub fn claims(
         .filter(rival)
         .filter(|standing| standing.name != name)
         .collect();
-    let best = rivals
-        .iter()
-        .map(|standing| standing.rank)
-        .fold(f64::INFINITY, f64::min);
-    let level: Vec<&str> = rivals
-        .iter()
-        .filter(|r| r.rank == own.rank)
-        .map(|r| r.name.as_str())
-        .collect();
-    let shared = if level.is_empty() {
-        String::new()
-    } else {
-        format!(", shared with {}", level.join(", "))
+    let best = rivals.iter().map(|r| r.rank).fold(f64::INFINITY, f64::min);
+    let level = || rivals.iter().filter(|r| r.rank == own.rank);
+    let shared = match level().count() {
+        0 => String::new(),
+        _ => format!(", shared with {}", level().map(|r| &r.name).joined(", ")),
     };
     let verdict = |holds: bool| if holds { "yes" } else { "no" }.to_string();
     let worst = own.worst().map_or("-".into(), |gap| {
@@ -344,54 +242,51 @@ pub fn claims(
         .worst_calibration
         .clone()
         .unwrap_or((f64::NAN, "-".into()));
+    let known = |there: bool, holds: bool| {
+        if there {
+            verdict(holds)
+        } else {
+            "cannot tell".into()
+        }
+    };
+    let row = |claim: String, holds: String, measured: String| vec![claim, holds, measured];
+    let after = queries.min(50);
     let mut rows = vec![
-        vec![
+        row(
             "best mean rank of all".into(),
-            if table.len() > 1 {
-                verdict(own.rank <= best)
-            } else {
-                "cannot tell".into()
-            },
+            known(table.len() > 1, own.rank <= best),
             plain(own.rank, 2) + &shared,
-        ],
-        vec![
+        ),
+        row(
             format!("mean ratio of error areas to {REFERENCE} at most 0.70"),
             verdict(own.ratio <= 0.70),
             plain(own.ratio, 3),
-        ],
-        vec![
+        ),
+        row(
             "on no pool clearly more than 0.5 points below the best".into(),
             verdict(own.behind() == 0),
             worst,
-        ],
-        vec![
+        ),
+        row(
             format!(
                 "at most {} questions for what the reference needs {queries} for",
                 queries / 2
             ),
-            if own.reach.is_empty() {
-                "cannot tell".into()
-            } else {
-                verdict(late.is_empty())
+            known(!own.reach.is_empty(), late.is_empty()),
+            match late.join(", ").as_str() {
+                "" => reached,
+                late => format!("{reached}; later on {late}"),
             },
-            if late.is_empty() {
-                reached
-            } else {
-                format!("{reached}; later on {}", late.join(", "))
-            },
-        ],
-        vec![
-            format!(
-                "expected calibration error below 5 % after {} questions",
-                queries.min(50)
-            ),
+        ),
+        row(
+            format!("expected calibration error below 5 % after {after} questions"),
             verdict(error < 0.05),
             format!(
                 "mean {}, worst {} on {where_}",
                 percent(own.calibration),
                 percent(error)
             ),
-        ],
+        ),
     ];
     let runs = results
         .iter()
@@ -399,31 +294,23 @@ pub fn claims(
         .flat_map(|entry| entry.values(INSIDE));
     let inside: Vec<f64> = runs.filter(|inside| inside.is_finite()).collect();
     if !inside.is_empty() {
-        let share = inside.iter().sum::<f64>() / inside.len() as f64;
-        rows.push(vec![
-            format!(
-                "expected accuracy within its interval in at least 90 % of runs, after {} questions",
-                queries.min(50)
-            ),
+        let share = mean(&inside);
+        rows.push(row(
+            format!("expected accuracy within its interval in at least 90 % of runs, after {after} questions"),
             verdict(share >= 0.9),
             format!("{} % of {} runs", percent(share), inside.len()),
-        ]);
+        ));
     }
     for (size, gap) in batches(results, name) {
         let Gap { mean, half, pool } = Gap::of(&gap);
-        rows.push(vec![
+        rows.push(row(
             format!("batches of {size} at most 1 point of area below one at a time"),
             verdict(gap.difference.mean >= -0.01),
             format!("worst {mean} ± {half} points on {pool}"),
-        ]);
+        ));
     }
-    let header = ["claim", "holds", "measured"].map(String::from).to_vec();
-    Some(Table {
-        caption: format!("What {name} is to do"),
-        header,
-        rows,
-        numeric: Vec::new(),
-    })
+    let caption = format!("What {name} is to do");
+    Some(Table::new(caption, "claim | holds | measured", rows))
 }
 
 /// The contestants worth a column: `auto`, the reference, then the best of the league.
@@ -473,6 +360,8 @@ fn plain(value: f64, places: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dial_data::write::Cell;
+
     use super::super::results::{MEASURES, Run};
     use super::*;
     use crate::stats::Band;

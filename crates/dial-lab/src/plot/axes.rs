@@ -1,7 +1,8 @@
 //! The axes of a panel: where values lie, linear or logarithmic, and how ticks and labels are drawn.
 
 use super::Scale;
-use crate::chart::{Anchor, Canvas, Colour, Point, Stroke, Text, font};
+use crate::chart::{Anchor, Canvas, Colour, Point, Shape, Stroke, Text, font};
+use crate::picture::IndexedPicture;
 use crate::ticks::{Ticks, log_ticks, ticks};
 
 pub(super) const TICK_SIZE: f64 = 12.0;
@@ -25,6 +26,24 @@ impl Area {
 
     pub fn bottom(&self) -> f64 {
         self.top + self.height
+    }
+
+    /// The line around it.
+    pub fn frame(&self) -> Shape {
+        let (l, t, r, b) = (self.left, self.top, self.right(), self.bottom());
+        Shape::Polyline {
+            points: vec![(l, t), (r, t), (r, b), (l, b), (l, t)],
+            stroke: Stroke::solid(Colour::AXIS, 1.0),
+        }
+    }
+
+    /// A picture that fills it.
+    pub fn filled(&self, picture: IndexedPicture) -> Shape {
+        Shape::Colours {
+            at: (self.left, self.top),
+            size: (self.width, self.height),
+            picture,
+        }
     }
 
     pub fn holds(&self, p: Point) -> bool {
@@ -92,14 +111,7 @@ pub(super) struct Axes<'a> {
 impl Axes<'_> {
     /// Room for tick labels and the axis label, left of the area.
     pub fn left_margin(&self) -> f64 {
-        let widest = self
-            .y
-            .ticks
-            .labels
-            .iter()
-            .map(|l| font::width(l, TICK_SIZE))
-            .fold(0.0, f64::max);
-        widest
+        widest(&self.y.ticks)
             + 8.0
             + if self.y_label.is_empty() {
                 0.0
@@ -136,9 +148,7 @@ impl Axes<'_> {
     /// The frame of a map, which lies over the data.
     pub fn draw_frame(&self, canvas: &mut Canvas, area: &Area) {
         if self.ground == Ground::Framed {
-            let (l, t, r, b) = (area.left, area.top, area.right(), area.bottom());
-            let around = vec![(l, t), (r, t), (r, b), (l, b), (l, t)];
-            canvas.line(around, Stroke::solid(Colour::AXIS, 1.0));
+            canvas.shapes.push(area.frame());
         }
     }
 
@@ -213,6 +223,12 @@ impl Axes<'_> {
             ..text(self.y_label, area.height, (left, middle.1))
         });
     }
+}
+
+/// The width of the widest label.
+pub(super) fn widest(ticks: &Ticks) -> f64 {
+    let widths = ticks.labels.iter().map(|l| font::width(l, TICK_SIZE));
+    widths.fold(0.0, f64::max)
 }
 
 /// Text of a tick.

@@ -1,9 +1,9 @@
 //! The bar beside a panel that says which colour is which value.
 
-use super::axes::{Area, LABEL_SIZE, TICK_SIZE, muted};
+use super::axes::{Area, LABEL_SIZE, TICK_SIZE, muted, widest};
 use super::range::extent;
 use crate::chart::{Anchor, Canvas, Colour, Shape, Stroke, Text, font};
-use crate::colours;
+use crate::colours::{self, STEPS};
 use crate::picture::IndexedPicture;
 use crate::ticks::{Ticks, ticks};
 
@@ -30,15 +30,9 @@ impl<'a> ColourBar<'a> {
 
     /// Room it takes right of the area.
     pub fn width(&self) -> f64 {
-        let widest = self
-            .ticks
-            .labels
-            .iter()
-            .map(|l| font::width(l, TICK_SIZE))
-            .fold(0.0, f64::max);
         GAP + WIDTH
             + 8.0
-            + widest
+            + widest(&self.ticks)
             + if self.label.is_empty() {
                 0.0
             } else {
@@ -46,11 +40,28 @@ impl<'a> ColourBar<'a> {
             }
     }
 
+    /// Values in their colours, row by row from the top left.
+    pub fn picture<'v>(
+        &self,
+        height: usize,
+        width: usize,
+        values: impl IntoIterator<Item = &'v f64>,
+    ) -> IndexedPicture {
+        let (low, high) = self.range;
+        let number = |value: &f64| colours::number(*value, low, high);
+        IndexedPicture {
+            height,
+            width,
+            palette: colours::palette(),
+            numbers: values.into_iter().map(number).collect(),
+        }
+    }
+
     pub fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let (left, right) = (area.right() + GAP, area.right() + GAP + WIDTH);
-        let numbers = (0..colours::STEPS).rev().map(|i| i as u8).collect();
+        let numbers = (0..STEPS).rev().map(|i| i as u8).collect();
         let picture = IndexedPicture {
-            height: colours::STEPS,
+            height: STEPS,
             width: 1,
             palette: colours::palette(),
             numbers,

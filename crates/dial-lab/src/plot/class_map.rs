@@ -2,9 +2,10 @@
 
 use super::axes::Area;
 use super::{Grid, Panel};
-use crate::chart::{Canvas, Colour, Shape, Stroke};
+use crate::chart::{Canvas, Colour};
 use crate::colours;
 use crate::picture::IndexedPicture;
+use crate::words::Listed;
 
 /// The colour of pixels without a class.
 const BACKGROUND: Colour = Colour(238, 239, 241);
@@ -99,14 +100,8 @@ impl ClassMap {
                 .collect(),
             numbers: self.classes.iter().map(number).collect(),
         };
-        canvas.shapes.push(Shape::Colours {
-            at: (area.left, area.top),
-            size: (area.width, area.height),
-            picture,
-        });
-        let (l, t, r, b) = (area.left, area.top, area.right(), area.bottom());
-        let around = vec![(l, t), (r, t), (r, b), (l, b), (l, t)];
-        canvas.line(around, Stroke::solid(Colour::AXIS, 1.0));
+        canvas.shapes.push(area.filled(picture));
+        canvas.shapes.push(area.frame());
     }
 
     /// What there is to see, in words.
@@ -117,7 +112,7 @@ impl ClassMap {
             .iter()
             .enumerate()
             .map(|(c, name)| format!("{} of {name}", count(Some(c))));
-        let counts = counts.collect::<Vec<_>>().join(", ");
+        let counts = counts.joined(", ");
         let (rows, columns) = (self.rows, self.columns);
         let head = if self.title.is_empty() {
             "Map of classes"
@@ -148,13 +143,14 @@ pub fn scene_map(
         lacking,
         ..ClassMap::default()
     };
+    let (width, height) = scene_size(rows, columns);
+    let grid = Grid::new("", 1, [Panel::Classes(map)]);
+    grid.sized(width, height).canvas()
+}
+
+/// Width and height of the map of a scene: whole pixels where it is small enough, so that all are of one size.
+pub(super) fn scene_size(rows: usize, columns: usize) -> (f64, f64) {
     let side = 360.0 / rows.max(columns).max(1) as f64;
-    // Whole pixels where the scene is small enough, so that all are of one size.
     let side = if side >= 1.0 { side.floor() } else { side };
-    let size = (side * columns.max(1) as f64, side * rows.max(1) as f64);
-    Grid {
-        size,
-        ..Grid::new("", 1, vec![Panel::Classes(map)])
-    }
-    .canvas()
+    (side * columns.max(1) as f64, side * rows.max(1) as f64)
 }

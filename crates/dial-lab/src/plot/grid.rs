@@ -6,6 +6,7 @@ use super::panel::Frame;
 use super::style::Style;
 use super::{ClassMap, HeatMap, LineChart, Overlay, Scatter, Series};
 use crate::chart::{Canvas, Colour, Text, Weight, font};
+use crate::words::Listed;
 
 /// White space around everything.
 const PAD: f64 = 20.0;
@@ -120,6 +121,18 @@ impl Panel {
     }
 }
 
+impl From<LineChart> for Panel {
+    fn from(chart: LineChart) -> Self {
+        Self::Lines(chart)
+    }
+}
+
+impl From<Grid> for Canvas {
+    fn from(grid: Grid) -> Self {
+        grid.canvas()
+    }
+}
+
 /// A figure: rows of panels under one heading, with one legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
@@ -137,18 +150,37 @@ pub struct Grid {
 
 impl Grid {
     /// Panels in rows of so many columns, with letters where there are several.
-    pub fn new(title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
-        let letters = panels.len() > 1;
-        let rows = panels
-            .chunks(columns.max(1))
-            .map(<[Panel]>::to_vec)
+    pub fn new<P: Into<Panel>>(
+        title: impl Into<String>,
+        columns: usize,
+        panels: impl IntoIterator<Item = P>,
+    ) -> Self {
+        let panels: Vec<Panel> = panels.into_iter().map(P::into).collect();
+        let rows = panels.chunks(columns.max(1)).map(<[Panel]>::to_vec);
+        Self::of(title, rows.collect())
+    }
+
+    /// Rows of panels, with letters where there are several.
+    pub fn of<P: Into<Panel>>(title: impl Into<String>, rows: Vec<Vec<P>>) -> Self {
+        let rows: Vec<Vec<Panel>> = rows
+            .into_iter()
+            .map(|row| row.into_iter().map(P::into).collect())
             .collect();
+        let letters = rows.iter().map(Vec::len).sum::<usize>() > 1;
         Self {
             title: title.into(),
             rows,
             size: (330.0, 240.0),
             letters,
             note: String::new(),
+        }
+    }
+
+    /// The same with areas of another size.
+    pub fn sized(self, width: f64, height: f64) -> Self {
+        Self {
+            size: (width, height),
+            ..self
         }
     }
 
@@ -203,11 +235,7 @@ impl Grid {
         } else {
             self.title.clone()
         };
-        canvas.description = self
-            .panels()
-            .map(Panel::describe)
-            .collect::<Vec<_>>()
-            .join(" ");
+        canvas.description = self.panels().map(Panel::describe).joined(" ");
 
         let named = entries
             .iter()

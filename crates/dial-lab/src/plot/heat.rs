@@ -6,9 +6,7 @@ use super::bar::ColourBar;
 use super::contour::contours;
 use super::overlay::Overlay;
 use super::range::simplified;
-use crate::chart::{Canvas, Colour, Point, Shape, Stroke};
-use crate::colours;
-use crate::picture::IndexedPicture;
+use crate::chart::{Canvas, Colour, Point, Stroke};
 
 /// A heat map of values at the middles of the cells of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,21 +85,9 @@ impl HeatMap {
     pub(super) fn draw(&self, canvas: &mut Canvas, area: &Area) {
         let (axes, bar) = (self.axes(), self.bar());
         axes.draw(canvas, area);
-        let (low, high) = bar.range;
-        let numbers = self.values.chunks(self.columns.max(1)).rev().flatten();
-        let picture = IndexedPicture {
-            height: self.rows(),
-            width: self.columns,
-            palette: colours::palette(),
-            numbers: numbers
-                .map(|value| colours::number(*value, low, high))
-                .collect(),
-        };
-        canvas.shapes.push(Shape::Colours {
-            at: (area.left, area.top),
-            size: (area.width, area.height),
-            picture,
-        });
+        let values = self.values.chunks(self.columns.max(1)).rev().flatten();
+        let picture = bar.picture(self.rows(), self.columns, values);
+        canvas.shapes.push(area.filled(picture));
         self.draw_contours(canvas, &axes, area);
         self.overlays
             .iter()

@@ -113,6 +113,17 @@ impl Overlay {
     }
 }
 
+/// A filled mark.
+fn mark(kind: MarkerKind, at: Point, radius: f64, colour: Colour) -> Shape {
+    Shape::Marker(Marker {
+        kind,
+        at,
+        radius,
+        colour,
+        hollow: false,
+    })
+}
+
 impl OverlayKind {
     pub(super) fn draw(&self, canvas: &mut Canvas, axes: &Axes<'_>, area: &Area) {
         let inside = |p: &Point| axes.place(area, p.0, p.1);
@@ -138,14 +149,7 @@ impl OverlayKind {
                 radius,
             } => {
                 for at in points.iter().map(inside).filter(|p| area.holds(*p)) {
-                    let marker = Marker {
-                        kind: *kind,
-                        at,
-                        radius: *radius,
-                        colour: *colour,
-                        hollow: false,
-                    };
-                    canvas.shapes.push(Shape::Marker(marker));
+                    canvas.shapes.push(mark(*kind, at, *radius, *colour));
                 }
             }
             Self::Rug { x, colour } => {
@@ -188,14 +192,9 @@ impl OverlayKind {
                 ..
             } => {
                 let at = (left + length / 2.0, y);
-                let marker = Marker {
-                    kind: *kind,
-                    at,
-                    radius: radius.min(5.0),
-                    colour: *colour,
-                    hollow: false,
-                };
-                canvas.shapes.push(Shape::Marker(marker));
+                canvas
+                    .shapes
+                    .push(mark(*kind, at, radius.min(5.0), *colour));
             }
             Self::Rug { colour, .. } => {
                 for share in [0.2, 0.45, 0.55, 0.85] {

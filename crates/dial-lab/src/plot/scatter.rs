@@ -6,7 +6,7 @@ use super::bar::ColourBar;
 use super::overlay::Overlay;
 use super::range::extent;
 use crate::chart::{Canvas, Colour, Point, Shape};
-use crate::colours;
+use crate::colours::{self, BLUE, GREY};
 use crate::ticks::Ticks;
 
 /// So many colours at most for values, so that points of one colour can be stored together.
@@ -37,7 +37,7 @@ pub enum Colouring {
 
 impl Default for Colouring {
     fn default() -> Self {
-        Self::Plain(colours::BLUE)
+        Self::Plain(BLUE)
     }
 }
 
@@ -170,14 +170,14 @@ impl Scatter {
             Colouring::Plain(colour) => (0, *colour),
             Colouring::Classes { of, .. } => match of.get(point) {
                 Some(class) => (*class as i64, colours::of_class(*class)),
-                None => (-1, colours::GREY),
+                None => (-1, GREY),
             },
             Colouring::Values { of, .. } => match of.get(point).filter(|value| value.is_finite()) {
                 Some(value) => {
                     let shade = (colours::share(*value, range.0, range.1) * SHADES).round();
                     (shade as i64, colours::of_share(shade / SHADES))
                 }
-                None => (-1, colours::GREY),
+                None => (-1, GREY),
             },
         }
     }

@@ -35,11 +35,12 @@ pub struct Look {
     pub filling: f64,
 }
 
-impl Look {
+/// Looks of lines in a colour.
+impl Colour {
     /// A solid line without marks.
-    pub fn line(colour: Colour) -> Self {
-        Self {
-            colour,
+    pub fn line(self) -> Look {
+        Look {
+            colour: self,
             width: 2.0,
             dash: Vec::new(),
             mark: None,
@@ -48,36 +49,42 @@ impl Look {
     }
 
     /// A dashed line without marks.
-    pub fn dashed(colour: Colour) -> Self {
-        Self {
-            dash: vec![7.0, 4.0],
-            ..Self::line(colour)
-        }
+    pub fn dashed(self) -> Look {
+        self.line().dash(&[7.0, 4.0])
     }
 
     /// A dotted line without marks.
-    pub fn dotted(colour: Colour) -> Self {
-        Self {
-            dash: vec![2.5, 3.0],
-            ..Self::line(colour)
-        }
+    pub fn dotted(self) -> Look {
+        self.line().dash(&[2.5, 3.0])
     }
 
     /// A thin line over a filled area: a density.
-    pub fn area(colour: Colour) -> Self {
-        Self {
-            width: 1.0,
+    pub fn area(self) -> Look {
+        Look {
             filling: 0.3,
-            ..Self::line(colour)
+            ..self.line().wide(1.0)
         }
     }
 
     /// A line with marks.
-    pub fn marked(colour: Colour, mark: MarkerKind) -> Self {
-        Self {
+    pub fn marked(self, mark: MarkerKind) -> Look {
+        Look {
             mark: Some(mark),
-            ..Self::line(colour)
+            ..self.line()
         }
+    }
+}
+
+impl Look {
+    /// The same in another width.
+    pub fn wide(self, width: f64) -> Look {
+        Look { width, ..self }
+    }
+
+    /// The same with dashes and gaps of these lengths in turn.
+    pub fn dash(self, lengths: &[f64]) -> Look {
+        let dash = lengths.to_vec();
+        Look { dash, ..self }
     }
 }
 

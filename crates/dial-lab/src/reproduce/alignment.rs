@@ -18,6 +18,7 @@ use super::{Drawn, Finding, Outcome, Settings, Tidy, Verdict};
 use crate::chart::{Colour, Point, Stroke};
 use crate::plot::{Colouring, Grid, Overlay, OverlayKind, Panel, Scatter};
 use crate::report::Table;
+use crate::stats::mean;
 
 /// Middles of the two discs, which have radius 1.
 const CENTRES: [Point; 2] = [(-1.4, 0.0), (1.4, 0.0)];
@@ -118,26 +119,18 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
         ]
         .concat()
     };
-    let summary = Table {
-        caption: "Logarithm of the prior of P, up to a constant (α₀ = 1).".into(),
-        header: [
-            "Probabilities",
-            "aligned",
-            "misaligned",
-            "aligned, w as printed",
-            "misaligned, w as printed",
-        ]
-        .map(String::from)
-        .to_vec(),
-        rows: [
+    let summary = Table::new(
+        "Logarithm of the prior of P, up to a constant (α₀ = 1).",
+        "Probabilities | aligned | misaligned | aligned, w as printed | misaligned, w as printed",
+        [
             ("certain (1 and 0)", 1.0),
             ("soft (0.9 and 0.1)", 0.9),
             ("even (0.5)", 0.5),
         ]
         .map(row)
         .to_vec(),
-        numeric: vec![false, true, true, true, true],
-    };
+    )
+    .numbers(1..);
     let gap =
         prior(&classes[0], 0.9, Centrality::Growing) - prior(&classes[1], 0.9, Centrality::Growing);
     Ok(Outcome {
@@ -159,7 +152,6 @@ fn number(value: f64) -> String {
 }
 
 fn figure(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> Drawn {
-    let mean = |s: &[f64]| s.iter().sum::<f64>() / s.len() as f64;
     let boundaries = [
         vec![(0.0, -1.25), (0.0, 1.55)],
         vec![(-2.9, 0.0), (2.9, 0.0)],
@@ -201,14 +193,13 @@ fn figure(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> 
         2,
         vec![panel(0), panel(1)],
     );
-    Drawn {
-        stem: "alignment".into(),
-        caption: "Two clusters (circles) that the kernel tells apart, and two ways to classify them \
-                  (fig:cluster-align). (a) Classes that follow the clusters: the alignment s is 1 at every point. \
-                  (b) Classes that split each cluster: s is 0 at every point, and so is the prior of P."
-            .into(),
-        canvas: Grid { size: (348.0, 168.0), ..grid }.canvas(),
-    }
+    Drawn::new(
+        "alignment",
+        "Two clusters (circles) that the kernel tells apart, and two ways to classify them \
+         (fig:cluster-align). (a) Classes that follow the clusters: the alignment s is 1 at every point. \
+         (b) Classes that split each cluster: s is 0 at every point, and so is the prior of P.",
+        grid.sized(348.0, 168.0),
+    )
 }
 
 /// Points around a disc of radius 1.
@@ -232,40 +223,25 @@ fn table(clusters: &Clusters, classes: &[Vec<usize>; 2], s: &[Vec<f64>; 2]) -> T
         ]
         .concat()
     };
-    let header = vec![
-        "x",
-        "y",
-        "cluster",
-        "aligned_class",
-        "misaligned_class",
-        "aligned_s",
-        "misaligned_s",
-    ];
-    Tidy {
-        stem: "alignment".into(),
-        header,
-        rows: (0..clusters.points.len()).map(row).collect(),
-    }
+    Tidy::new(
+        "alignment",
+        "x,y,cluster,aligned_class,misaligned_class,aligned_s,misaligned_s",
+        (0..clusters.points.len()).map(row),
+    )
 }
 
 fn preference(s: &[Vec<f64>; 2], gap: f64) -> Finding {
     let exact = s[0].iter().all(|s| *s == 1.0) && s[1].iter().all(|s| *s == 0.0);
-    Finding {
-        claim:
-            "The prior behind Dirichlet Learning prefers probabilities that follow the clusters \
-                (ex:kernel-prob-alignment)."
-                .into(),
-        verdict: if exact && gap > 0.0 {
-            Verdict::Supported
-        } else {
-            Verdict::NotSupported
-        },
-        evidence: format!(
+    Finding::new(
+        "The prior behind Dirichlet Learning prefers probabilities that follow the clusters \
+         (ex:kernel-prob-alignment).",
+        Verdict::of(exact && gap > 0.0, false),
+        format!(
             "s is exactly 1 for all {} points when classes follow the clusters and exactly 0 when they split them. With \
              probabilities 0.9 and 0.1 the logarithms of the priors still differ by {gap:.0}.",
             s[0].len()
         ),
-    }
+    )
 }
 
 /// Which way the centrality goes as the kernel grows.
@@ -275,18 +251,18 @@ fn direction(row: &[f64]) -> Finding {
         ln_centrality(&more, 2, 1.0, centrality) - ln_centrality(row, 2, 1.0, centrality)
     };
     let (growing, printed) = (change(Centrality::Growing), change(Centrality::Printed));
-    Finding {
-        claim: "w(x) is a centrality: the ratio of Γ functions increases with K(x, z).".into(),
-        verdict: if printed > 0.0 {
+    Finding::new(
+        "w(x) is a centrality: the ratio of Γ functions increases with K(x, z).",
+        if printed > 0.0 {
             Verdict::Supported
         } else {
             Verdict::Mixed
         },
-        evidence: format!(
+        format!(
             "As printed it decreases: kernel values raised by up to 0.5 change ln w by {printed:.1}. Its reciprocal, \
              Π Γ(Kα₀ + k)/Γ(α₀ + k), increases ({growing:.1}) and is what we use."
         ),
-    }
+    )
 }
 
 #[cfg(test)]

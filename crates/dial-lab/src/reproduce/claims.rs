@@ -9,6 +9,7 @@ use super::pools::Dataset;
 use super::standing::{OWN, Standing};
 use super::{Finding, Verdict};
 use crate::stats::{Interval, interval};
+use crate::words::Listed;
 
 /// How far behind still counts as comparable.
 const COMPARABLE: f64 = 0.01;
@@ -76,20 +77,19 @@ pub fn overall(pools: &[Vec<Standing>]) -> Option<Finding> {
         .filter(|(_, name)| *name != DIR_VAR_PROP)
         .map(|(rank, _)| *rank)
         .next()?;
-    Some(Finding {
-        claim: "Proportional sampling by Dirichlet variance performs best over all experiments."
-            .into(),
-        verdict: match ours - best_other {
+    Some(Finding::new(
+        "Proportional sampling by Dirichlet variance performs best over all experiments.",
+        match ours - best_other {
             ahead if ahead < 0.0 => Verdict::Supported,
             behind if behind <= 0.5 => Verdict::Mixed,
             _ => Verdict::NotSupported,
         },
-        evidence: format!(
+        format!(
             "Mean rank by area over {} pools, among the methods run on all of them: {}.",
             pools.len(),
             list.join(", ")
         ),
-    })
+    ))
 }
 
 fn named(standings: &[Standing], finding: Finding) -> Finding {
@@ -138,19 +138,24 @@ fn surely(difference: Interval) -> Option<bool> {
         .then_some(difference.mean > 0.0)
 }
 
+/// Supported where every difference surely has the sign that is claimed, not supported where every one has the other.
+fn all_surely(ahead: bool, differences: &[Interval]) -> Verdict {
+    let all = |sign: bool| differences.iter().all(|d| surely(*d) == Some(sign));
+    match (all(ahead), all(!ahead)) {
+        (true, _) => Verdict::Supported,
+        (_, true) => Verdict::NotSupported,
+        _ => Verdict::Mixed,
+    }
+}
+
+/// A method with the difference of another to it.
+fn beside(standing: &Standing, difference: Interval) -> String {
+    format!("{} ({})", area(standing), points(difference))
+}
+
 fn comparable(standings: &[Standing]) -> Option<Finding> {
-    let claim =
-        "Dirichlet variance is comparable to the state of the art (LAND, VOpt, ΣOpt, MCVOpt)."
-            .to_string();
-    let rivals = [
-        LAND,
-        LAND_AUTHORS,
-        VOPT_FULL,
-        SIGMA_FULL,
-        VOPT,
-        SIGMA,
-        MCVOPT,
-    ];
+    let (small, spectral) = ([VOPT_FULL, SIGMA_FULL], [VOPT, SIGMA, MCVOPT]);
+    let rivals = [&[LAND, LAND_AUTHORS][..], &small, &spectral].concat();
     let (rival, prop) = (best(standings, &rivals)?, find(standings, DIR_VAR_PROP)?);
     let dirichlet = best(standings, &[DIR_VAR_PROP, DIR_VAR, DIR_VAR_CALIBRATED])?;
     let (ours, bests) = (prop.ahead_of(rival), dirichlet.ahead_of(rival));
@@ -165,28 +170,19 @@ fn comparable(standings: &[Standing]) -> Option<Finding> {
         (Some(false), Some(false)) => Verdict::NotSupported,
         _ => Verdict::Mixed,
     };
-    let mut evidence = format!(
-        "{}; the best rival is {} ({}).",
-        area(prop),
-        area(rival),
-        points(ours)
-    );
+    let mut evidence = format!("{}; the best rival is {}.", area(prop), beside(rival, ours));
     if dirichlet.method != prop.method {
-        evidence += &format!(
-            " The best Dirichlet method here is {} ({}).",
-            area(dirichlet),
-            points(bests)
-        );
+        let best = beside(dirichlet, bests);
+        evidence += &format!(" The best Dirichlet method here is {best}.");
     }
-    Some(Finding {
-        claim,
+    Some(Finding::new(
+        "Dirichlet variance is comparable to the state of the art (LAND, VOpt, ΣOpt, MCVOpt).",
         verdict,
         evidence,
-    })
+    ))
 }
 
 fn best_on_small(standings: &[Standing]) -> Finding {
-    let claim = "MCVOpt and full ΣOpt gain the most accuracy on the small sets.".to_string();
     let mut shown: Vec<&Standing> = standings
         .iter()
         .filter(|s| s.shown && !s.method.ends_with(OWN))
@@ -194,77 +190,50 @@ fn best_on_small(standings: &[Standing]) -> Finding {
     shown.sort_by(|a, b| b.area().mean.total_cmp(&a.area().mean));
     let named = |s: &&&Standing| [MCVOPT, SIGMA_FULL].contains(&s.method.as_str());
     let rival = shown.iter().find(|s| !named(s));
-    let ahead: Vec<Option<bool>> = shown
+    let ahead: Vec<Interval> = shown
         .iter()
         .filter(named)
-        .filter_map(|s| rival.map(|rival| surely(s.ahead_of(rival))))
+        .filter_map(|s| Some(s.ahead_of(rival?)))
         .collect();
-    Finding {
-        claim,
-        verdict: match ahead.as_slice() {
-            [Some(true), Some(true)] => Verdict::Supported,
-            [Some(false), Some(false)] => Verdict::NotSupported,
-            _ => Verdict::Mixed,
-        },
-        evidence: format!(
-            "By area: {}.",
-            shown.iter().map(|s| area(s)).collect::<Vec<_>>().join(", ")
-        ),
-    }
+    let verdict = match ahead.len() {
+        2 => all_surely(true, &ahead),
+        _ => Verdict::Mixed,
+    };
+    Finding::new(
+        "MCVOpt and full ΣOpt gain the most accuracy on the small sets.",
+        verdict,
+        format!("By area: {}.", shown.iter().map(|s| area(s)).joined(", ")),
+    )
 }
 
 fn spectral_sigma_beside_full(standings: &[Standing]) -> Option<Finding> {
-    let claim = "ΣOpt loses by its spectral approximation.".to_string();
     let (spectral, full) = (find(standings, SIGMA)?, find(standings, SIGMA_FULL)?);
     let difference = spectral.ahead_of(full);
-    let verdict = match surely(difference) {
-        Some(false) => Verdict::Supported,
-        Some(true) => Verdict::NotSupported,
-        None => Verdict::Mixed,
-    };
-    let evidence = format!(
-        "{} with 50 eigenpairs, {}: {} (the sums are over nodes; the authors' tool-chain sums over coordinates).",
-        area(spectral),
-        area(full),
-        points(difference)
-    );
-    Some(Finding {
-        claim,
-        verdict,
-        evidence,
-    })
+    Some(Finding::new(
+        "ΣOpt loses by its spectral approximation.",
+        all_surely(false, &[difference]),
+        format!(
+            "{} with 50 eigenpairs, {}: {} (the sums are over nodes; the authors' tool-chain sums over coordinates).",
+            area(spectral),
+            area(full),
+            points(difference)
+        ),
+    ))
 }
 
 fn spectral_sigma_on_large(standings: &[Standing]) -> Option<Finding> {
-    let claim =
-        "Spectral ΣOpt falls behind spectral VOpt and MCVOpt on the large sets.".to_string();
-    let (sigma, vopt, model) = (
-        find(standings, SIGMA)?,
-        find(standings, VOPT)?,
-        find(standings, MCVOPT)?,
-    );
-    let verdict = match [vopt, model].map(|other| surely(sigma.ahead_of(other))) {
-        [Some(false), Some(false)] => Verdict::Supported,
-        [Some(true), Some(true)] => Verdict::NotSupported,
-        _ => Verdict::Mixed,
-    };
-    let evidence = format!(
-        "{}; {} ({}); {} ({}).",
-        area(sigma),
-        area(vopt),
-        points(sigma.ahead_of(vopt)),
-        area(model),
-        points(sigma.ahead_of(model))
-    );
-    Some(Finding {
-        claim,
-        verdict,
-        evidence,
-    })
+    let sigma = find(standings, SIGMA)?;
+    let rivals = [find(standings, VOPT)?, find(standings, MCVOPT)?];
+    let differences = rivals.map(|rival| sigma.ahead_of(rival));
+    let [vopt, model] = [0, 1].map(|i| beside(rivals[i], differences[i]));
+    Some(Finding::new(
+        "Spectral ΣOpt falls behind spectral VOpt and MCVOpt on the large sets.",
+        all_surely(false, &differences),
+        format!("{}; {vopt}; {model}.", area(sigma)),
+    ))
 }
 
 fn proportional_best(standings: &[Standing]) -> Option<Finding> {
-    let claim = "Proportional Dirichlet variance is best of all methods.".to_string();
     let others: Vec<&str> = standings
         .iter()
         .map(|s| s.method.as_str())
@@ -272,98 +241,61 @@ fn proportional_best(standings: &[Standing]) -> Option<Finding> {
         .collect();
     let (prop, rival) = (find(standings, DIR_VAR_PROP)?, best(standings, &others)?);
     let difference = prop.ahead_of(rival);
-    let verdict = match surely(difference) {
-        Some(true) => Verdict::Supported,
-        Some(false) => Verdict::NotSupported,
-        None => Verdict::Mixed,
-    };
-    let evidence = format!(
-        "{}; the best of the others is {} ({}).",
-        area(prop),
-        area(rival),
-        points(difference)
-    );
-    Some(Finding {
-        claim,
-        verdict,
-        evidence,
-    })
+    Some(Finding::new(
+        "Proportional Dirichlet variance is best of all methods.",
+        all_surely(true, &[difference]),
+        format!(
+            "{}; the best of the others is {}.",
+            area(prop),
+            beside(rival, difference)
+        ),
+    ))
 }
 
 fn laplace_margin_poor(standings: &[Standing]) -> Option<Finding> {
-    let claim = "Uncertainty sampling in Laplace learning is poor.".to_string();
     let (margin, random) = (find(standings, UNC_SM)?, find(standings, RANDOM)?);
     let difference = margin.ahead_of(random);
-    let verdict = match surely(difference) {
-        Some(false) => Verdict::Supported,
-        Some(true) => Verdict::NotSupported,
-        None => Verdict::Mixed,
-    };
-    let evidence = format!(
-        "{}; {}: {}.",
-        area(margin),
-        area(random),
-        points(difference)
-    );
-    Some(Finding {
-        claim,
-        verdict,
-        evidence,
-    })
+    Some(Finding::new(
+        "Uncertainty sampling in Laplace learning is poor.",
+        all_surely(false, &[difference]),
+        format!(
+            "{}; {}: {}.",
+            area(margin),
+            area(random),
+            points(difference)
+        ),
+    ))
 }
 
 fn land_weak(standings: &[Standing]) -> Option<Finding> {
-    let claim = "LAND's questions serve poorly.".to_string();
-    let (land, prop, random) = (
-        find(standings, LAND)?,
-        find(standings, DIR_VAR_PROP)?,
-        find(standings, RANDOM)?,
-    );
+    let land = find(standings, LAND)?;
+    let (prop, random) = (find(standings, DIR_VAR_PROP)?, find(standings, RANDOM)?);
     let (to_prop, to_random) = (land.ahead_of(prop), land.ahead_of(random));
     let verdict = match (surely(to_prop), surely(to_random)) {
         (Some(true), _) => Verdict::NotSupported,
         (Some(false), Some(false) | None) => Verdict::Supported,
         _ => Verdict::Mixed,
     };
-    let evidence = format!(
-        "{}; {} ({}); {} ({}).",
-        area(land),
-        area(prop),
-        points(to_prop),
-        area(random),
-        points(to_random)
-    );
-    Some(Finding {
-        claim,
+    let (prop, random) = (beside(prop, to_prop), beside(random, to_random));
+    let evidence = format!("{}; {prop}; {random}.", area(land));
+    Some(Finding::new(
+        "LAND's questions serve poorly.",
         verdict,
         evidence,
-    })
+    ))
 }
 
 fn land_in_its_own_classifier(standings: &[Standing]) -> Option<Finding> {
     let land = find(standings, LAND)?;
     let own = find(standings, &format!("{LAND}{OWN}"))?;
     let difference = own.ahead_of(land);
-    let end = |standing: &Standing| {
-        standing
-            .at
-            .last()
-            .map_or(Vec::new(), |(_, values)| values.clone())
-    };
-    let pairs = end(own)
-        .into_iter()
-        .zip(end(land))
-        .map(|(own, land)| own - land);
-    let at_end = interval(&pairs.collect::<Vec<_>>());
-    Some(Finding {
-        claim: "LAND's questions do better in Dirichlet Learning than in LAND's own classifier."
-            .into(),
-        verdict: match [surely(difference), surely(at_end)] {
-            [Some(false), Some(false)] => Verdict::Supported,
-            [Some(true), Some(true)] => Verdict::NotSupported,
-            _ => Verdict::Mixed,
-        },
-        evidence: format!(
+    let end = |standing: &'_ Standing| standing.at.last().map_or(Vec::new(), |at| at.1.clone());
+    let pairs = end(own).into_iter().zip(end(land));
+    let at_end = interval(pairs.map(|(own, land)| own - land));
+    Some(Finding::new(
+        "LAND's questions do better in Dirichlet Learning than in LAND's own classifier.",
+        all_surely(false, &[difference, at_end]),
+        format!(
             "{}; {} ({}; after the last question {}). LAND's classifier is made for labels at its own modes, and begins \
              here with random ones like all others.",
             area(land),
@@ -371,7 +303,7 @@ fn land_in_its_own_classifier(standings: &[Standing]) -> Option<Finding> {
             points(difference),
             points(at_end)
         ),
-    })
+    ))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Settings;
 use super::lines::{Line, Source, lines};
-use super::pools::{Dataset, Loaded, load};
+use super::pools::{Dataset, Loaded, load, n_clusters};
 use crate::cells::Cells;
 use crate::chart::Canvas;
 use crate::plot::{Lacking, scene_map};
@@ -216,9 +216,6 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
     let curves = wanted
         .map(|line| runner.curve(line, control))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut clusters: Vec<u32> = truth.clusters.iter().flatten().copied().collect();
-    clusters.sort_unstable();
-    clusters.dedup();
     let scene = loaded.places.clone().map(|(rows, columns)| Scene {
         rows,
         columns,
@@ -233,7 +230,7 @@ pub fn study(dataset: Dataset, settings: &Settings, control: &Control) -> Result
         protocol,
         name: loaded.name.clone(),
         items: truth.classes.len(),
-        clusters: clusters.len(),
+        clusters: n_clusters(&truth),
         settings: with_lines(stored, dataset),
         notes: loaded.pool.notes.clone(),
         curves,

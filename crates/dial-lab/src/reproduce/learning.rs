@@ -1,7 +1,7 @@
 //! From studies to what is written: learning and exploration curves as figures, tidy tables, summaries, findings.
 
 use dial::Control;
-use dial_data::write::Cell;
+use dial_data::row;
 
 use super::claims;
 use super::curves::{
@@ -12,9 +12,9 @@ use super::pools::Dataset;
 use super::standing::{OWN, Standing, standings, table};
 use super::{Drawn, Outcome, Settings, Tidy};
 use crate::plot::{LineChart, Series, side_by_side};
-use crate::report::Table;
-use crate::stats::{Band, band};
+use crate::stats::{Band, band, interval};
 use crate::trouble::Trouble;
+use crate::words::Listed;
 
 /// The hyperspectral experiments: Salinas-A and Pavia (`fig:hsi-plots`, `fig:salinas-gt`).
 pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
@@ -41,26 +41,26 @@ pub fn hyperspectral(settings: &Settings, control: &Control) -> Result<Outcome, 
     let mut outcome = Outcome::default();
     for study in &studies {
         if let Some(scene) = &study.scene {
-            outcome.figures.push(Drawn {
-                stem: format!("{}-ground-truth", study.protocol.dataset.stem()),
-                caption: format!(
+            outcome.figures.push(Drawn::new(
+                format!("{}-ground-truth", study.protocol.dataset.stem()),
+                format!(
                     "Ground truth of {}: the labelled pixels (fig:salinas-gt).",
                     study.name
                 ),
-                canvas: scene.canvas(),
-            });
+                scene.canvas(),
+            ));
         }
     }
-    outcome.figures.push(Drawn {
-        stem: "curves".into(),
-        caption: format!(
+    outcome.figures.push(Drawn::new(
+        "curves",
+        format!(
             "Accuracy of Dirichlet Learning on the unlabelled pixels against the number of questions{} (fig:hsi-plots). \
              {}",
             if settings.spare_class_0 { ", class 0 never asked as in the authors' scripts" } else { "" },
             means(settings.trials)
         ),
-        canvas: side_by_side("Hyperspectral pools", &panels),
-    });
+        side_by_side("Hyperspectral pools", &panels),
+    ));
     studies
         .iter()
         .for_each(|study| add(&mut outcome, study, settings));
@@ -78,29 +78,25 @@ pub fn exploration(
         title: "(a) Accuracy".into(),
         ..accuracy_chart(&study)
     };
-    let clusters = LineChart {
-        title: "(b) Cluster exploration".into(),
-        x_label: "questions asked".into(),
-        y_label: format!("share of the {} clusters met", study.clusters),
-        percent: true,
-        series: series(
-            &study,
-            |curve| Some((curve.line.name.to_string(), CLUSTERS)),
-            1.0 / study.clusters as f64,
-        ),
-        ..LineChart::default()
-    };
+    let met = series(
+        &study,
+        |curve| Some((curve.line.name.to_string(), CLUSTERS)),
+        1.0 / study.clusters as f64,
+    );
+    let share = format!("share of the {} clusters met", study.clusters);
+    let clusters = LineChart::new("(b) Cluster exploration", ["questions asked", &share], met);
+    let clusters = clusters.in_percent();
     let mut outcome = Outcome::default();
-    outcome.figures.push(Drawn {
-        stem: "curves".into(),
-        caption: format!(
+    outcome.figures.push(Drawn::new(
+        "curves",
+        format!(
             "{}, classes are the labels modulo 3: accuracy of Dirichlet Learning on the unlabelled items (a) and share \
              of the original classes met (b) against the number of questions. {}",
             study.name,
             means(settings.trials)
         ),
-        canvas: side_by_side(&study.name, &[accuracy, clusters]),
-    });
+        side_by_side(&study.name, &[accuracy, clusters]),
+    ));
     add(&mut outcome, &study, settings);
     Ok(outcome)
 }
@@ -134,14 +130,7 @@ fn accuracy_chart(study: &Study) -> LineChart {
         _ => None,
     };
     lines.extend(series(study, own, 1.0));
-    LineChart {
-        title: study.name.clone(),
-        x_label: "questions asked".into(),
-        y_label: "accuracy".into(),
-        percent: true,
-        series: lines,
-        ..LineChart::default()
-    }
+    LineChart::new(study.name.clone(), ["questions asked", "accuracy"], lines).in_percent()
 }
 
 /// The bands of a column over the curves that the paper shows.
@@ -155,7 +144,7 @@ fn series(
         let heights = |rows: &Vec<Vec<f64>>| rows.iter().map(|row| scale * row[column]).collect();
         let trials: Vec<Vec<f64>> = curve.trials.iter().map(heights).collect();
         let band = banded(&trials);
-        let x = (0..band.mean.len()).map(|query| query as f64).collect();
+        let x = (0..band.mean.len()).map(|query| query as f64);
         Some(Series::new(name, x, band))
     };
     study
@@ -170,14 +159,8 @@ fn series(
 fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
     let standings = standings(study);
     let explores = study.protocol.modulo.is_some();
-    let (header, rows) = table(&standings, explores);
-    let numeric = (0..header.len()).map(|column| column > 0).collect();
-    outcome.summaries.push(Table {
-        caption: caption(study, settings),
-        header,
-        rows,
-        numeric,
-    });
+    let caption = caption(study, settings);
+    outcome.summaries.push(table(caption, &standings, explores));
     outcome.tables.push(runs(study, settings));
     outcome.tables.push(summary(study, &standings));
     outcome
@@ -195,18 +178,10 @@ fn add(outcome: &mut Outcome, study: &Study, settings: &Settings) {
 }
 
 fn caption(study: &Study, settings: &Settings) -> String {
-    let hidden: Vec<&str> = study
-        .curves
-        .iter()
-        .filter(|c| !c.line.shown)
-        .map(|c| c.line.name)
-        .collect();
-    let beside = match hidden.as_slice() {
-        [] => String::new(),
-        names => format!(
-            " Not in the figure: {} (spectral, for comparison).",
-            names.join(", ")
-        ),
+    let hidden = study.curves.iter().filter(|c| !c.line.shown);
+    let beside = match hidden.map(|c| c.line.name).joined(", ").as_str() {
+        "" => String::new(),
+        names => format!(" Not in the figure: {names} (spectral, for comparison)."),
     };
     format!(
         "{}: {} items, {} trials, seed {}.{beside}",
@@ -223,50 +198,36 @@ fn runs(study: &Study, settings: &Settings) -> Tidy {
             (curve.line.judge.map(|m| m.to_string()), JUDGED),
         ];
         for (trial, records) in curve.trials.iter().enumerate() {
-            for (model, column) in models
-                .iter()
-                .filter_map(|(model, column)| Some((model.as_ref()?, *column)))
-            {
-                rows.extend(records.iter().enumerate().map(|(query, record)| {
-                    let integer = |at: usize| match record[at] {
-                        value if value.is_nan() => Cell::Empty,
-                        value => Cell::Integer(value as i64),
+            let seed = settings.seed.wrapping_add(trial as u64).to_string();
+            for (model, column) in &models {
+                let Some(model) = model else { continue };
+                for (query, record) in records.iter().enumerate() {
+                    let integer = |at: usize| {
+                        let value = record[at];
+                        (!value.is_nan()).then_some(value as usize)
                     };
-                    vec![
-                        Cell::Integer(trial as i64),
-                        Cell::Text(settings.seed.wrapping_add(trial as u64).to_string()),
-                        Cell::Text(curve.line.stem.into()),
-                        Cell::Text(model.clone()),
-                        Cell::Integer(query as i64),
+                    rows.push(row![
+                        trial,
+                        seed.as_str(),
+                        curve.line.stem,
+                        model.as_str(),
+                        query,
                         integer(NODE),
                         integer(CLASS),
                         integer(LABELLED),
-                        Cell::Number(record[column]),
+                        record[*column],
                         integer(CLUSTERS),
-                        Cell::Number(record[SECONDS]),
-                    ]
-                }));
+                        record[SECONDS],
+                    ]);
+                }
             }
         }
     }
-    let header = vec![
-        "trial",
-        "seed",
-        "method",
-        "model",
-        "query",
-        "node",
-        "class",
-        "labelled",
-        "accuracy",
-        "clusters_found",
-        "seconds",
-    ];
-    Tidy {
-        stem: format!("{}-runs", study.protocol.dataset.stem()),
-        header,
+    Tidy::new(
+        format!("{}-runs", study.protocol.dataset.stem()),
+        "trial,seed,method,model,query,node,class,labelled,accuracy,clusters_found,seconds",
         rows,
-    }
+    )
 }
 
 /// One row per method and milestone: mean and standard error.
@@ -279,20 +240,19 @@ fn summary(study: &Study, standings: &[Standing]) -> Tidy {
             .iter()
             .map(|(query, values)| (format!("accuracy at {query}"), values.clone()));
         for (what, values) in at.chain(whole) {
-            let spread = crate::stats::interval(&values);
-            rows.push(vec![
-                Cell::Text(standing.method.clone()),
-                Cell::Text(what),
-                Cell::Integer(spread.count as i64),
-                Cell::Number(spread.mean),
-                Cell::Number(spread.deviation / (spread.count as f64).sqrt()),
+            let spread = interval(&values);
+            rows.push(row![
+                standing.method.clone(),
+                what,
+                spread.count,
+                spread.mean,
+                spread.deviation / (spread.count as f64).sqrt()
             ]);
         }
     }
-    let header = vec!["method", "measure", "trials", "mean", "standard_error"];
-    Tidy {
-        stem: format!("{}-summary", study.protocol.dataset.stem()),
-        header,
+    Tidy::new(
+        format!("{}-summary", study.protocol.dataset.stem()),
+        "method,measure,trials,mean,standard_error",
         rows,
-    }
+    )
 }

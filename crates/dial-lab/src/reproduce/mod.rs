@@ -18,16 +18,13 @@ pub mod standing;
 pub mod timing;
 pub mod variance;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use dial::Control;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use crate::study::{Finding, Outcome, Verdict};
-use crate::study::{Run, Section, Study};
+pub use crate::study::{Finding, Named, Outcome, Verdict};
+use crate::study::{Run, Section, Study, version};
 pub use crate::trouble::Trouble;
 pub use crate::written::{Drawn, Tidy};
 use pools::{Dataset, Origin};
@@ -66,30 +63,25 @@ impl Default for Settings {
 }
 
 /// An experiment of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
     /// Variance of a Dirichlet distribution.
     Variance,
     /// Alignment of kernel and probabilities.
     Alignment,
     /// Propagation operators on two moons.
-    #[serde(rename = "propagation-2d")]
     Propagation2d,
     /// Two kinds of uncertainty on a line.
-    #[serde(rename = "uncertainty-1d")]
     Uncertainty1d,
     /// Salinas-A and Pavia.
     Hsi,
     /// Ten thousand digits.
     MnistSmall,
     /// Ten thousand garments.
-    #[serde(rename = "fashionmnist-small")]
     FashionMnistSmall,
     /// All digits.
     Mnist,
     /// All garments.
-    #[serde(rename = "fashionmnist")]
     FashionMnist,
     /// The cost of the acquisitions.
     Timing,
@@ -97,9 +89,8 @@ pub enum Experiment {
     Ssl,
 }
 
-impl Experiment {
-    /// All of them, in the order of the paper.
-    pub const ALL: [Experiment; 11] = [
+impl Named for Experiment {
+    const ALL: &'static [Experiment] = &[
         Experiment::Variance,
         Experiment::Alignment,
         Experiment::Propagation2d,
@@ -113,8 +104,7 @@ impl Experiment {
         Experiment::Ssl,
     ];
 
-    /// The word for it on the command line, and the name of its folder.
-    pub const fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Experiment::Variance => "variance",
             Experiment::Alignment => "alignment",
@@ -130,30 +120,7 @@ impl Experiment {
         }
     }
 
-    /// Whether its finished pieces are kept, so that a second run only adds what is missing.
-    pub fn keeps_cells(self) -> bool {
-        use Experiment::{FashionMnist, FashionMnistSmall, Hsi, Mnist, MnistSmall, Ssl};
-        matches!(
-            self,
-            Hsi | MnistSmall | FashionMnistSmall | Mnist | FashionMnist | Ssl
-        )
-    }
-
-    /// The pools it needs.
-    fn datasets(self) -> &'static [Dataset] {
-        match self {
-            Experiment::Hsi => &[Dataset::SalinasA, Dataset::Pavia],
-            Experiment::MnistSmall => &[Dataset::MnistSmall],
-            Experiment::FashionMnistSmall => &[Dataset::FashionMnistSmall],
-            Experiment::Mnist | Experiment::Timing => &[Dataset::Mnist],
-            Experiment::FashionMnist => &[Dataset::FashionMnist],
-            Experiment::Ssl => &[Dataset::Mnist, Dataset::FashionMnist],
-            _ => &[],
-        }
-    }
-
-    /// Its heading in the report.
-    pub fn title(self) -> &'static str {
+    fn title(self) -> &'static str {
         match self {
             Experiment::Variance => "Variance of a Dirichlet distribution (fig:var-beta-heatmap)",
             Experiment::Alignment => "Alignment of kernel and probabilities (fig:cluster-align)",
@@ -176,25 +143,27 @@ impl Experiment {
     }
 }
 
-impl fmt::Display for Experiment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+impl Experiment {
+    /// Whether its finished pieces are kept, so that a second run only adds what is missing.
+    pub fn keeps_cells(self) -> bool {
+        use Experiment::{FashionMnist, FashionMnistSmall, Hsi, Mnist, MnistSmall, Ssl};
+        matches!(
+            self,
+            Hsi | MnistSmall | FashionMnistSmall | Mnist | FashionMnist | Ssl
+        )
     }
-}
 
-impl FromStr for Experiment {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Experiment, String> {
-        let found = Experiment::ALL
-            .into_iter()
-            .find(|experiment| experiment.word() == word);
-        found.ok_or_else(|| {
-            format!(
-                "use one of all, {}",
-                Experiment::ALL.map(Experiment::word).join(", ")
-            )
-        })
+    /// The pools it needs.
+    fn datasets(self) -> &'static [Dataset] {
+        match self {
+            Experiment::Hsi => &[Dataset::SalinasA, Dataset::Pavia],
+            Experiment::MnistSmall => &[Dataset::MnistSmall],
+            Experiment::FashionMnistSmall => &[Dataset::FashionMnistSmall],
+            Experiment::Mnist | Experiment::Timing => &[Dataset::Mnist],
+            Experiment::FashionMnist => &[Dataset::FashionMnist],
+            Experiment::Ssl => &[Dataset::Mnist, Dataset::FashionMnist],
+            _ => &[],
+        }
     }
 }
 
@@ -203,7 +172,7 @@ fn study(folder: &Path) -> Study<'_> {
     Study {
         title: "Dirichlet Active Learning, reproduced",
         page: "report",
-        parts: &WORDS,
+        parts: Experiment::words(),
         lead,
         gathered: true,
         overall: |sections| {
@@ -217,16 +186,6 @@ fn study(folder: &Path) -> Study<'_> {
     }
 }
 
-const WORDS: [&str; 11] = {
-    let mut words = [""; 11];
-    let mut i = 0;
-    while i < words.len() {
-        words[i] = Experiment::ALL[i].word();
-        i += 1;
-    }
-    words
-};
-
 fn lead(sections: &[Section]) -> String {
     let quick = sections
         .iter()
@@ -236,11 +195,7 @@ fn lead(sections: &[Section]) -> String {
         "{} of the paper's experiments, run by DiAL {}. Bands and intervals are 95 % confidence intervals of the mean \
          over trials; ± in tables of accuracies is the standard error. Wall times are of the machine at hand, which may have done other work, and do not count runs that were cut off.",
         sections.len(),
-        sections
-            .first()
-            .map_or(env!("CARGO_PKG_VERSION"), |section| section
-                .version
-                .as_str())
+        version(sections)
     );
     if quick > 0 {
         text += &format!(
@@ -301,8 +256,8 @@ fn repeat(experiment: Experiment, outcome: &Outcome, settings: &Settings) -> Val
     };
     json!({
         "command": format!(
-            "dial reproduce {experiment} --trials {} --queries {} --seed {}{quick}{spare}",
-            settings.trials, settings.queries, settings.seed
+            "dial reproduce {} --trials {} --queries {} --seed {}{quick}{spare}",
+            experiment.word(), settings.trials, settings.queries, settings.seed
         ),
         "version": env!("CARGO_PKG_VERSION"),
         "method_version": dial::METHOD_VERSION,

@@ -16,6 +16,7 @@
 
 use dial::{Config, Control, Engine, Features, NodeId, Propagation, Radial, Result, Shape, Tau};
 use dial_data::generate;
+use dial_data::row;
 use dial_data::write::Cell;
 
 use super::{Drawn, Finding, Outcome, Settings, Tidy, Verdict};
@@ -219,21 +220,17 @@ fn figure(sample: &Sample, kernels: [(&str, &[f64]); 2], cells: usize) -> Drawn 
         2,
         panels,
     );
-    Drawn {
-        stem: "propagation-2d".into(),
-        caption: format!(
+    Drawn::new(
+        "propagation-2d",
+        format!(
             "Propagation from one source on {} points of two moons (fig:2d-propagation). (a) Level sets of the density, \
              estimated from (b) the sample. (c) Poisson propagation on the graph of {NEIGHBOURS} nearest neighbours, \
              τ = {TAU}, follows the moon of the source. (d) The RBF kernel exp(-|x - x'|²/(2σ²)), σ = {SIGMA}, spreads in \
              all directions. The paper's panel of the continuum Poisson equation is left for later.",
             sample.points.len()
         ),
-        canvas: Grid {
-            size: (320.0, 270.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(320.0, 270.0),
+    )
 }
 
 fn table(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Tidy {
@@ -243,21 +240,13 @@ fn table(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Tidy {
             kernels.map(|(_, column)| Cell::Number(column[i])),
         );
         let source = Cell::Integer(i64::from(i == sample.source));
-        vec![
-            Cell::Number(point.0),
-            Cell::Number(point.1),
-            Cell::Integer(sample.moon[i] as i64),
-            source,
-            poisson,
-            rbf,
-        ]
+        row![point.0, point.1, sample.moon[i], source, poisson, rbf]
     };
-    let header = vec!["x", "y", "moon", "is_source", "graph_poisson", "rbf"];
-    Tidy {
-        stem: "propagation-2d".into(),
-        header,
-        rows: (0..sample.points.len()).map(row).collect(),
-    }
+    Tidy::new(
+        "propagation-2d",
+        "x,y,moon,is_source,graph_poisson,rbf",
+        (0..sample.points.len()).map(row),
+    )
 }
 
 /// How well a column tells the moon of the source from the other: mean on either, and the share of pairs of points,
@@ -303,39 +292,30 @@ fn summary(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Table {
             format!("{:.1} %", 100.0 * pairs),
         ]
     };
-    Table {
-        caption: "What a label at the source says about either moon.".into(),
-        header: [
-            "Kernel",
-            "Mean on its own moon",
-            "Mean on the other",
-            "Pairs told apart",
-        ]
-        .map(String::from)
-        .to_vec(),
-        rows: kernels.map(row).to_vec(),
-        numeric: vec![false, true, true, true],
-    }
+    Table::new(
+        "What a label at the source says about either moon.",
+        "Kernel | Mean on its own moon | Mean on the other | Pairs told apart",
+        kernels.map(row).to_vec(),
+    )
+    .numbers(1..)
 }
 
 fn finding(sample: &Sample, kernels: [(&str, &[f64]); 2]) -> Finding {
     let [poisson, rbf] = kernels.map(|(_, column)| separation(sample, column).2);
-    Finding {
-        claim:
-            "Poisson propagation adapts to the data, the RBF kernel does not (fig:2d-propagation)."
-                .into(),
-        verdict: match poisson - rbf {
+    Finding::new(
+        "Poisson propagation adapts to the data, the RBF kernel does not (fig:2d-propagation).",
+        match poisson - rbf {
             gain if gain > 0.2 => Verdict::Supported,
             gain if gain > 0.0 => Verdict::Mixed,
             _ => Verdict::NotSupported,
         },
-        evidence: format!(
+        format!(
             "Of all pairs of points, one on each moon, the value is larger on the moon of the source for {:.1} % with \
              graph Poisson and {:.1} % with the RBF kernel (50 % would be chance); one source, one sample.",
             100.0 * poisson,
             100.0 * rbf
         ),
-    }
+    )
 }
 
 #[cfg(test)]

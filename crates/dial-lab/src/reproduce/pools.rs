@@ -4,13 +4,15 @@
 //! says which one, where its owners publish the data behind it, and the SHA-256 of the file our results were made with.
 //! In a quick run generators stand in: drawn digits for the pictures, a drawn scene for the spectra.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dial::simulate::Truth;
-use dial::{ErrorKind, Metric, NodeId};
+use dial::{Metric, NodeId};
 use dial_data::{ArrayData, Pool, ReadOptions};
 
 use crate::trouble::Trouble;
+use crate::words::Listed;
 
 /// A pool of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,14 @@ impl Dataset {
         matches!(self, Dataset::SalinasA | Dataset::Pavia)
     }
 
+    /// How its items are compared.
+    pub fn metric(self) -> Metric {
+        match self.hyperspectral() {
+            true => Metric::Cosine,
+            false => Metric::Euclidean,
+        }
+    }
+
     /// Its file in the folder of data.
     pub fn file(self) -> &'static str {
         self.source().file
@@ -115,6 +125,12 @@ impl Dataset {
             published,
         }
     }
+}
+
+/// Number of clusters that can be met.
+pub fn n_clusters(truth: &Truth) -> usize {
+    let met: BTreeSet<&u32> = truth.clusters.iter().flatten().collect();
+    met.len()
 }
 
 /// Where pools come from.
@@ -212,18 +228,13 @@ fn stand_in(dataset: Dataset) -> Result<Loaded, Trouble> {
         pool.ids = None;
     }
     let labels = known(&pool);
-    let metric = if dataset.hyperspectral() {
-        Metric::Cosine
-    } else {
-        Metric::Euclidean
-    };
     let fingerprint = format!("{name} of seed {seed}");
     let title = format!("{} (stand-in)", dataset.name());
     Ok(Loaded {
         name: title,
         pool,
         labels,
-        metric,
+        metric: dataset.metric(),
         fingerprint,
         ranking: None,
         places,
@@ -247,19 +258,15 @@ fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
             source.file
         ));
     }
-    let labels = pool.truth.clone().ok_or_else(|| Trouble {
-        code: "I12",
-        kind: ErrorKind::Input,
-        detail: format!(
-            "{}: has no array `labels`, and an experiment needs them. Add it.",
-            path.display()
-        ),
+    let labels = pool.truth.clone().ok_or_else(|| {
+        Trouble::input(
+            "I12",
+            format!(
+                "{}: has no array `labels`, and an experiment needs them. Add it.",
+                path.display()
+            ),
+        )
     })?;
-    let metric = if dataset.hyperspectral() {
-        Metric::Cosine
-    } else {
-        Metric::Euclidean
-    };
     let ranking = if dataset.hyperspectral() {
         ranking(&path, source.file, &mut pool)?
     } else {
@@ -272,7 +279,7 @@ fn open(dataset: Dataset, folder: &Path) -> Result<Loaded, Trouble> {
         name: dataset.name().to_string(),
         pool,
         labels,
-        metric,
+        metric: dataset.metric(),
         fingerprint,
         ranking,
         places,
@@ -303,11 +310,7 @@ fn ranking(
             "{}: `queries` must name each row of the pool at most once.",
             path.display()
         );
-        return Err(Trouble {
-            code: "I12",
-            kind: ErrorKind::Input,
-            detail,
-        });
+        return Err(Trouble::input("I12", detail));
     }
     let fingerprint = dial_data::fingerprint(&path)?;
     Ok(Some((
@@ -360,14 +363,13 @@ fn absent(missing: &[&Dataset], folder: &Path) -> Trouble {
         } = set.source();
         format!("{file} for {} (SHA-256 {sha256}; {published})", set.name())
     };
-    Trouble {
-        code: "I5",
-        kind: ErrorKind::Input,
-        detail: format!(
+    Trouble::input(
+        "I5",
+        format!(
             "{}: missing {}. Nothing was downloaded, nothing was done. Name the folder that holds `features` with --data \
              DIR or DIAL_DATA, or try --quick, which needs no data.",
             folder.display(),
-            missing.iter().map(one).collect::<Vec<_>>().join("; ")
+            missing.iter().map(one).joined("; ")
         ),
-    }
+    )
 }

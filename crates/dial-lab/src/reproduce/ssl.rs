@@ -10,6 +10,7 @@ use dial::models::ModelName;
 use dial::seed::{Purpose, Random};
 use dial::simulate::Truth;
 use dial::{Control, DirichletField, NodeId};
+use dial_data::row;
 use dial_data::write::Cell;
 use rayon::prelude::*;
 use serde_json::json;
@@ -23,6 +24,7 @@ use crate::cells::Cells;
 use crate::plot::{LineChart, Series, side_by_side};
 use crate::report::Table;
 use crate::stats::interval;
+use crate::words::Listed;
 
 /// Most labels per class.
 const MOST: usize = 5;
@@ -56,15 +58,15 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         outcome.findings.push(finding(&name, &accuracies));
         outcome.tables.push(tidy(dataset, &accuracies, settings));
     }
-    outcome.figures.push(Drawn {
-        stem: "classifiers".into(),
-        caption: format!(
+    outcome.figures.push(Drawn::new(
+        "classifiers",
+        format!(
             "Accuracy on the unlabelled items against the number of labels per class, ten classes, labels drawn at \
              random. {}",
             means(settings.trials)
         ),
-        canvas: side_by_side("Classifiers at few labels", &panels),
-    });
+        side_by_side("Classifiers at few labels", &panels),
+    ));
     Ok(outcome)
 }
 
@@ -212,16 +214,14 @@ fn share_right(
 fn chart(title: &str, accuracies: &[Accuracies]) -> LineChart {
     let x: Vec<f64> = (1..=MOST).map(|m| m as f64).collect();
     let line = |((_, name), trials): (&(ModelName, &str), &Accuracies)| {
-        Series::new(*name, x.clone(), banded(trials))
+        Series::new(*name, &x, banded(trials))
     };
-    LineChart {
-        title: title.into(),
-        x_label: "labels per class".into(),
-        y_label: "accuracy".into(),
-        percent: true,
-        series: MODELS.iter().zip(accuracies).map(line).collect(),
-        ..LineChart::default()
-    }
+    LineChart::new(
+        title,
+        ["labels per class", "accuracy"],
+        MODELS.iter().zip(accuracies).map(line).collect(),
+    )
+    .in_percent()
 }
 
 fn at(trials: &Accuracies, m: usize) -> Vec<f64> {
@@ -229,22 +229,21 @@ fn at(trials: &Accuracies, m: usize) -> Vec<f64> {
 }
 
 fn summary(name: &str, accuracies: &[Accuracies], settings: &Settings) -> Table {
-    let mut header = vec!["accuracy in %, ± standard error".to_string()];
-    header.extend((1..=MOST).map(|m| format!("{m} per class")));
     let row = |((_, model), trials): (&(ModelName, &str), &Accuracies)| {
         let mut row = vec![model.to_string()];
         row.extend((1..=MOST).map(|m| percent(&at(trials, m))));
         row
     };
-    Table {
-        caption: format!(
+    let columns = (1..=MOST).map(|m| format!("{m} per class")).joined(" | ");
+    Table::new(
+        format!(
             "{name}: classifiers at few labels, {} trials.",
             settings.trials
         ),
-        header,
-        rows: MODELS.iter().zip(accuracies).map(row).collect(),
-        numeric: (0..=MOST).map(|column| column > 0).collect(),
-    }
+        &format!("accuracy in %, ± standard error | {columns}"),
+        MODELS.iter().zip(accuracies).map(row),
+    )
+    .numbers(1..)
 }
 
 fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
@@ -252,11 +251,7 @@ fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
         let pairs = at(&accuracies[0], m)
             .into_iter()
             .zip(at(&accuracies[other], m));
-        interval(
-            &pairs
-                .map(|(ours, theirs)| ours - theirs)
-                .collect::<Vec<_>>(),
-        )
+        interval(pairs.map(|(ours, theirs)| ours - theirs))
     };
     let place = |model: ModelName| {
         MODELS
@@ -272,39 +267,32 @@ fn finding(name: &str, accuracies: &[Accuracies]) -> Finding {
         .collect();
     let worst = all.iter().min_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
     let (far, other, m) = *worst.expect("there are rivals");
-    let numbers: Vec<String> = rivals
-        .iter()
-        .map(|&other| {
-            let list: Vec<String> = (1..=MOST)
-                .map(|m| format!("{:+.1}", 100.0 * difference(other, m).mean))
-                .collect();
-            format!(
-                "against {}: {} points at 1 to {MOST} labels per class",
-                MODELS[other].1,
-                list.join(", ")
-            )
-        })
-        .collect();
-    Finding {
-        claim: format!(
+    let numbers = rivals.iter().map(|&other| {
+        let of = |m| format!("{:+.1}", 100.0 * difference(other, m).mean);
+        let (rival, list) = (MODELS[other].1, (1..=MOST).map(of).joined(", "));
+        format!("against {rival}: {list} points at 1 to {MOST} labels per class")
+    });
+    // At most a point behind everywhere, for sure; or more than that somewhere, for sure.
+    let verdict = if all.iter().all(|(d, ..)| d.mean - d.half_width >= -0.01) {
+        Verdict::Supported
+    } else if far.mean + far.half_width < -0.01 && far.count > 1 {
+        Verdict::NotSupported
+    } else {
+        Verdict::Mixed
+    };
+    Finding::new(
+        format!(
             "{name}: Dirichlet Learning performs comparably to Poisson and reweighted Laplace learning at low label rates."
         ),
-        // At most a point behind everywhere, for sure; or more than that somewhere, for sure.
-        verdict: if all.iter().all(|(d, ..)| d.mean - d.half_width >= -0.01) {
-            Verdict::Supported
-        } else if far.mean + far.half_width < -0.01 && far.count > 1 {
-            Verdict::NotSupported
-        } else {
-            Verdict::Mixed
-        },
-        evidence: format!(
+        verdict,
+        format!(
             "{}; furthest behind {} at {m} ({:+.1} ± {:.1} points).",
-            numbers.join("; "),
+            numbers.joined("; "),
             MODELS[other].1,
             100.0 * far.mean,
             100.0 * far.half_width
         ),
-    }
+    )
 }
 
 fn tidy(dataset: Dataset, accuracies: &[Accuracies], settings: &Settings) -> Tidy {
@@ -312,20 +300,19 @@ fn tidy(dataset: Dataset, accuracies: &[Accuracies], settings: &Settings) -> Tid
     for ((model, _), trials) in MODELS.iter().zip(accuracies) {
         for (trial, values) in trials.iter().enumerate() {
             for (m, accuracy) in (1..).zip(values) {
-                rows.push(vec![
-                    Cell::Integer(trial as i64),
-                    Cell::Text(settings.seed.wrapping_add(trial as u64).to_string()),
-                    Cell::Text(model.to_string()),
+                rows.push(row![
+                    trial,
+                    settings.seed.wrapping_add(trial as u64).to_string(),
+                    model.to_string(),
                     Cell::Integer(m),
-                    Cell::Number(*accuracy),
+                    *accuracy
                 ]);
             }
         }
     }
-    let header = vec!["trial", "seed", "model", "labels_per_class", "accuracy"];
-    Tidy {
-        stem: dataset.stem().to_string(),
-        header,
+    Tidy::new(
+        dataset.stem().to_string(),
+        "trial,seed,model,labels_per_class,accuracy",
         rows,
-    }
+    )
 }

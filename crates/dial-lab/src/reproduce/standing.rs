@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::curves::{ACCURACY, CLUSTERS, Curve, JUDGED, Study};
-use crate::stats::{Interval, interval};
+use crate::report::Table;
+use crate::stats::{Interval, interval, mean};
+use crate::words::Listed;
 
 /// The questions after which accuracy is reported.
 pub const MILESTONES: [usize; 4] = [10, 25, 50, 100];
@@ -43,9 +45,7 @@ impl Standing {
                 .filter_map(|rows| Some(rows.get(query)?[column]))
                 .collect()
         };
-        let area = |rows: &Vec<Vec<f64>>| {
-            rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64
-        };
+        let area = |rows: &Vec<Vec<f64>>| mean(rows.iter().map(|row| row[column]));
         let met = |rows: &Vec<Vec<f64>>| {
             rows.iter()
                 .position(|row| row[CLUSTERS] as usize == study.clusters)
@@ -70,14 +70,8 @@ impl Standing {
 
     /// The area of this method less that of another, trial by trial.
     pub fn ahead_of(&self, other: &Standing) -> Interval {
-        interval(
-            &self
-                .areas
-                .iter()
-                .zip(&other.areas)
-                .map(|(ours, theirs)| ours - theirs)
-                .collect::<Vec<_>>(),
-        )
+        let pairs = self.areas.iter().zip(&other.areas);
+        interval(pairs.map(|(ours, theirs)| ours - theirs))
     }
 }
 
@@ -122,28 +116,23 @@ pub fn percent(values: &[f64]) -> String {
     }
 }
 
-/// The cells of a table of standings, the header first: accuracies with standard errors, area, clusters met.
-pub fn table(standings: &[Standing], explores: bool) -> (Vec<String>, Vec<Vec<String>>) {
-    let mut header = vec!["accuracy in %, ± standard error".to_string()];
-    let milestones = standings
-        .first()
-        .map(|standing| standing.at.iter().map(|(query, _)| *query).collect());
-    let milestones: Vec<usize> = milestones.unwrap_or_default();
-    header.extend(milestones.iter().map(|query| format!("at {query}")));
-    header.push("area under the curve".into());
-    if explores {
-        header.push("all clusters met".into());
-    }
+/// Standings for people: accuracies with standard errors, area, clusters met.
+pub fn table(caption: String, standings: &[Standing], explores: bool) -> Table {
+    let milestones = standings.first().map_or(&[][..], |standing| &standing.at);
+    let at = milestones.iter().map(|(query, _)| format!("at {query} | "));
+    let header = format!(
+        "accuracy in %, ± standard error | {}area under the curve{}",
+        at.joined(""),
+        if explores { " | all clusters met" } else { "" }
+    );
     let row = |standing: &Standing| {
         let mut row = vec![standing.method.clone()];
         row.extend(standing.at.iter().map(|(_, values)| percent(values)));
         row.push(percent(&standing.areas));
-        if explores {
-            row.push(met_in_words(standing));
-        }
+        row.extend(explores.then(|| met_in_words(standing)));
         row
     };
-    (header, standings.iter().map(row).collect())
+    Table::new(caption, &header, standings.iter().map(row)).numbers(1..)
 }
 
 fn met_in_words(standing: &Standing) -> String {

@@ -14,8 +14,8 @@ use dial_data::write::Cell;
 
 use super::{Drawn, Finding, Outcome, Settings, Tidy, Verdict};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{Grid, HeatMap, LineChart, Look, Overlay, Panel, Series};
+use crate::colours::RED;
+use crate::plot::{Grid, HeatMap, LineChart, Overlay, Panel, Series};
 
 /// The slice of the paper's figure.
 const SLICE: f64 = 1.6;
@@ -48,11 +48,11 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome> {
         .iter()
         .zip(&heights)
         .map(|(s, v)| [SLICE, *s, *v, 2.0 * v].map(Cell::Number).to_vec());
-    let table = Tidy {
-        stem: "variance-slice".into(),
-        header: vec!["alpha_1", "alpha_2", "variance_of_one_class", "trace"],
-        rows: rows.collect::<Vec<Vec<Cell>>>(),
-    };
+    let table = Tidy::new(
+        "variance-slice",
+        "alpha_1,alpha_2,variance_of_one_class,trace",
+        rows,
+    );
     Ok(Outcome {
         figures: vec![figure(&second, heights, settings.quick)],
         tables: vec![table],
@@ -70,50 +70,40 @@ fn figure(second: &[f64], heights: Vec<f64>, quick: bool) -> Drawn {
         value_label: "Var[P₁]".into(),
         value_range: Some((0.0, 0.16)),
         contours: vec![0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16],
-        overlays: vec![Overlay::vertical("α₁ = 1.6", SLICE, colours::RED)],
+        overlays: vec![Overlay::vertical("α₁ = 1.6", SLICE, RED)],
         ..HeatMap::sampled((0.0, END), (0.0, END), cells, cells, one_class)
     };
     let (at, top) = (maximiser(SLICE), one_class(SLICE, maximiser(SLICE)));
-    let slice = LineChart {
-        title: "The slice α₁ = 1.6".into(),
-        x_label: "α₂".into(),
-        y_label: "Var[P₁]".into(),
-        x_range: Some((0.0, END)),
-        y_range: Some((0.0, 0.08)),
-        series: vec![Series::curve(
-            "",
-            second.to_vec(),
-            heights,
-            Look::line(colours::RED),
-        )],
-        overlays: vec![
-            Overlay::marks("", vec![(at, top)], MarkerKind::Circle, Colour::INK),
-            Overlay::words(
-                format!("largest, {top:.4}, at α₂ = {at:.2}"),
-                (at + 0.75, top + 0.006),
-                Colour::INK,
-            ),
-        ],
-        ..LineChart::default()
-    };
-    Drawn {
-        stem: "variance".into(),
-        caption: format!(
+    let slice = LineChart::new(
+        "The slice α₁ = 1.6",
+        ["α₂", "Var[P₁]"],
+        vec![Series::curve("", second, heights, RED.line())],
+    )
+    .x_range((0.0, END))
+    .y_range((0.0, 0.08))
+    .under(vec![
+        Overlay::marks("", vec![(at, top)], MarkerKind::Circle, Colour::INK),
+        Overlay::words(
+            format!("largest, {top:.4}, at α₂ = {at:.2}"),
+            (at + 0.75, top + 0.006),
+            Colour::INK,
+        ),
+    ]);
+    Drawn::new(
+        "variance",
+        format!(
             "The variance of a Dirichlet distribution is not monotone in one of its parameters (fig:var-beta-heatmap). \
              (a) Var[P₁] over α₁ and α₂, with lines of equal variance. (b) Along the dotted line α₁ = 1.6 it rises until \
              α₂ = {at:.3} and falls from there on. The trace of the covariance (eq:var), which Dirichlet Variance uses, \
              is twice Var[P₁] for two classes. Colours end at 0.16; towards the origin the variance nears 0.25."
         ),
-        canvas: Grid {
-            size: (330.0, 290.0),
-            ..Grid::new(
-                "The variance is not monotone in one parameter",
-                2,
-                vec![Panel::Heat(heat), Panel::Lines(slice)],
-            )
-        }
-        .canvas(),
-    }
+        Grid::new(
+            "The variance is not monotone in one parameter",
+            2,
+            vec![Panel::Heat(heat), slice.into()],
+        )
+        .sized(330.0, 290.0),
+    )
 }
 
 fn finding() -> Finding {
@@ -123,15 +113,14 @@ fn finding() -> Finding {
         one_class(SLICE, at),
         one_class(SLICE, END),
     );
-    Finding {
-        claim: "The variance of a Dirichlet distribution is not monotone in its individual components (Property 2)."
-            .into(),
-        verdict: if before < top && after < top { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "The variance of a Dirichlet distribution is not monotone in its individual components (Property 2).",
+        Verdict::of(before < top && after < top, false),
+        format!(
             "With α₁ = {SLICE}, Var[P₁] is {before:.4} at α₂ = 0.1, largest ({top:.4}) at α₂ = {at:.3}, and {after:.4} \
              at α₂ = {END}: a label can raise the variance around it."
         ),
-    }
+    )
 }
 
 #[cfg(test)]

@@ -75,6 +75,12 @@ pub struct Section {
     pub notes: Vec<String>,
 }
 
+/// The version that made the first of some sections.
+pub fn version(sections: &[Section]) -> &str {
+    let first = sections.first();
+    first.map_or(env!("CARGO_PKG_VERSION"), |section| &section.version)
+}
+
 impl Study<'_> {
     /// Writes an outcome and the report over all parts of the folder; returns the files, the report first.
     ///

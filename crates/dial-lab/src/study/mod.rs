@@ -12,21 +12,21 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use folder::{Run, Section};
+pub use folder::{Run, Section, version};
 
 use crate::report::Table;
 use crate::reproduce::standing::Standing;
 use crate::written::{Drawn, Tidy};
 
 /// What a report over a folder is about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Study<'a> {
     /// Heading of the report.
     pub title: &'a str,
     /// The name of the report's files without their ending.
     pub page: &'a str,
     /// The words for its parts, in the order of the report.
-    pub parts: &'a [&'a str],
+    pub parts: Vec<&'a str>,
     /// The first paragraph.
     pub lead: fn(&[Section]) -> String,
     /// Whether the findings of all parts stand in one table at the top, or each part's with it.
@@ -35,6 +35,33 @@ pub struct Study<'a> {
     pub overall: fn(&[Section]) -> Vec<Finding>,
     /// Where everything is written.
     pub folder: &'a Path,
+}
+
+/// A part of a study by its word.
+pub trait Named: Copy + 'static {
+    /// All parts, in the order of the report.
+    const ALL: &'static [Self];
+
+    /// The word for it on the command line, and the name of its folder.
+    fn word(self) -> &'static str;
+
+    /// Its heading in the report.
+    fn title(self) -> &'static str;
+
+    /// The words for all of them.
+    fn words() -> Vec<&'static str> {
+        Self::ALL.iter().map(|part| part.word()).collect()
+    }
+
+    /// The part of a word.
+    ///
+    /// # Errors
+    /// There is none; the words that there are.
+    fn of_word(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|part| part.word() == word);
+        let all = || format!("use one of all, {}", Self::words().join(", "));
+        found.copied().ok_or_else(all)
+    }
 }
 
 /// What a part hands over to be written and reported.
@@ -69,6 +96,17 @@ pub struct Finding {
     pub verdict: Verdict,
     /// The numbers that say so.
     pub evidence: String,
+}
+
+impl Finding {
+    /// A claim, whether it holds, and the numbers that say so.
+    pub fn new(claim: impl Into<String>, verdict: Verdict, evidence: impl Into<String>) -> Finding {
+        Finding {
+            claim: claim.into(),
+            verdict,
+            evidence: evidence.into(),
+        }
+    }
 }
 
 /// Whether a run bears a claim out.

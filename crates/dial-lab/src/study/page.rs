@@ -115,11 +115,12 @@ fn findings_table(findings: &[Finding], caption: &str) -> Option<Table> {
             finding.evidence.clone(),
         ]
     };
-    (!findings.is_empty()).then(|| Table {
-        caption: caption.into(),
-        header: ["claim", "verdict", "evidence"].map(String::from).to_vec(),
-        rows: findings.iter().map(row).collect(),
-        numeric: Vec::new(),
+    (!findings.is_empty()).then(|| {
+        Table::new(
+            caption,
+            "claim | verdict | evidence",
+            findings.iter().map(row),
+        )
     })
 }
 

@@ -25,9 +25,9 @@ pub mod weighted;
 
 use dial::Control;
 use dial::seed::{Purpose, Random};
-use rayon::prelude::*;
 
-use super::{Level, Outcome, Settings, Trouble};
+use super::{Level, Outcome, Settings, Trouble, each, paragraphs};
+use crate::stats::mean;
 use estimate::{Cube, Judged, bayes_risk};
 use weighted::Weighted;
 
@@ -73,7 +73,7 @@ fn numbers(counts: &[usize]) -> Vec<f64> {
     counts.iter().map(|n| *n as f64).collect()
 }
 
-fn each(judged: &[Vec<Judged>], f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
+fn values(judged: &[Vec<Judged>], f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
     judged
         .iter()
         .map(|judged| judged.iter().map(&f).collect())
@@ -87,14 +87,11 @@ impl Curve {
 
     /// A function of the repetitions, for each size.
     fn values(&self, f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
-        each(&self.judged, f)
+        values(&self.judged, f)
     }
 
     fn means(&self, f: impl Fn(&Judged) -> f64) -> Vec<f64> {
-        self.values(f)
-            .iter()
-            .map(|values| values.iter().sum::<f64>() / values.len() as f64)
-            .collect()
+        self.values(f).iter().map(mean).collect()
     }
 
     /// The standard deviation of F over the repetitions.
@@ -120,7 +117,7 @@ impl Scaling {
 
     /// A function of the repetitions, for each size.
     fn values(&self, f: impl Fn(&Judged) -> f64) -> Vec<Vec<f64>> {
-        each(&self.judged, f)
+        values(&self.judged, f)
     }
 }
 
@@ -154,13 +151,11 @@ impl Draws<'_> {
         repetitions: usize,
         one: impl Fn(&mut Random) -> Judged + Sync,
     ) -> Result<Vec<Judged>, Trouble> {
-        let run = |number: usize| {
-            let stream = (experiment << 48) | ((size as u64) << 24) | number as u64;
-            let judged = one(&mut Random::new(self.seed, Purpose::User, stream));
-            self.control.advance(1)?;
-            Ok(judged)
-        };
-        (0..repetitions).into_par_iter().map(run).collect()
+        let numbers: Vec<u64> = (0..repetitions as u64).collect();
+        each(&numbers, self.control, |number| {
+            let stream = (experiment << 48) | ((size as u64) << 24) | number;
+            Ok(one(&mut Random::new(self.seed, Purpose::User, stream)))
+        })
     }
 
     fn scaling(
@@ -291,7 +286,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     )?;
     let shown = drawing::shown(settings.seed);
     Ok(Outcome {
-        text: telling::text(),
+        text: paragraphs(include_str!("consistency/text.md")),
         figures: vec![
             drawing::trends(&shown),
             drawing::rates(&study),

@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 use super::separation::Pairs;
 use super::separation::samples::{self, Sample, Spread};
-use super::{Level, Outcome, Settings, Trouble};
+use super::{Level, Outcome, Settings, Trouble, paragraphs};
 use bounds::{Case, best_stepwise, corrected_bound, printed_bound, stepwise};
 use process::{Choice, Process};
 
@@ -127,12 +127,7 @@ impl Scene {
             cases(prior).iter().map(best).fold(0.0, f64::max)
         };
         let grid = (0..=18).map(|i| libm::pow(10.0, f64::from(i) / 6.0 - 3.0));
-        let (prior, promised) =
-            grid.map(|prior| (prior, promise(prior)))
-                .fold(
-                    (0.0, 0.0),
-                    |best, new| if new.1 > best.1 { new } else { best },
-                );
+        let (prior, promised) = highest(grid.map(|prior| (prior, promise(prior))));
         let prior = if promised > 0.0 {
             prior
         } else {
@@ -167,10 +162,7 @@ impl Scene {
             let lambda = corrected_bound(case).best_lambda().min(LARGEST);
             (lambda, corrected_bound(case).value(lambda))
         };
-        self.cases.iter().map(best).fold(
-            (0.0, 0.0),
-            |best, new| if new.1 > best.1 { new } else { best },
-        )
+        highest(self.cases.iter().map(best))
     }
 
     /// The same for the product over the steps.
@@ -179,15 +171,20 @@ impl Scene {
             let lambda = best_stepwise(case, LARGEST);
             (lambda, stepwise(case, lambda))
         };
-        self.cases.iter().map(best).fold(
-            (0.0, 0.0),
-            |best, new| if new.1 > best.1 { new } else { best },
-        )
+        highest(self.cases.iter().map(best))
     }
 
     fn truth(&self, lambda: f64) -> Option<f64> {
         self.exact.map(|exact| exact(&self.cases[0], lambda))
     }
+}
+
+/// The first of the highest points, as far as any lies above 0.
+fn highest(points: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    points.fold(
+        (0.0, 0.0),
+        |best, new| if new.1 > best.1 { new } else { best },
+    )
 }
 
 /// What a scene gave.
@@ -302,7 +299,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     let variance = checks::on_variance(level.pick(5000, 20_000, 100_000), seed);
     let pools = checks::on_pools(level.pick(1000, 4000, 20_000), seed, control)?;
     Ok(Outcome {
-        text: telling::text(),
+        text: paragraphs(include_str!("exploration/text.md")),
         figures: drawing::figures(&studied, level),
         tables: telling::tables(&studied, &pools),
         summaries: telling::summaries(&studied, &variance, &pools),

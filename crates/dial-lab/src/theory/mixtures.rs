@@ -27,9 +27,8 @@ mod telling;
 
 use dial::Control;
 use dial::seed::{Purpose, Random};
-use rayon::prelude::*;
 
-use super::{Outcome, Settings, Trouble};
+use super::{Outcome, Settings, Trouble, each};
 use density::{Component, Grid};
 use gap::Coupling;
 use heat::Heat;
@@ -117,16 +116,11 @@ fn random_mixture(random: &mut Random) -> Vec<Component> {
 }
 
 fn census(count: usize, cells: usize, seed: u64, control: &Control) -> Result<Census, Trouble> {
-    let one = |i: usize| {
-        let components = random_mixture(&mut Random::new(seed, Purpose::User, i as u64));
-        let found = case(&components, f64::NAN, cells, control)?;
-        control.advance(1)?;
-        Ok(found)
-    };
-    let cases = (0..count)
-        .into_par_iter()
-        .map(one)
-        .collect::<Result<Vec<Case>, Trouble>>()?;
+    let numbers: Vec<u64> = (0..count as u64).collect();
+    let cases = each(&numbers, control, |number| {
+        let components = random_mixture(&mut Random::new(seed, Purpose::User, *number));
+        case(&components, f64::NAN, cells, control)
+    })?;
     let mut census = Census {
         drawn: count,
         ..Census::default()
@@ -189,15 +183,8 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
         "mixtures",
         distances.len() + count + far.len() + reaches.len() + 1,
     );
-    let step = |result: Result<_, Trouble>| {
-        control.advance(1)?;
-        result
-    };
     let cells = level.pick(1200, 3000, 6000);
-    let sweep = distances
-        .par_iter()
-        .map(|d| step(case(&pair(*d), *d, cells, control)))
-        .collect::<Result<_, _>>()?;
+    let sweep = each(&distances, control, |d| case(&pair(*d), *d, cells, control))?;
     let census = census(count, level.pick(600, 1200, 2400), settings.seed, control)?;
 
     let grid = Grid::new(&triangle(), REACH, level.pick(60, 100, 150));
@@ -207,27 +194,11 @@ fn compute(settings: &Settings, control: &Control) -> Result<Found, Trouble> {
     control.advance(1)?;
 
     let cells = level.pick(240, 480, 800);
-    let member = |d: &f64| {
-        let member = scaling::member(*d, cells, control)?;
-        control.advance(1)?;
-        Ok(member)
-    };
-    let family = far
-        .par_iter()
-        .map(member)
-        .collect::<Result<Vec<Member>, Trouble>>()?;
-    let tail = |reach: &f64| {
-        let heat = Heat::new(
-            &Grid::new(&[Component::line(1.0, 0.0, 1.0)], *reach, cells),
-            control,
-        )?;
-        control.advance(1)?;
-        Ok((*reach, heat.peak(1.0, 0)))
-    };
-    let tails = reaches
-        .par_iter()
-        .map(tail)
-        .collect::<Result<Vec<_>, Trouble>>()?;
+    let family = each(&far, control, |d| Ok(scaling::member(*d, cells, control)?))?;
+    let tails = each(&reaches, control, |reach| {
+        let single = Grid::new(&[Component::line(1.0, 0.0, 1.0)], *reach, cells);
+        Ok((*reach, Heat::new(&single, control)?.peak(1.0, 0)))
+    })?;
     control.finish();
     let corollary = (4..=30)
         .map(|i| scaling::scaled(libm::pow(10.0, -2.0 * f64::from(i))))

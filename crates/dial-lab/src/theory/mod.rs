@@ -27,17 +27,17 @@ pub mod slopes;
 pub mod uncertainty;
 mod verdicts;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use dial::{Control, ErrorKind};
+use dial::Control;
+use rayon::prelude::*;
 use serde_json::json;
 
 use crate::reproduce::pools::Dataset;
-pub use crate::study::{Finding, Outcome, Verdict};
-use crate::study::{Run, Section, Study};
+pub use crate::study::{Finding, Named, Outcome, Verdict};
+use crate::study::{Run, Study, version};
 pub use crate::trouble::Trouble;
+use crate::words::Listed;
 pub use crate::written::{Drawn, Tidy};
 
 /// How fine everything is computed.
@@ -91,8 +91,7 @@ impl Settings {
         words
             .into_iter()
             .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+            .joined(" ")
     }
 }
 
@@ -128,9 +127,8 @@ pub enum Part {
     Consistency,
 }
 
-impl Part {
-    /// All of them, in the order of the report.
-    pub const ALL: [Part; 8] = [
+impl Named for Part {
+    const ALL: &'static [Part] = &[
         Part::Continuum,
         Part::Heat,
         Part::Separation,
@@ -141,8 +139,7 @@ impl Part {
         Part::Consistency,
     ];
 
-    /// The word for it on the command line, and the name of its folder.
-    pub const fn word(self) -> &'static str {
+    fn word(self) -> &'static str {
         match self {
             Part::Continuum => "continuum",
             Part::Heat => "heat",
@@ -155,8 +152,7 @@ impl Part {
         }
     }
 
-    /// Its heading in the report.
-    pub fn title(self) -> &'static str {
+    fn title(self) -> &'static str {
         match self {
             Part::Continuum => {
                 "Propagation in the continuum (eq:poisson-ctnm-2d, fig:2d-propagation)"
@@ -172,19 +168,24 @@ impl Part {
     }
 }
 
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
+/// What a function makes of each of many things, in parallel; each is a step of progress.
+fn each<T: Sync, R: Send>(
+    all: &[T],
+    control: &Control,
+    one: impl Fn(&T) -> Result<R, Trouble> + Sync,
+) -> Result<Vec<R>, Trouble> {
+    let step = |thing: &T| {
+        let made = one(thing)?;
+        control.advance(1)?;
+        Ok(made)
+    };
+    all.par_iter().map(step).collect()
 }
 
-impl FromStr for Part {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Part, String> {
-        let found = Part::ALL.into_iter().find(|part| part.word() == word);
-        found.ok_or_else(|| format!("use one of all, {}", Part::ALL.map(Part::word).join(", ")))
-    }
+/// The paragraphs of a text, each in one line.
+fn paragraphs(text: &str) -> Vec<String> {
+    let paragraphs = text.trim_end().split("\n\n");
+    paragraphs.map(|lines| lines.replace('\n', " ")).collect()
 }
 
 /// Runs a part.
@@ -207,21 +208,11 @@ pub fn run(part: Part, settings: &Settings, control: &Control) -> Result<Outcome
 /// What there is to know about quick runs.
 pub const QUICK: &str = "coarse grids and few repetitions (--quick), so that verdicts may differ from those of a full run";
 
-const WORDS: [&str; 8] = {
-    let mut words = [""; 8];
-    let mut i = 0;
-    while i < words.len() {
-        words[i] = Part::ALL[i].word();
-        i += 1;
-    }
-    words
-};
-
 fn study(folder: &Path) -> Study<'_> {
     Study {
         title: "The theory of Dirichlet Active Learning, computed",
         page: "theory",
-        parts: &WORDS,
+        parts: Part::words(),
         lead: |sections| {
             format!(
                 "{} of the paper's theory, computed by DiAL {}. Each part says what is computed, \
@@ -230,11 +221,7 @@ fn study(folder: &Path) -> Study<'_> {
                     8 => "All eight parts".to_string(),
                     some => format!("{some} of the eight parts"),
                 },
-                sections
-                    .first()
-                    .map_or(env!("CARGO_PKG_VERSION"), |section: &Section| section
-                        .version
-                        .as_str())
+                version(sections)
             )
         },
         gathered: false,
@@ -261,11 +248,7 @@ pub fn check(settings: &Settings) -> Result<(), Trouble> {
              that come with DiAL are looked at in any case.",
             folder.display()
         );
-        return Err(Trouble {
-            code: "I5",
-            kind: ErrorKind::Input,
-            detail,
-        });
+        return Err(Trouble::input("I5", detail));
     }
     study(&settings.folder).check(&settings.mode(), settings.seed)
 }
@@ -305,7 +288,7 @@ pub fn write(
         seconds,
         goes_on: false,
         repeat: json!({
-            "command": format!("dial theory {part} --seed {}{flag}", settings.seed),
+            "command": format!("dial theory {} --seed {}{flag}", part.word(), settings.seed),
             "version": env!("CARGO_PKG_VERSION"),
             "seed": settings.seed,
             "level": settings.level.pick("quick", "usual", "fine"),

@@ -27,7 +27,7 @@ pub use pairs::{Pairs, Separator, attained};
 use samples::{DIAMETER, Sample, Spread};
 pub use search::{Limit, limits};
 
-use super::{Level, Outcome, Settings, Trouble};
+use super::{Level, Outcome, Settings, Trouble, paragraphs};
 
 /// The kernels on the mixtures: the propagation DiAL uses by default, one that spreads farther, heat, and a radial one.
 const SPREADS: [Spread; 4] = [
@@ -196,7 +196,7 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
     control.finish();
     let compact = compact(level, seed, control)?;
     Ok(Outcome {
-        text: telling::text(),
+        text: paragraphs(include_str!("separation/text.md")),
         figures: drawing::figures(&studied, &compact),
         tables: telling::tables(&studied),
         summaries: vec![telling::summary(&studied, &compact)],

@@ -22,9 +22,9 @@ pub mod process;
 mod telling;
 
 use dial::Control;
-use rayon::prelude::*;
 
-use super::{Outcome, Settings, Trouble};
+use super::{Outcome, Settings, Trouble, each, paragraphs};
+use crate::stats::mean;
 use process::{Line, Sampling, Trial};
 
 /// σ of the kernels: the paper's γ = 2 first.
@@ -49,11 +49,11 @@ impl Arm {
 
     /// The mean over the trials at a checkpoint.
     fn mean(&self, checkpoint: usize, value: impl Fn(&process::Measured) -> f64) -> f64 {
-        self.trials
-            .iter()
-            .map(|trial| value(&trial.measured[checkpoint]))
-            .sum::<f64>()
-            / self.trials.len() as f64
+        mean(
+            self.trials
+                .iter()
+                .map(|trial| value(&trial.measured[checkpoint])),
+        )
     }
 }
 
@@ -105,24 +105,19 @@ pub fn run(settings: &Settings, control: &Control) -> Result<Outcome, Trouble> {
         let line = Line::new(width);
         let mut arms = Vec::new();
         for sampling in Sampling::ALL {
-            let one = |number: usize| {
-                let shown: &[usize] = if number == 0 { &SHOWN } else { &[] };
-                let seed = settings.seed.wrapping_add(number as u64);
-                let trial = process::trial(&line, sampling, &checkpoints, shown, seed, control)?;
-                control.advance(1)?;
-                Ok(trial)
-            };
-            let trials = (0..seeds)
-                .into_par_iter()
-                .map(one)
-                .collect::<Result<Vec<Trial>, Trouble>>()?;
+            let numbers: Vec<usize> = (0..seeds).collect();
+            let trials = each(&numbers, control, |number| {
+                let shown: &[usize] = if *number == 0 { &SHOWN } else { &[] };
+                let seed = settings.seed.wrapping_add(*number as u64);
+                process::trial(&line, sampling, &checkpoints, shown, seed, control)
+            })?;
             arms.push(Arm { sampling, trials });
         }
         experiments.push(Experiment { line, arms });
     }
     control.finish();
     Ok(Outcome {
-        text: telling::text(),
+        text: paragraphs(include_str!("uncertainty/text.md")),
         figures: drawing::figures(&experiments, &checkpoints),
         tables: telling::tables(&experiments, &checkpoints),
         summaries: telling::summaries(&experiments, &checkpoints),

@@ -1,5 +1,7 @@
 //! Verdicts from what holds, by one rule for all parts.
 
+use std::borrow::Borrow;
+
 use super::Verdict;
 
 impl Verdict {
@@ -13,9 +15,10 @@ impl Verdict {
     }
 
     /// Supported if the claim holds in every case, not supported if in none. No case decides nothing: mixed.
-    pub fn of_each(holds: &[bool]) -> Verdict {
-        let any = holds.iter().any(|h| *h);
-        Verdict::of(any && holds.iter().all(|h| *h), any || holds.is_empty())
+    pub fn of_each(holds: impl IntoIterator<Item: Borrow<bool>>) -> Verdict {
+        let holds: Vec<bool> = holds.into_iter().map(|holds| *holds.borrow()).collect();
+        let any = holds.contains(&true);
+        Verdict::of(any && !holds.contains(&false), any || holds.is_empty())
     }
 }
 
@@ -26,9 +29,9 @@ mod tests {
     #[test]
     fn all_some_none() {
         assert_eq!(Verdict::of(true, false), Verdict::Supported);
-        assert_eq!(Verdict::of_each(&[true, true]), Verdict::Supported);
-        assert_eq!(Verdict::of_each(&[true, false]), Verdict::Mixed);
-        assert_eq!(Verdict::of_each(&[false, false]), Verdict::NotSupported);
-        assert_eq!(Verdict::of_each(&[]), Verdict::Mixed);
+        assert_eq!(Verdict::of_each([true, true]), Verdict::Supported);
+        assert_eq!(Verdict::of_each([true, false]), Verdict::Mixed);
+        assert_eq!(Verdict::of_each([false, false]), Verdict::NotSupported);
+        assert_eq!(Verdict::of_each([] as [bool; 0]), Verdict::Mixed);
     }
 }

@@ -6,8 +6,8 @@
 
 use super::{Experiment, HALF, INITIAL, Line, Method, POLICIES, QUERIES, SHOWN, full_name};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{Grid, LineChart, Look, Overlay, Panel, Series};
+use crate::colours::{self, BLUE, GREEN, GREY, RED};
+use crate::plot::{Grid, LineChart, Look, Overlay, Series};
 use crate::reproduce::Drawn;
 use dial::Policy;
 
@@ -18,8 +18,8 @@ const UNCERTAINTY: &str = "population uncertainty";
 
 fn colour(method: Method) -> Colour {
     match method {
-        Method::Variance => colours::BLUE,
-        Method::Margin => colours::RED,
+        Method::Variance => BLUE,
+        Method::Margin => RED,
     }
 }
 
@@ -45,30 +45,26 @@ fn spread(values: &[f64], from_zero: bool) -> Vec<f64> {
 
 /// A curve over the line.
 fn curve(line: &Line, name: impl Into<String>, values: &[f64], look: Look) -> Series {
-    Series::curve(name, line.x.clone(), values.to_vec(), look)
+    Series::curve(name, &line.x, values, look)
 }
 
 /// The classes and their overlap, every panel's ground.
 fn ground(line: &Line, faint: bool) -> Vec<Series> {
     let most = line.joint.iter().flatten().copied().fold(0.0, f64::max);
-    let area = |colour| Look {
+    let area = |colour: Colour| Look {
         filling: if faint { 0.22 } else { 0.4 },
         width: if faint { 0.0 } else { 1.0 },
-        ..Look::area(colour)
+        ..colour.area()
     };
-    let class = |c: usize, colour| {
+    let class = |c: usize, colour: Colour| {
         let heights: Vec<f64> = line.joint[c].iter().map(|p| p / most).collect();
         curve(line, format!("class {c}"), &heights, area(colour))
     };
     let uncertainty = spread(&line.uncertainty(), true);
-    let dashed = Look {
-        width: 1.5,
-        dash: vec![5.0, 3.5],
-        ..Look::line(Colour::INK)
-    };
+    let dashed = Colour::INK.line().dash(&[5.0, 3.5]).wide(1.5);
     vec![
-        class(0, colours::GREEN),
-        class(1, colours::GREY),
+        class(0, GREEN),
+        class(1, GREY),
         curve(line, UNCERTAINTY, &uncertainty, dashed),
     ]
 }
@@ -80,15 +76,14 @@ fn panel(
     curve: Option<Series>,
     overlays: Vec<Overlay>,
 ) -> LineChart {
-    LineChart {
+    LineChart::new(
         title,
-        x_label: "x".into(),
-        x_range: Some((-HALF, HALF)),
-        y_range: Some((0.0, 1.1)),
-        series: curve.into_iter().chain(ground(line, faint)).collect(),
-        overlays,
-        ..LineChart::default()
-    }
+        ["x", ""],
+        curve.into_iter().chain(ground(line, faint)).collect(),
+    )
+    .x_range((-HALF, HALF))
+    .y_range((0.0, 1.1))
+    .under(overlays)
 }
 
 /// The figures, of the first trial.
@@ -117,10 +112,7 @@ fn acquisitions(experiment: &Experiment) -> Drawn {
     );
     let after = |method: Method, shown: usize| {
         let trial = &experiment.arm(method, Policy::Max).trials[0];
-        let look = Look {
-            width: 2.4,
-            ..Look::line(colour(method))
-        };
+        let look = colour(method).line().wide(2.4);
         let curve = curve(
             line,
             method.name(),
@@ -128,7 +120,7 @@ fn acquisitions(experiment: &Experiment) -> Drawn {
             look,
         );
         let known = &trial.labels[..INITIAL.len() + SHOWN[shown]];
-        let marks = |class: usize, kind, colour| {
+        let marks = |class: usize, kind, colour: Colour| {
             let points = known
                 .iter()
                 .filter(|(_, c)| *c == class)
@@ -137,47 +129,33 @@ fn acquisitions(experiment: &Experiment) -> Drawn {
             Overlay::marks(format!("label {class}"), points, kind, colour)
         };
         let overlays = vec![
-            marks(
-                0,
-                MarkerKind::Cross,
-                colours::mix(colours::GREEN, Colour::INK, 0.35),
-            ),
-            marks(
-                1,
-                MarkerKind::Square,
-                colours::mix(colours::GREY, Colour::INK, 0.45),
-            ),
+            marks(0, MarkerKind::Cross, colours::mix(GREEN, Colour::INK, 0.35)),
+            marks(1, MarkerKind::Square, colours::mix(GREY, Colour::INK, 0.45)),
         ];
         let word = if SHOWN[shown] == 1 {
             "query"
         } else {
             "queries"
         };
-        Panel::Lines(panel(
+        panel(
             line,
             format!("{} after {} {word}", method.name(), SHOWN[shown]),
             true,
             Some(curve),
             overlays,
-        ))
+        )
     };
     let pair = |shown: usize| Method::ALL.map(|method| after(method, shown)).to_vec();
-    let rows = vec![vec![Panel::Lines(setup)], pair(0), pair(1)];
-    let grid = Grid {
-        rows,
-        letters: true,
-        size: (380.0, 180.0),
-        ..Grid::new("Two kinds of uncertainty", 2, Vec::new())
-    };
-    Drawn {
-        stem: "uncertainty-1d".into(),
-        caption: "Population uncertainty and what two acquisitions take for uncertain (fig:unc-demo). (a) Four clusters \
-                  of two classes; dashed: min{p(x,0), p(x,1)}, scaled to height 1. (b, d) Dirichlet variance and (c, e) \
-                  smallest margin of an RBF support vector machine (γ = 2), after 1 and 30 queries at the maximum, each \
-                  scaled from its smallest to its largest value; marks are labels given so far. First seed."
-            .into(),
-        canvas: grid.canvas(),
-    }
+    let rows = vec![vec![setup], pair(0), pair(1)];
+    let grid = Grid::of("Two kinds of uncertainty", rows).sized(380.0, 180.0);
+    Drawn::new(
+        "uncertainty-1d",
+        "Population uncertainty and what two acquisitions take for uncertain (fig:unc-demo). (a) Four clusters \
+         of two classes; dashed: min{p(x,0), p(x,1)}, scaled to height 1. (b, d) Dirichlet variance and (c, e) \
+         smallest margin of an RBF support vector machine (γ = 2), after 1 and 30 queries at the maximum, each \
+         scaled from its smallest to its largest value; marks are labels given so far. First seed.",
+        grid,
+    )
 }
 
 /// The Gaussian kernel density estimate of places at the points of the line, as a curve of height 1.
@@ -195,11 +173,7 @@ fn choices(experiment: &Experiment, stem: &str) -> Drawn {
     let (line, gamma) = (&experiment.line, experiment.line.gamma);
     let shown = |method: Method, policy: Policy| {
         let places = experiment.arm(method, policy).places(line, 0);
-        let look = Look {
-            width: 2.4,
-            dash: vec![2.5, 3.0],
-            ..Look::line(colour(method))
-        };
+        let look = colour(method).line().dash(&[2.5, 3.0]).wide(2.4);
         let curve = curve(
             line,
             format!("choices of {}", method.name()),
@@ -207,34 +181,29 @@ fn choices(experiment: &Experiment, stem: &str) -> Drawn {
             look,
         );
         let rug = Overlay::rug("", places, colour(method));
-        Panel::Lines(panel(
+        panel(
             line,
             full_name(method, policy),
             true,
             Some(curve),
             vec![rug],
-        ))
+        )
     };
     let panels = POLICIES
         .iter()
-        .flat_map(|policy| Method::ALL.map(|method| shown(method, *policy)))
-        .collect();
+        .flat_map(|policy| Method::ALL.map(|method| shown(method, *policy)));
     let grid = Grid::new(
         format!("Where the first {QUERIES} queries went (γ = {gamma})"),
         2,
         panels,
     );
-    Drawn {
-        stem: stem.into(),
-        caption: format!(
+    Drawn::new(
+        stem,
+        format!(
             "Kernel density estimates (width {WIDTH}) of the first {QUERIES} choices (fig:unc-demo-kde), γ = {gamma}, the \
              choices themselves as strokes at the foot, and the population uncertainty (dashed), each scaled to height \
              1. Above the maximum policy, below proportional sampling. First seed."
         ),
-        canvas: Grid {
-            size: (380.0, 180.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(380.0, 180.0),
+    )
 }

@@ -3,6 +3,7 @@
 //! Smallest margin is held to "about 1/2" where it misses the left region in 30 to 70 % of the trials.
 
 use dial::Policy;
+use dial_data::row;
 use dial_data::write::Cell;
 
 use super::{
@@ -11,6 +12,7 @@ use super::{
 };
 use crate::report::Table;
 use crate::reproduce::{Finding, Tidy, Verdict};
+use crate::words::Listed;
 
 /// Every so many grid points one is written to the table of densities.
 const WRITTEN: usize = 12;
@@ -24,44 +26,40 @@ pub(super) fn queries(experiments: &[&Experiment], seed: u64) -> Tidy {
             .flat_map(|arm| arm.trials.iter().enumerate().map(move |t| (arm, t)))
         {
             for (i, node) in trial.asked.iter().enumerate() {
-                rows.push(vec![
-                    Cell::Number(experiment.line.gamma),
-                    Cell::Text(full_name(arm.method, arm.policy)),
-                    Cell::Text(seed.wrapping_add(t as u64).to_string()),
+                rows.push(row![
+                    experiment.line.gamma,
+                    full_name(arm.method, arm.policy),
+                    seed.wrapping_add(t as u64).to_string(),
                     Cell::Integer(i as i64 + 1),
-                    Cell::Number(experiment.line.x[*node]),
-                    Cell::Integer(trial.labels[INITIAL.len() + i].1 as i64),
+                    experiment.line.x[*node],
+                    trial.labels[INITIAL.len() + i].1
                 ]);
             }
         }
     }
-    let header = vec!["gamma", "method", "seed", "query", "x", "label"];
-    Tidy {
-        stem: "uncertainty-1d-queries".into(),
-        header,
+    Tidy::new(
+        "uncertainty-1d-queries",
+        "gamma,method,seed,query,x,label",
         rows,
-    }
+    )
 }
 
 pub(super) fn densities(line: &Line) -> Tidy {
     let uncertainty = line.uncertainty();
     let row = |i: usize| {
-        [
+        row![
             line.x[i],
             line.joint[0][i],
             line.joint[1][i],
             uncertainty[i],
         ]
-        .map(Cell::Number)
-        .to_vec()
     };
-    let header = vec!["x", "p_x_0", "p_x_1", "population_uncertainty"];
-    let rows = (0..line.x.len()).step_by(WRITTEN).map(row).collect();
-    Tidy {
-        stem: "uncertainty-1d-densities".into(),
-        header,
+    let rows = (0..line.x.len()).step_by(WRITTEN).map(row);
+    Tidy::new(
+        "uncertainty-1d-densities",
+        "x,p_x_0,p_x_1,population_uncertainty",
         rows,
-    }
+    )
 }
 
 pub(super) fn settings() -> serde_json::Value {
@@ -95,20 +93,17 @@ pub(super) fn summary(experiment: &Experiment) -> Table {
             .replace("−0.0", "0.0")
     };
     let boundaries = experiment.line.boundaries.iter().map(place);
-    Table {
-        caption: format!(
+    Table::new(
+        format!(
             "Kernel with γ = {}: share of {} trials in which a boundary region got at least {ENOUGH} of the first {QUERIES} \
              queries, in brackets the mean number of queries there.",
             experiment.line.gamma,
             experiment.arms[0].trials.len()
         ),
-        header: std::iter::once("Method".to_owned())
-            .chain(boundaries)
-            .chain(["All three".to_owned()])
-            .collect(),
-        rows: experiment.arms.iter().map(row).collect(),
-        numeric: vec![false, true, true, true, true],
-    }
+        &format!("Method | {} | All three", boundaries.joined(" | ")),
+        experiment.arms.iter().map(row),
+    )
+    .numbers(1..)
 }
 
 pub(super) fn findings(given: &Experiment, wide: &Experiment) -> Vec<Finding> {
@@ -128,31 +123,33 @@ pub(super) fn findings(given: &Experiment, wide: &Experiment) -> Vec<Finding> {
             .join(", ")
     };
     vec![
-        Finding {
-            claim: "Dirichlet Variance samples all three regions of large population uncertainty.".into(),
-            verdict: verdict(all[0] > 0.9, all[0] < 0.5),
-            evidence: format!(
+        Finding::new(
+            "Dirichlet Variance samples all three regions of large population uncertainty.",
+            verdict(all[0] > 0.9, all[0] < 0.5),
+            format!(
                 "All three got at least {ENOUGH} of {QUERIES} queries in {} of the trials (γ = 1: {}).",
                 percent(all[0]),
                 percent(all[1])
             ),
-        },
-        Finding {
-            claim: "Smallest margin misses a region: with probability about 1/2 the leftmost one, by the label of its \
-                    first query."
-                .into(),
-            verdict: verdict(half(margin[0]), !half(margin[0]) && !half(margin[1])),
-            evidence: format!(
+        ),
+        Finding::new(
+            "Smallest margin misses a region: with probability about 1/2 the leftmost one, by the label of its \
+             first query.",
+            verdict(half(margin[0]), !half(margin[0]) && !half(margin[1])),
+            format!(
                 "On our mixture with γ = 2 it missed the left, middle and right region in {} of the trials, with γ = 1 in \
                  {}. It depends on choices that the paper does not report.",
                 lost(margin[0]),
                 lost(margin[1])
             ),
-        },
-        Finding {
-            claim: "Proportional sampling with the margin leads to queries in all regions.".into(),
-            verdict: verdict(mended.iter().all(|share| *share > 0.9), mended[1] < margin[1].complete() + 0.1),
-            evidence: format!(
+        ),
+        Finding::new(
+            "Proportional sampling with the margin leads to queries in all regions.",
+            verdict(
+                mended.iter().all(|share| *share > 0.9),
+                mended[1] < margin[1].complete() + 0.1,
+            ),
+            format!(
                 "With it all three regions got at least {ENOUGH} queries in {} of the trials (γ = 1: {}), against {} (γ = 1: \
                  {}) with the maximum.",
                 percent(mended[0]),
@@ -160,6 +157,6 @@ pub(super) fn findings(given: &Experiment, wide: &Experiment) -> Vec<Finding> {
                 percent(margin[0].complete()),
                 percent(margin[1].complete())
             ),
-        },
+        ),
     ]
 }

@@ -1,10 +1,10 @@
 //! What the timing experiment has to tell: figure, table, and findings about the paper's claims.
 
 use dial::Policy;
-use dial_data::write::Cell;
+use dial_data::row;
 
 use super::{CONTENDERS, Contender, Cost};
-use crate::plot::{LineChart, Scale, Series};
+use crate::plot::{LineChart, Series};
 use crate::report::Table;
 use crate::reproduce::{Drawn, Finding, Tidy, Verdict};
 use crate::stats::Band;
@@ -19,34 +19,30 @@ fn of(costs: &[Cost], contender: Contender) -> Vec<&Cost> {
 pub(super) fn figure(costs: &[Cost]) -> Drawn {
     let line = |contender: Contender| {
         let of = of(costs, contender);
-        let x = of.iter().map(|cost| cost.n as f64).collect();
+        let x = of.iter().map(|cost| cost.n as f64);
         Series::new(
             contender.name(),
             x,
             Band::exact(of.iter().map(|cost| 1e3 * cost.select).collect()),
         )
     };
-    let chart = LineChart {
-        title: "Time for one question: acquisition and selection".into(),
-        x_label: "number of items".into(),
-        y_label: "milliseconds".into(),
-        x_scale: Scale::Log,
-        y_scale: Scale::Log,
-        series: CONTENDERS
+    let chart = LineChart::new(
+        "Time for one question: acquisition and selection",
+        ["number of items", "milliseconds"],
+        CONTENDERS
             .into_iter()
             .filter(|contender| contender.shown())
             .map(line)
             .collect(),
-        ..LineChart::default()
-    };
-    Drawn {
-        stem: "timing".into(),
-        caption: "Time to compute an acquisition over all items and to select one, against the number of items \
-                  (fig:timing-comparison): random parts of MNIST, 50 eigenpairs, medians. Without the update of classifiers \
-                  and auxiliary data, which the table has: margins, for example, are those of scores at hand."
-            .into(),
-        canvas: chart.canvas(),
-    }
+    )
+    .log_log();
+    Drawn::new(
+        "timing",
+        "Time to compute an acquisition over all items and to select one, against the number of items \
+         (fig:timing-comparison): random parts of MNIST, 50 eigenpairs, medians. Without the update of classifiers \
+         and auxiliary data, which the table has: margins, for example, are those of scores at hand.",
+        chart,
+    )
 }
 
 pub(super) fn table(costs: &[Cost]) -> Option<Table> {
@@ -77,18 +73,14 @@ pub(super) fn table(costs: &[Cost]) -> Option<Table> {
             slope(&of(costs, contender)).map_or("-".into(), |slope| format!("n^{slope:.2}")),
         ])
     };
-    let rows: Vec<Vec<String>> = CONTENDERS.into_iter().filter_map(row).collect();
-    (!rows.is_empty()).then(|| Table {
-        caption:
-            "What the acquisitions cost at the largest pool each was timed on (table:comp_comparison; in brackets \
-                  the paper's order of growth). The last column is the measured growth of acquisition and selection."
-                .into(),
-        header: ["", "items", "initial", "per item", "auxiliary update", "classifier update", "growth"]
-            .map(String::from)
-            .to_vec(),
+    let rows = CONTENDERS.into_iter().filter_map(row);
+    let table = Table::new(
+        "What the acquisitions cost at the largest pool each was timed on (table:comp_comparison; in brackets \
+         the paper's order of growth). The last column is the measured growth of acquisition and selection.",
+        " | items | initial | per item | auxiliary update | classifier update | growth",
         rows,
-        numeric: vec![false, true, true, true, true, true, true],
-    })
+    );
+    (!table.rows.is_empty()).then(|| table.numbers(1..))
 }
 
 /// The slope of the logarithm of the time over that of n, on the upper half of the sizes.
@@ -128,17 +120,16 @@ pub(super) fn findings(costs: &[Cost]) -> Vec<Finding> {
         (false, false) => Verdict::NotSupported,
         _ => Verdict::Mixed,
     };
-    let mut findings = vec![Finding {
-        claim: "Full VOpt is quadratic and Dirichlet variance linear in the number of items."
-            .into(),
+    let mut findings = vec![Finding::new(
+        "Full VOpt is quadratic and Dirichlet variance linear in the number of items.",
         verdict,
-        evidence: format!(
+        format!(
             "Measured growth of acquisition and selection: VOpt with its dense matrix n^{dense:.2}, Dirichlet variance \
              n^{variance:.2}, exact VOpt without the matrix {} (and n solves before the first question).",
             growth(Contender::VOptFull)
                 .map_or("not measured".into(), |slope| format!("n^{slope:.2}"))
         ),
-    }];
+    )];
     findings.extend(far_cheaper(costs));
     findings
 }
@@ -163,43 +154,35 @@ fn far_cheaper(costs: &[Cost]) -> Option<Finding> {
         .iter()
         .map(|(rival, n, ratio)| format!("{} {ratio:.1} times at {n} items", rival.name()))
         .collect();
-    (!ratios.is_empty()).then(|| Finding {
-        claim: "Dirichlet variance costs far less than its rivals.".into(),
-        verdict: match dearer {
+    (!ratios.is_empty()).then(|| Finding::new(
+        "Dirichlet variance costs far less than its rivals.",
+        match dearer {
             0 => Verdict::NotSupported,
             all if all == ratios.len() => Verdict::Supported,
             _ => Verdict::Mixed,
         },
-        evidence: format!(
+        format!(
             "Seconds for 100 questions, with preparation and the updates the questions depend on, over those of Dirichlet \
              variance: {}. VOpt and LAND need no classifier to ask, but somebody has to classify in the end.",
             list.join(", ")
         ),
-    })
+    ))
 }
 
 pub(super) fn tidy(costs: &[Cost]) -> Tidy {
     let row = |cost: &Cost| {
-        vec![
-            Cell::Text(cost.contender.name().into()),
-            Cell::Integer(cost.n as i64),
-            Cell::Number(cost.initial),
-            Cell::Number(cost.select),
-            Cell::Number(cost.auxiliary),
-            Cell::Number(cost.classifier),
+        row![
+            cost.contender.name(),
+            cost.n,
+            cost.initial,
+            cost.select,
+            cost.auxiliary,
+            cost.classifier
         ]
     };
-    let header = vec![
-        "method",
-        "items",
-        "initial_seconds",
-        "select_seconds",
-        "auxiliary_seconds",
-        "classifier_seconds",
-    ];
-    Tidy {
-        stem: "timing".into(),
-        header,
-        rows: costs.iter().map(row).collect(),
-    }
+    Tidy::new(
+        "timing",
+        "method,items,initial_seconds,select_seconds,auxiliary_seconds,classifier_seconds",
+        costs.iter().map(row),
+    )
 }

@@ -5,10 +5,11 @@ use dial::seed::{Purpose, Random};
 use super::estimate::{Cube, middle};
 use super::{Curve, DELTA, Scaling, Study, bounds, kernel, telling, time};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
-use crate::stats::band;
+use crate::colours::{BLUE, CLASSES, GREEN, GREY, ORANGE, PURPLE, RED};
+use crate::plot::{Grid, LineChart, Series};
+use crate::stats::{band, mean};
 use crate::theory::slopes::fit;
+use crate::words::Listed;
 use crate::written::Drawn;
 
 /// Sizes at which an estimate is drawn.
@@ -44,65 +45,41 @@ pub(super) fn trends(shown: &[Shown]) -> Drawn {
         let side = shown.cube.side;
         let x: Vec<f64> = (0..side).map(|i| middle(i, side)).collect();
         let t = shown.cube.time;
-        let curve = |name: &str, y: &[f64], look| Series::curve(name, x.clone(), y.to_vec(), look);
-        Panel::Lines(LineChart {
-            title: format!("n = {}, t = {t:.4}", shown.count),
-            x_label: "x".into(),
-            x_range: Some((0.0, 1.0)),
-            y_range: Some((0.0, 1.0)),
-            series: vec![
-                curve(
-                    "trend η",
-                    &shown.cube.trend,
-                    Look {
-                        width: 2.4,
-                        ..Look::line(Colour::INK)
-                    },
-                ),
-                curve(
-                    "mean estimate",
-                    &shown.cube.expected(),
-                    Look::dashed(colours::BLUE),
-                ),
-                curve(
-                    "estimate (expected normaliser)",
-                    &shown.hat,
-                    Look::line(colours::RED),
-                ),
+        let curve = |name: &str, y: &[f64], look| Series::curve(name, &x, y, look);
+        LineChart::new(
+            format!("n = {}, t = {t:.4}", shown.count),
+            ["x", ""],
+            vec![
+                curve("trend η", &shown.cube.trend, Colour::INK.line().wide(2.4)),
+                curve("mean estimate", &shown.cube.expected(), BLUE.dashed()),
+                curve("estimate (expected normaliser)", &shown.hat, RED.line()),
                 curve(
                     "classifier (empirical normaliser)",
                     &shown.ratio,
-                    Look::dotted(colours::GREEN),
+                    GREEN.dotted(),
                 ),
             ],
-            ..LineChart::default()
-        })
+        )
+        .x_range((0.0, 1.0))
+        .y_range((0.0, 1.0))
     };
-    let panels = shown.iter().map(panel).collect();
-    Drawn {
-        stem: "consistency-trend".into(),
-        caption: "The trend on the unit interval and its estimates from one sample of each size, t = 0.1 n^(-2/5). \
-                  From black to blue: the bias, which the kernel makes. From blue to red: what the sample makes of \
-                  it. The theorem is about the red line η̂, the classifier asks whether the green one is above ½."
-            .into(),
-        canvas: Grid { size: (290.0, 210.0), ..Grid::new("A trend and its estimates", 3, panels) }.canvas(),
-    }
+    let panels = shown.iter().map(panel);
+    Drawn::new(
+        "consistency-trend",
+        "The trend on the unit interval and its estimates from one sample of each size, t = 0.1 n^(-2/5). \
+         From black to blue: the bias, which the kernel makes. From blue to red: what the sample makes of \
+         it. The theorem is about the red line η̂, the classifier asks whether the green one is above ½.",
+        Grid::new("A trend and its estimates", 3, panels).sized(290.0, 210.0),
+    )
 }
 
 /// A chart with two logarithmic axes over the sample size.
 pub(super) fn over_sizes(title: String, y_label: &str, series: Vec<Series>) -> LineChart {
-    LineChart {
-        title,
-        x_label: "labels n".into(),
-        y_label: y_label.into(),
-        x_range: series
-            .first()
-            .and_then(|s| Some((*s.x.first()?, *s.x.last()?))),
-        x_scale: Scale::Log,
-        y_scale: Scale::Log,
-        series,
-        ..LineChart::default()
-    }
+    let x = &series[0].x;
+    let ends = (x[0], x[x.len() - 1]);
+    LineChart::new(title, ["labels n", y_label], series)
+        .log_log()
+        .x_range(ends)
 }
 
 /// Repetitions by size as curves by repetition.
@@ -115,9 +92,9 @@ pub(super) fn transposed(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
 pub(super) fn rates(study: &Study) -> Drawn {
     let panel = |curve: &Curve| {
         let x = curve.sizes();
-        let marked = |colour, mark| Look::marked(colour, mark);
-        let total = band(&transposed(&curve.values(|j| j.error)));
-        let centred = band(&transposed(&curve.values(|j| j.centred)));
+        let marked = |colour: Colour, mark| colour.marked(mark);
+        let total = band(transposed(&curve.values(|j| j.error)));
+        let centred = band(transposed(&curve.values(|j| j.centred)));
         let half: Vec<f64> = x
             .iter()
             .map(|n| curve.fluctuation()[0] * (n / x[0]).powi(-1).sqrt())
@@ -126,39 +103,23 @@ pub(super) fn rates(study: &Study) -> Drawn {
             format!("On the {}", curve.name),
             "L¹(ρ) distance",
             vec![
-                Series::new("mean error", x.clone(), total)
+                Series::new("mean error", &x, total)
                     .with_look(marked(Colour::INK, MarkerKind::Circle)),
-                Series::new("variance part", x.clone(), centred)
-                    .with_look(marked(colours::BLUE, MarkerKind::Square)),
-                Series::curve(
-                    "bias",
-                    x.clone(),
-                    curve.bias.clone(),
-                    marked(colours::ORANGE, MarkerKind::Up),
-                ),
+                Series::new("variance part", &x, centred)
+                    .with_look(marked(BLUE, MarkerKind::Square)),
+                Series::curve("bias", &x, &curve.bias, marked(ORANGE, MarkerKind::Up)),
                 Series::curve(
                     "fluctuation (standard deviation)",
-                    x.clone(),
+                    &x,
                     curve.fluctuation(),
-                    marked(colours::RED, MarkerKind::Diamond),
+                    marked(RED, MarkerKind::Diamond),
                 ),
-                Series::curve(
-                    "slope -½",
-                    x.clone(),
-                    half,
-                    Look {
-                        width: 1.2,
-                        ..Look::dotted(colours::GREY)
-                    },
-                ),
+                Series::curve("slope -½", &x, half, GREY.dotted().wide(1.2)),
             ],
         );
-        Panel::Lines(LineChart {
-            y_range: Some((3e-4, 1.0)),
-            ..chart
-        })
+        chart.y_range((3e-4, 1.0))
     };
-    let panels = study.curves.iter().map(panel).collect();
+    let panels = study.curves.iter().map(panel);
     let list = |part: usize| {
         let one = |curve: &Curve| {
             format!(
@@ -167,16 +128,11 @@ pub(super) fn rates(study: &Study) -> Drawn {
                 curve.name
             )
         };
-        study
-            .curves
-            .iter()
-            .map(one)
-            .collect::<Vec<String>>()
-            .join(", ")
+        study.curves.iter().map(one).joined(", ")
     };
-    Drawn {
-        stem: "consistency-rates".into(),
-        caption: format!(
+    Drawn::new(
+        "consistency-rates",
+        format!(
             "Error of the estimated trend over the number of labels, t = 0.1 n^(-2/(4+d)), and its parts: the \
              variance part E ∫ |η̂ - E η̂|, the bias ∫ |E η̂ - η|, and the standard deviation of the error. Fitted \
              exponents of n: mean error {}; variance part {}; bias {}; fluctuation {}. In the limit of large n the \
@@ -187,12 +143,8 @@ pub(super) fn rates(study: &Study) -> Drawn {
             list(0),
             list(3)
         ),
-        canvas: Grid {
-            size: (290.0, 240.0),
-            ..Grid::new("Bias, variance and fluctuation", 3, panels)
-        }
-        .canvas(),
-    }
+        Grid::new("Bias, variance and fluctuation", 3, panels).sized(290.0, 240.0),
+    )
 }
 
 fn norms() -> LineChart {
@@ -200,47 +152,30 @@ fn norms() -> LineChart {
         .map(|i| libm::pow(10.0, f64::from(i) / 12.0 - 4.0))
         .collect();
     let curve = |name: &str, f: &dyn Fn(f64) -> f64, look| {
-        Series::curve(
-            name,
-            times.clone(),
-            times.iter().map(|t| f(*t)).collect(),
-            look,
-        )
+        Series::curve(name, &times, times.iter().map(|t| f(*t)), look)
     };
-    LineChart {
-        title: "Norm of the heat kernel and the bound assumed".into(),
-        x_label: "t".into(),
-        y_label: "largest norm".into(),
-        x_scale: Scale::Log,
-        y_scale: Scale::Log,
-        series: vec![
+    LineChart::new(
+        "Norm of the heat kernel and the bound assumed",
+        ["t", "largest norm"],
+        vec![
             curve(
                 "L² norm, interval",
                 &|t| kernel::largest_norm(t, 2.0, 1),
-                Look::line(colours::BLUE),
+                BLUE.line(),
             ),
             curve(
                 "L⁴ norm, interval",
                 &|t| kernel::largest_norm(t, 4.0, 1),
-                Look::line(colours::GREEN),
+                GREEN.line(),
             ),
-            curve(
-                "assumed, t^(-½)",
-                &|t| 1.0 / t.sqrt(),
-                Look::dashed(Colour::INK),
-            ),
+            curve("assumed, t^(-½)", &|t| 1.0 / t.sqrt(), Colour::INK.dashed()),
         ],
-        ..LineChart::default()
-    }
+    )
+    .log_log()
 }
 
 fn conditions(study: &Study) -> LineChart {
-    let palette = [
-        colours::CLASSES[6],
-        colours::PURPLE,
-        colours::ORANGE,
-        colours::RED,
-    ];
+    let palette = [CLASSES[6], PURPLE, ORANGE, RED];
     let marks = [
         MarkerKind::Circle,
         MarkerKind::Square,
@@ -248,9 +183,9 @@ fn conditions(study: &Study) -> LineChart {
         MarkerKind::Diamond,
     ];
     let one = |((scaling, colour), mark): ((&Scaling, Colour), MarkerKind)| {
-        let band = band(&transposed(&scaling.values(|j| j.centred)));
+        let band = band(transposed(&scaling.values(|j| j.centred)));
         let name = format!("a = {}", scaling.exponent);
-        Series::new(name, scaling.sizes(), band).with_look(Look::marked(colour, mark))
+        Series::new(name, scaling.sizes(), band).with_look(colour.marked(mark))
     };
     let series = study
         .conditions
@@ -259,19 +194,17 @@ fn conditions(study: &Study) -> LineChart {
         .zip(marks)
         .map(one)
         .collect();
-    LineChart {
-        y_range: Some((0.01, 1.0)),
-        ..over_sizes(
-            "Variance part on the interval, t = n^(-a)".into(),
-            "mean L¹ distance",
-            series,
-        )
-    }
+    over_sizes(
+        "Variance part on the interval, t = n^(-a)".into(),
+        "mean L¹ distance",
+        series,
+    )
+    .y_range((0.01, 1.0))
 }
 
 fn printed(study: &Study) -> LineChart {
     let x = study.slow.sizes();
-    let mean = band(&transposed(&study.slow.values(|j| j.error)));
+    let mean = band(transposed(&study.slow.values(|j| j.error)));
     let each = |f: &dyn Fn(usize, f64) -> f64| {
         x.iter()
             .enumerate()
@@ -284,15 +217,9 @@ fn printed(study: &Study) -> LineChart {
         "The theorem where t = n^(-1/10)".into(),
         "L¹(ρ) error",
         vec![
-            Series::new("mean error", x.clone(), mean)
-                .with_look(Look::marked(Colour::INK, MarkerKind::Circle)),
-            Series::curve(
-                "bound as printed",
-                x.clone(),
-                stated,
-                Look::dashed(colours::RED),
-            ),
-            Series::curve("bound that holds", x, holds, Look::line(colours::GREEN)),
+            Series::new("mean error", &x, mean).with_look(Colour::INK.marked(MarkerKind::Circle)),
+            Series::curve("bound as printed", &x, stated, RED.dashed()),
+            Series::curve("bound that holds", x, holds, GREEN.line()),
         ],
     )
 }
@@ -300,7 +227,7 @@ fn printed(study: &Study) -> LineChart {
 fn tail(study: &Study) -> LineChart {
     let (count, errors) = &study.tail;
     let n = *count as f64;
-    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    let mean = mean(errors);
     let epsilons: Vec<f64> = (0..=160).map(|i| f64::from(i) * 0.001).collect();
     let share =
         |e: &f64| errors.iter().filter(|error| *error > e).count() as f64 / errors.len() as f64;
@@ -309,55 +236,30 @@ fn tail(study: &Study) -> LineChart {
         .map(share)
         .map(|s| if s > 0.0 { s } else { f64::NAN })
         .collect();
-    let holds = epsilons
-        .iter()
-        .map(|e| bounds::tail(1.0, mean, n, *e))
-        .collect();
-    let stated = epsilons
-        .iter()
-        .map(|e| bounds::printed_tail(1.0, n, *e))
-        .collect();
-    LineChart {
-        title: format!("Chance of an error above ε, n = {count}"),
-        x_label: "ε".into(),
-        y_label: "P(F > ε)".into(),
-        y_scale: Scale::Log,
-        y_range: Some((1e-4, 2.0)),
-        series: vec![
-            Series::curve(
-                "observed share",
-                epsilons.clone(),
-                survival,
-                Look::line(colours::BLUE),
-            ),
-            Series::curve(
-                "bound that holds",
-                epsilons.clone(),
-                holds,
-                Look::line(colours::GREEN),
-            ),
-            Series::curve(
-                "bound as printed",
-                epsilons,
-                stated,
-                Look::dashed(colours::RED),
-            ),
+    let holds = epsilons.iter().map(|e| bounds::tail(1.0, mean, n, *e));
+    let stated = epsilons.iter().map(|e| bounds::printed_tail(1.0, n, *e));
+    LineChart::new(
+        format!("Chance of an error above ε, n = {count}"),
+        ["ε", "P(F > ε)"],
+        vec![
+            Series::curve("observed share", &epsilons, survival, BLUE.line()),
+            Series::curve("bound that holds", &epsilons, holds, GREEN.line()),
+            Series::curve("bound as printed", &epsilons, stated, RED.dashed()),
         ],
-        ..LineChart::default()
-    }
+    )
+    .log_y()
+    .y_range((1e-4, 2.0))
 }
 
 pub(super) fn bounds(study: &Study) -> Drawn {
-    let panels = [norms(), conditions(study), printed(study), tail(study)]
-        .map(Panel::Lines)
-        .to_vec();
+    let panels = [norms(), conditions(study), printed(study), tail(study)];
     let slope = |p: f64| {
         let times = [1e-4, 2e-4, 4e-4];
         fit(&times, &times.map(|t| kernel::largest_norm(t, p, 1))).exponent
     };
-    Drawn {
-        stem: "consistency-bounds".into(),
-        caption: format!(
+    Drawn::new(
+        "consistency-bounds",
+        format!(
             "(a) The norms of the heat kernel grow like t^({:.2}) (p = 2) and t^({:.2}) (p = 4), not like the t^(-½) \
              that is assumed. (b) Hence the variance part vanishes where n √t grows (a < 2), as the statement says, \
              and not only where n t does (a < 1), as the proof needs. (c) With t = n^(-1/10) all conditions of the \
@@ -367,10 +269,6 @@ pub(super) fn bounds(study: &Study) -> Drawn {
             slope(2.0),
             slope(4.0)
         ),
-        canvas: Grid {
-            size: (400.0, 220.0),
-            ..Grid::new("Conditions and bounds of the theorem", 2, panels)
-        }
-        .canvas(),
-    }
+        Grid::new("Conditions and bounds of the theorem", 2, panels).sized(400.0, 220.0),
+    )
 }

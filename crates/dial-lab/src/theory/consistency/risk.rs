@@ -10,41 +10,42 @@ use super::drawing::{over_sizes, transposed};
 use super::estimate::Judged;
 use super::{AMPLITUDE, CELLS, Curve};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
+use crate::colours::{BLUE, CLASSES, GREEN, GREY, ORANGE, PURPLE, RED};
+use crate::plot::{Grid, LineChart, Series};
 use crate::report::Table;
 use crate::stats::band;
 use crate::theory::consistency::weighted::Weighted;
 use crate::theory::slopes::{Slope, fit};
 use crate::theory::{Finding, Verdict};
+use crate::words::Listed;
 use crate::written::Drawn;
 
 pub(super) fn figure(curves: &[Curve]) -> Drawn {
     let panel = |curve: &Curve| {
         let x = curve.sizes();
         let line = |name: &str, values: Vec<Vec<f64>>, look| {
-            Series::new(name, x.clone(), band(&transposed(&values))).with_look(look)
+            Series::new(name, &x, band(transposed(&values))).with_look(look)
         };
         let series = vec![
             line(
                 "bound: twice the mean error",
                 curve.values(|j| 2.0 * j.error),
-                Look::dashed(Colour::INK),
+                Colour::INK.dashed(),
             ),
             line(
                 "excess risk, expected normaliser",
                 curve.values(|j| j.plug_in),
-                Look::marked(colours::RED, MarkerKind::Square),
+                RED.marked(MarkerKind::Square),
             ),
             line(
                 "excess risk, classifier",
                 curve.values(|j| j.classifier),
-                Look::marked(colours::GREEN, MarkerKind::Circle),
+                GREEN.marked(MarkerKind::Circle),
             ),
             line(
                 "share decided differently",
                 curve.values(|j| j.disagreement),
-                Look::dotted(colours::PURPLE),
+                PURPLE.dotted(),
             ),
         ];
         let chart = over_sizes(
@@ -52,23 +53,17 @@ pub(super) fn figure(curves: &[Curve]) -> Drawn {
             "risk above Bayes; share",
             series,
         );
-        Panel::Lines(LineChart {
-            y_range: Some((1e-5, 1.0)),
-            ..chart
-        })
+        chart.y_range((1e-5, 1.0))
     };
-    let mut panels: Vec<Panel> = curves.iter().map(panel).collect();
-    panels.push(Panel::Lines(constants()));
-    Drawn {
-        stem: "consistency-risk".into(),
-        caption: "(a-c) Excess risk over the number of labels: of the decision by η̂, which the theorem speaks of, \
-                  and of the classifier, which divides by the kernels it has seen instead of by their mean and does \
-                  better. Both lie far below the bound that proves consistency. (d) θ of the theorem for the density \
-                  1 + 0.8 cos(2πx), and θ̃, which is what its proof needs; the proof takes 2θ for it."
-            .into(),
-        canvas: Grid { size: (400.0, 220.0), ..Grid::new("Excess risk, and the constants of the theorem", 2, panels) }
-            .canvas(),
-    }
+    let panels = curves.iter().map(panel).chain([constants()]);
+    Drawn::new(
+        "consistency-risk",
+        "(a-c) Excess risk over the number of labels: of the decision by η̂, which the theorem speaks of, \
+         and of the classifier, which divides by the kernels it has seen instead of by their mean and does \
+         better. Both lie far below the bound that proves consistency. (d) θ of the theorem for the density \
+         1 + 0.8 cos(2πx), and θ̃, which is what its proof needs; the proof takes 2θ for it.",
+        Grid::new("Excess risk, and the constants of the theorem", 2, panels).sized(400.0, 220.0),
+    )
 }
 
 fn constants() -> LineChart {
@@ -80,37 +75,28 @@ fn constants() -> LineChart {
         .map(|t| Weighted::new(CELLS / 2, AMPLITUDE, 2, *t))
         .collect();
     let curve = |name: &str, f: &dyn Fn(&Weighted) -> f64, look| {
-        Series::curve(name, times.clone(), kernels.iter().map(f).collect(), look)
+        Series::curve(name, &times, kernels.iter().map(f), look)
     };
-    LineChart {
-        title: "Constants for the interval with a density".into(),
-        x_label: "t".into(),
-        x_scale: Scale::Log,
-        y_range: Some((0.0, 4.0)),
-        series: vec![
+    LineChart::new(
+        "Constants for the interval with a density",
+        ["t", ""],
+        vec![
             curve(
                 "2θ, which the proof takes",
                 &|k| 2.0 * k.theta(),
-                Look::dashed(colours::GREY),
+                GREY.dashed(),
             ),
-            curve(
-                "θ = sup ∫ k dx",
-                &Weighted::theta,
-                Look::line(colours::ORANGE),
-            ),
+            curve("θ = sup ∫ k dx", &Weighted::theta, ORANGE.line()),
             curve(
                 "what it needs: sup ∫ k ρ/E k dx",
                 &Weighted::influence,
-                Look::line(colours::BLUE),
+                BLUE.line(),
             ),
-            curve(
-                "least E k/ρ",
-                &Weighted::ratio,
-                Look::line(colours::CLASSES[6]),
-            ),
+            curve("least E k/ρ", &Weighted::ratio, CLASSES[6].line()),
         ],
-        ..LineChart::default()
-    }
+    )
+    .log_x()
+    .y_range((0.0, 4.0))
 }
 
 fn slope(curve: &Curve, f: impl Fn(&Judged) -> f64) -> Slope {
@@ -131,24 +117,13 @@ pub(super) fn summary(curves: &[Curve]) -> Table {
             format!("{:.1} %", 100.0 * end(|j| j.disagreement)),
         ]
     };
-    let header = [
-        "Example",
-        "Bayes risk",
-        "Excess of 1{η̂ ≥ ½}",
-        "Excess of the classifier",
-        "Exponent (1{η̂ ≥ ½})",
-        "Exponent (classifier)",
-        "Bound 2 E F",
-        "Decided differently",
-    ];
-    Table {
-        caption:
-            "Risk above the Bayes risk at the largest n, with the exponents of n fitted over all n."
-                .into(),
-        header: header.map(str::to_owned).to_vec(),
-        rows: curves.iter().map(row).collect(),
-        numeric: vec![false, true, true, true, true, true, true, true],
-    }
+    Table::new(
+        "Risk above the Bayes risk at the largest n, with the exponents of n fitted over all n.",
+        "Example | Bayes risk | Excess of 1{η̂ ≥ ½} | Excess of the classifier | Exponent (1{η̂ ≥ ½}) | \
+         Exponent (classifier) | Bound 2 E F | Decided differently",
+        curves.iter().map(row),
+    )
+    .numbers(1..)
 }
 
 pub(super) fn findings(curves: &[Curve]) -> Vec<Finding> {
@@ -173,25 +148,24 @@ pub(super) fn findings(curves: &[Curve]) -> Vec<Finding> {
     });
     let differ = all().filter(|j| j.disagreement > 0.0).count();
     vec![
-        Finding {
-            claim: "The excess risk is at most 2 ∫ |η̂ − η| ρ dx, so that convergence of the trend gives consistency."
-                .into(),
-            verdict: if broken == 0 { Verdict::Supported } else { Verdict::NotSupported },
-            evidence: format!(
+        Finding::new(
+            "The excess risk is at most 2 ∫ |η̂ − η| ρ dx, so that convergence of the trend gives consistency.",
+            Verdict::of(broken == 0, false),
+            format!(
                 "Broken in {broken} of {count} samples, for 1{{η̂ ≥ ½}} with η̂ and for the classifier with η̃. The \
                  bound is loose: the excess risk falls like n^{} on the interval, 2 E F like n^{}.",
                 slope(&curves[0], |j| j.plug_in).words(),
                 slope(&curves[0], |j| j.error).words()
             ),
-        },
-        Finding {
-            claim: "The classifier is 1{η̂ ≥ ½} (below eq:eta-hat).".into(),
-            verdict: if differ == 0 { Verdict::Supported } else { Verdict::NotSupported },
-            evidence: format!(
+        ),
+        Finding::new(
+            "The classifier is 1{η̂ ≥ ½} (below eq:eta-hat).",
+            Verdict::of(differ == 0, false),
+            format!(
                 "η̂ divides by the mean of the kernels, the classifier by their sum. They decided differently \
                  somewhere in {differ} of {count} samples; mean share of the points: {}.",
-                share.collect::<Vec<String>>().join("; ")
+                share.joined("; ")
             ),
-        },
+        ),
     ]
 }

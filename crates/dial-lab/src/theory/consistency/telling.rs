@@ -1,6 +1,6 @@
 //! What the part has to tell: text, tables, and findings about the theorem.
 
-use dial_data::write::Cell;
+use dial_data::row;
 use serde_json::{Value, json};
 
 use super::weighted::Weighted;
@@ -8,28 +8,10 @@ use super::{
     AMPLITUDE, CELLS, Curve, DELTA, EXPONENTS, FACTOR, SLOW, Scaling, Study, bounds, kernel,
 };
 use crate::report::Table;
+use crate::stats::mean;
 use crate::theory::slopes::{Slope, fit};
 use crate::theory::{Finding, Tidy, Verdict};
-
-pub(super) fn text() -> Vec<String> {
-    [
-        "The classifier of Dirichlet Learning compares sums of heat kernels of the labels of two classes. The \
-         theorem says that the trend it estimates, η̂ (eq:eta-hat), is within 4√2 θ √(ln(1/δ)/n) of the true one \
-         with probability 1 - δ, if t → 0 and n t^(d/2) → ∞. Here this is tried on examples where the heat kernel is \
-         known exactly: the unit interval and the unit square with uniform density, and an interval with a density \
-         that is thin where the classes meet.",
-        "The error F = ∫ |η̂ - η| ρ dx has three parts. Its mean is at most the bias, from the width √t of the \
-         kernel, plus the variance part, from the sample; about its mean it fluctuates. The proof bounds the \
-         fluctuation by McDiarmid's inequality, and that is n^(-1/2). Bias and variance part are slower; t = 0.1 \
-         n^(-2/(4+d)) balances them at n^(-2/(4+d)).",
-        "The printed theorem chooses ε of order n^(-1/2) in a bound that was proved for n large given ε. So it \
-         claims for the whole error what holds for the fluctuation alone. With t = n^(-1/10), which its conditions \
-         allow, the bias alone exceeds the bound. What follows from the proof is F <= E F + θ̃ √(2 ln(1/δ)/n); \
-         consistency (F → 0) is untouched.",
-    ]
-    .map(str::to_owned)
-    .to_vec()
-}
+use crate::words::Listed;
 
 pub(super) fn settings(study: &Study) -> Value {
     let sizes: Vec<&Vec<usize>> = study.curves.iter().map(|curve| &curve.counts).collect();
@@ -44,9 +26,10 @@ pub(super) fn tables(study: &Study) -> Vec<Tidy> {
     for curve in &study.curves {
         for (k, judged) in curve.judged.iter().enumerate() {
             for (number, j) in judged.iter().enumerate() {
-                let mut row = vec![Cell::Text(curve.name.into())];
-                row.extend([curve.counts[k], number].map(|n| Cell::Integer(n as i64)));
-                let of = [
+                rows.push(row![
+                    curve.name,
+                    curve.counts[k],
+                    number,
                     curve.times[k],
                     j.error,
                     j.centred,
@@ -54,9 +37,8 @@ pub(super) fn tables(study: &Study) -> Vec<Tidy> {
                     j.ratio_error,
                     j.plug_in,
                     j.classifier,
-                ];
-                row.extend(of.into_iter().chain([j.disagreement]).map(Cell::Number));
-                rows.push(row);
+                    j.disagreement,
+                ]);
             }
         }
     }
@@ -68,67 +50,33 @@ pub(super) fn tables(study: &Study) -> Vec<Tidy> {
     } in study.conditions.iter().chain([&study.slow])
     {
         for (n, judged) in counts.iter().zip(judged) {
-            let mean = |f: fn(&super::Judged) -> f64| {
-                judged.iter().map(f).sum::<f64>() / judged.len() as f64
-            };
             let time = libm::pow(*n as f64, -exponent);
-            let of = [
+            scalings.push(row![
+                *exponent,
+                *n,
                 time,
-                mean(|j| j.error),
-                mean(|j| j.centred),
+                mean(judged.iter().map(|j| j.error)),
+                mean(judged.iter().map(|j| j.centred)),
                 bounds::bias(time, 1),
-            ];
-            let more = [
                 bounds::printed_bound(1.0, *n as f64, DELTA),
                 bounds::variance_bound(time, 1, *n as f64),
-            ];
-            let mut row = vec![Cell::Number(*exponent), Cell::Integer(*n as i64)];
-            row.extend(of.into_iter().chain(more).map(Cell::Number));
-            scalings.push(row);
+            ]);
         }
     }
-    let tail = study
-        .tail
-        .1
-        .iter()
-        .map(|error| vec![Cell::Integer(study.tail.0 as i64), Cell::Number(*error)]);
+    let tail = study.tail.1.iter().map(|error| row![study.tail.0, *error]);
     vec![
-        Tidy {
-            stem: "consistency-repetitions".into(),
-            header: vec![
-                "example",
-                "n",
-                "repetition",
-                "t",
-                "error",
-                "variance_part",
-                "bias",
-                "ratio_error",
-                "excess_plug_in",
-                "excess_classifier",
-                "decided_differently",
-            ],
+        Tidy::new(
+            "consistency-repetitions",
+            "example,n,repetition,t,error,variance_part,bias,ratio_error,excess_plug_in,\
+             excess_classifier,decided_differently",
             rows,
-        },
-        Tidy {
-            stem: "consistency-scalings".into(),
-            header: vec![
-                "a",
-                "n",
-                "t",
-                "error",
-                "variance_part",
-                "bias",
-                "printed_bound",
-                "variance_bound",
-            ],
-            rows: scalings,
-        },
-        Tidy {
-            stem: "consistency-tail".into(),
-            header: vec!["n", "error"],
-            rows: tail.collect(),
-        },
+        ),
+        Tidy::new(
+            "consistency-scalings",
+            "a,n,t,error,variance_part,bias,printed_bound,variance_bound",
+            scalings,
+        ),
+        Tidy::new("consistency-tail", "n,error", tail),
     ]
 }
 
@@ -168,18 +116,8 @@ pub(super) fn summary(curves: &[Curve]) -> Table {
             format!("{theta:.3}, {influence:.3}"),
         ]
     };
-    let header = [
-        "Example",
-        "Expected",
-        "Bias",
-        "Variance part",
-        "Error E F",
-        "Fluctuation",
-        "E F at the largest n",
-        "θ, θ̃ there",
-    ];
-    Table {
-        caption: format!(
+    Table::new(
+        format!(
             "Exponents of n (95 % intervals of the fit), n from {} to {} ({} on the square), {} samples each. \
              Expected for bias, variance part and error; for the fluctuation −0.5.",
             curves[0].counts[0],
@@ -187,10 +125,10 @@ pub(super) fn summary(curves: &[Curve]) -> Table {
             curves[1].counts[curves[1].counts.len() - 1],
             curves[0].judged[0].len()
         ),
-        header: header.map(str::to_owned).to_vec(),
-        rows: curves.iter().map(row).collect(),
-        numeric: vec![false, true, true, true, true, true, true, true],
-    }
+        "Example | Expected | Bias | Variance part | Error E F | Fluctuation | E F at the largest n | θ, θ̃ there",
+        curves.iter().map(row),
+    )
+    .numbers(1..)
 }
 
 pub(super) fn notes() -> Vec<String> {
@@ -219,7 +157,7 @@ pub(super) fn notes() -> Vec<String> {
 }
 
 fn joined(words: impl Iterator<Item = String>) -> String {
-    words.collect::<Vec<String>>().join("; ")
+    words.joined("; ")
 }
 
 pub(super) fn findings(study: &Study) -> Vec<Finding> {
@@ -251,14 +189,14 @@ fn consistency(study: &Study) -> Finding {
             errors[errors.len() - 1]
         )
     });
-    Finding {
-        claim: "The estimated trend is consistent: ∫ |η̂ − η| ρ dx → 0.".into(),
-        verdict: Verdict::of_each(&falls),
-        evidence: format!(
+    Finding::new(
+        "The estimated trend is consistent: ∫ |η̂ − η| ρ dx → 0.",
+        Verdict::of_each(&falls),
+        format!(
             "Mean error from the smallest to the largest n: {}.",
             joined(words)
         ),
-    }
+    )
 }
 
 fn rates(study: &Study) -> Finding {
@@ -286,17 +224,17 @@ fn rates(study: &Study) -> Finding {
         .replace('-', "−")
     });
     let holds: Vec<bool> = slower.iter().map(|slower| !slower).collect();
-    Finding {
-        claim: "The error falls like n^(−1/2) (the rate of the theorem).".into(),
-        verdict: Verdict::of_each(&holds),
-        evidence: format!(
+    Finding::new(
+        "The error falls like n^(−1/2) (the rate of the theorem).",
+        Verdict::of_each(&holds),
+        format!(
             "Exponents of E F with their 95 % intervals, and whether −2/(4+d), where t = {FACTOR} n^(−2/(4+d)) balances \
              bias and variance in the limit, lies inside of them: {}. Slower than n^(−1/2) beyond the interval in {} of {} examples.",
             joined(words),
             slower.iter().filter(|s| **s).count(),
             slower.len()
         ),
-    }
+    )
 }
 
 fn fluctuations(study: &Study) -> Finding {
@@ -324,17 +262,16 @@ fn fluctuations(study: &Study) -> Finding {
             scaled(x.len() - 1)
         )
     });
-    Finding {
-        claim: "The fluctuation of the error about its mean is of order n^(−1/2) (McDiarmid)."
-            .into(),
-        verdict: Verdict::of(bounded && exponent, bounded),
-        evidence: format!(
+    Finding::new(
+        "The fluctuation of the error about its mean is of order n^(−1/2) (McDiarmid).",
+        Verdict::of(bounded && exponent, bounded),
+        format!(
             "Its standard deviation is {} θ̃/√n at every n. Exponents, which should hold −0.5 in an interval narrower than \
              {NARROW}: {}.",
             if bounded { "below" } else { "not below" },
             joined(words)
         ),
-    }
+    )
 }
 
 fn printed(study: &Study) -> Finding {
@@ -346,19 +283,22 @@ fn printed(study: &Study) -> Finding {
     let broken = (0..counts.len()).find(|k| above(*k) > DELTA);
     let last = counts.len() - 1;
     let time = libm::pow(counts[last] as f64, -SLOW);
-    Finding {
-        claim: "F ≤ 4√2 θ √(ln(1/δ)/n) with probability 1 − δ whenever t → 0 and n t^(d/2) → ∞ (as printed).".into(),
-        verdict: if broken.is_none() { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "F ≤ 4√2 θ √(ln(1/δ)/n) with probability 1 − δ whenever t → 0 and n t^(d/2) → ∞ (as printed).",
+        Verdict::of(broken.is_none(), false),
+        format!(
             "With t = n^(−1/10) on the interval and δ = {DELTA} the bound was exceeded in {:.0} % of the samples at \
              n = {}: the bias alone is {:.3}, the bound {:.3}. {}",
             100.0 * above(last),
             counts[last],
             bounds::bias(time, 1),
             bounds::printed_bound(1.0, counts[last] as f64, DELTA),
-            broken.map_or(String::new(), |k| format!("It fails from n = {} on.", counts[k]))
+            broken.map_or(String::new(), |k| format!(
+                "It fails from n = {} on.",
+                counts[k]
+            ))
         ),
-    }
+    )
 }
 
 fn tails(study: &Study) -> Finding {
@@ -380,22 +320,16 @@ fn tails(study: &Study) -> Finding {
     }
     let deviation = study.curves[0].fluctuation();
     let last = deviation.len() - 1;
-    Finding {
-        claim:
-            "F ≤ E F + θ̃ √(2 ln(1/δ)/n) with probability 1 − δ (what McDiarmid's inequality gives)."
-                .into(),
-        verdict: if broken == 0 {
-            Verdict::Supported
-        } else {
-            Verdict::NotSupported
-        },
-        evidence: format!(
+    Finding::new(
+        "F ≤ E F + θ̃ √(2 ln(1/δ)/n) with probability 1 − δ (what McDiarmid's inequality gives).",
+        Verdict::of(broken == 0, false),
+        format!(
             "Broken in {broken} of {checked} cases of example, n and δ. It is generous: the deviation of F on the \
              interval is {:.3}/√n at the largest n, while the bound is that of a deviation of {:.0}/√n.",
             deviation[last] * (study.curves[0].counts[last] as f64).sqrt(),
             study.curves[0].constants[last].1
         ),
-    }
+    )
 }
 
 fn conditions(study: &Study) -> Finding {
@@ -431,15 +365,15 @@ fn conditions(study: &Study) -> Finding {
             slope(s).words()
         )
     });
-    Finding {
-        claim: "n t^(d/2) → ∞ is enough (the statement; the proof asks for n t^d → ∞).".into(),
-        verdict: Verdict::of_each(&vanishes),
-        evidence: format!(
+    Finding::new(
+        "n t^(d/2) → ∞ is enough (the statement; the proof asks for n t^d → ∞).",
+        Verdict::of_each(&vanishes),
+        format!(
             "Exponents of the variance part for t = n^−a on the interval: {}. It falls beyond the interval for a = {}; \
              n √t grows for a < 2. The proof needs a < 1 because it assumes ‖k_t‖ <= t^(−d/2); in L² the norm is of order \
              t^(−d/4).",
             joined(words),
             fallen.join(", ")
         ),
-    }
+    )
 }

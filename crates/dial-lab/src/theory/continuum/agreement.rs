@@ -69,12 +69,7 @@ pub(super) fn standing(rows: &[&Agreement]) -> [(f64, usize); 3] {
 /// By how much the graph is nearer to ρ inside than to another operator: the difference of the rank correlations, sample
 /// by sample.
 pub(super) fn lead(rows: &[&Agreement], other: usize) -> Interval {
-    interval(
-        &rows
-            .iter()
-            .map(|row| row.ranks[1] - row.ranks[other])
-            .collect::<Vec<f64>>(),
-    )
+    interval(rows.iter().map(|row| row.ranks[1] - row.ranks[other]))
 }
 
 /// The shares of pairs of points, one of each moon, told apart from some sources spread over the sample: by Poisson with

@@ -6,10 +6,8 @@ use super::ladder::{growth, of, snapped};
 use super::plane::Operator;
 use super::{GRAPH_TAUS, NEIGHBOURS, RADIUS, Results, SIGMA, TAU, TIME};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{
-    Colouring, Grid, HeatMap, LineChart, Look, Overlay, Panel, Scale, Scatter, Series,
-};
+use crate::colours::{BLUE, GREEN, GREY, RED};
+use crate::plot::{Colouring, Grid, HeatMap, LineChart, Overlay, Panel, Scale, Scatter, Series};
 use crate::stats::band;
 use crate::theory::Drawn;
 
@@ -119,9 +117,9 @@ fn propagation(results: &Results) -> Drawn {
         3,
         panels,
     );
-    Drawn {
-        stem: "continuum-propagation".into(),
-        caption: format!(
+    Drawn::new(
+        "continuum-propagation",
+        format!(
             "Propagation from one source of two moons (fig:2d-propagation). (a) Level sets of the density, estimated from \
              (b) the sample of {} points. (c) eq:poisson-ctnm-2d by finite volumes on {} x {} cells, τ = {TAU}, the source a \
              smooth disc of radius {RADIUS}. (d) Poisson propagation on the graph of {NEIGHBOURS} nearest neighbours, \
@@ -132,12 +130,8 @@ fn propagation(results: &Results) -> Drawn {
             weighted.plane.n(),
             GRAPH_TAUS[0],
         ),
-        canvas: Grid {
-            size: (270.0, 250.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(270.0, 250.0),
+    )
 }
 
 /// Poisson and heat for both operators.
@@ -156,28 +150,24 @@ fn operators(results: &Results) -> Drawn {
             map(format!("Heat, {}", s.operator.inside()), s, &s.heat),
         )
     });
-    let panels: Vec<Panel> = poisson.into_iter().chain(heat).collect();
+    let panels = poisson.into_iter().chain(heat);
     let grid = Grid::new("Two operators, Poisson and heat", 2, panels);
-    Drawn {
-        stem: "continuum-operators".into(),
-        caption: format!(
+    Drawn::new(
+        "continuum-operators",
+        format!(
             "The two operators the paper calls Δ_ρ, from the same source. Above: Poisson (τ = {TAU}), shifted and scaled to \
              the range 0 to 1 over the sample as the graph's kernel is. Below: heat of time t = {TIME}, scaled to 1 at its \
              largest value. With ρ² inside, the gap between the moons nearly insulates, and empty space stays cold."
         ),
-        canvas: Grid {
-            size: (290.0, 250.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(290.0, 250.0),
+    )
 }
 
 fn colour(operator: Operator) -> Colour {
     match operator {
-        Operator::Plain => colours::GREEN,
-        Operator::Weighted => colours::BLUE,
-        Operator::Squared => colours::RED,
+        Operator::Plain => GREEN,
+        Operator::Weighted => BLUE,
+        Operator::Squared => RED,
     }
 }
 
@@ -203,41 +193,35 @@ fn agreement(results: &Results) -> Drawn {
         };
         let trials: Vec<Vec<f64>> = seeds.iter().map(trial).collect();
         let mark = [MarkerKind::Up, MarkerKind::Circle, MarkerKind::Diamond][number];
-        let x = sizes.iter().map(|items| *items as f64).collect();
-        Series::new(operator.name(), x, band(&trials))
-            .with_look(Look::marked(colour(operator), mark))
+        let x = sizes.iter().map(|items| *items as f64);
+        Series::new(operator.name(), x, band(&trials)).with_look(colour(operator).marked(mark))
     };
     let ends = (sizes[0] as f64 / 1.1, sizes[sizes.len() - 1] as f64 * 1.1);
-    let chart = LineChart {
-        title: "Which operator does a graph of nearest neighbours stand for?".into(),
-        x_label: "points in the sample".into(),
-        y_label: "rank correlation, graph and plane".into(),
-        x_scale: Scale::Log,
-        x_range: Some(ends),
-        series: Operator::ALL.into_iter().enumerate().map(line).collect(),
-        ..LineChart::default()
-    };
-    Drawn {
-        stem: "continuum-agreement".into(),
-        caption: format!(
+    let chart = LineChart::new(
+        "Which operator does a graph of nearest neighbours stand for?",
+        ["points in the sample", "rank correlation, graph and plane"],
+        Operator::ALL.into_iter().enumerate().map(line).collect(),
+    )
+    .log_x()
+    .x_range(ends);
+    Drawn::new(
+        "continuum-agreement",
+        format!(
             "Spearman's rank correlation, over the sample, of Poisson on the graph of {NEIGHBOURS} nearest neighbours with \
              Poisson in the plane for three operators; means over {} samples of two moons of each size. The paper's caption \
              names (1/ρ) div(ρ grad u).",
             seeds.len()
         ),
-        canvas: chart.canvas(),
-    }
+        chart,
+    )
 }
 
 /// Errors of the manufactured solution; source values and kernels under refinement.
 fn refinement(results: &Results) -> Drawn {
     let error = |operator: Operator| {
         let rows = || results.errors.iter().filter(move |row| row.0 == operator);
-        let look = Look::marked(colour(operator), MarkerKind::Circle);
-        let (x, y) = (
-            rows().map(|row| row.1 as f64).collect(),
-            rows().map(|row| row.2).collect(),
-        );
+        let look = colour(operator).marked(MarkerKind::Circle);
+        let (x, y) = (rows().map(|row| row.1 as f64), rows().map(|row| row.2));
         Series::curve(format!("{}, fixed radius", operator.inside()), x, y, look)
     };
     let first = results.errors[0];
@@ -249,9 +233,8 @@ fn refinement(results: &Results) -> Drawn {
         .collect();
     let heights = guide
         .iter()
-        .map(|n| 0.5 * first.2 * (first.1 as f64 / n) * (first.1 as f64 / n))
-        .collect();
-    let guide = Series::curve("order h²", guide, heights, Look::dotted(colours::GREY));
+        .map(|n| 0.5 * first.2 * (first.1 as f64 / n) * (first.1 as f64 / n));
+    let guide = Series::curve("order h²", &guide, heights, GREY.dotted());
     let ends = {
         let n = |row: &(Operator, usize, f64)| row.1 as f64;
         (
@@ -260,16 +243,10 @@ fn refinement(results: &Results) -> Drawn {
         )
     };
     let chart = |title: &str, y_label: &str, y_scale, series| {
-        Panel::Lines(LineChart {
-            title: title.into(),
-            x_label: "cells along a side, 1/h".into(),
-            y_label: y_label.into(),
-            x_scale: Scale::Log,
-            x_range: Some(ends),
-            y_scale,
-            series,
-            ..LineChart::default()
-        })
+        LineChart::new(title, ["cells along a side, 1/h", y_label], series)
+            .log_x()
+            .y_scale(y_scale)
+            .x_range(ends)
     };
     let mut peaks = Vec::new();
     let mut means = Vec::new();
@@ -284,22 +261,14 @@ fn refinement(results: &Results) -> Drawn {
                 MarkerKind::Diamond
             };
             let dash = if fixed { Vec::new() } else { vec![7.0, 4.0] };
-            let look = Look {
-                dash,
-                ..Look::marked(colour(operator), mark)
-            };
+            let look = colour(operator).marked(mark).dash(&dash);
             let name = format!("{}, {kind}", operator.inside());
-            let heights = rungs.iter().map(|rung| rung.peak).collect();
-            peaks.push(Series::curve(
-                name.clone(),
-                x.clone(),
-                heights,
-                look.clone(),
-            ));
+            let heights = rungs.iter().map(|rung| rung.peak);
+            peaks.push(Series::curve(name.clone(), &x, heights, look.clone()));
             means.push(Series::curve(
                 name,
-                x.clone(),
-                rungs.iter().map(|rung| rung.own_moon).collect(),
+                &x,
+                rungs.iter().map(|rung| rung.own_moon),
                 look,
             ));
             if !fixed {
@@ -311,12 +280,12 @@ fn refinement(results: &Results) -> Drawn {
                         .at(snapped(results.scene.source(), rungs[0].n)),
                 );
                 let (end, top) = (x[x.len() - 1], rungs[rungs.len() - 1].peak);
-                let line = x.iter().map(|n| top + s * libm::log(n / end)).collect();
+                let line = x.iter().map(|n| top + s * libm::log(n / end));
                 peaks.push(Series::curve(
                     "theory, s log(1/h)",
-                    x,
+                    &x,
                     line,
-                    Look::dotted(Colour::INK),
+                    Colour::INK.dotted(),
                 ));
             }
         }
@@ -337,18 +306,14 @@ fn refinement(results: &Results) -> Drawn {
         ),
     ];
     let grid = Grid::new("Refining the grid", 3, panels);
-    Drawn {
-        stem: "continuum-refinement".into(),
-        caption: format!(
+    Drawn::new(
+        "continuum-refinement",
+        format!(
             "(a) The grid converges to a manufactured solution as h² (one operator's line covers the other's). (b) \
              With a source of fixed radius ({RADIUS}) the value at the source settles; with a source of one cell it \
              grows like s log(1/h), s = 1/(2π) for ρ inside and 1/(2πρ(x*)) for ρ² (dotted, through the last point). (c) Hence the kernel normalised at the source settles \
              only for a fixed radius."
         ),
-        canvas: Grid {
-            size: (290.0, 250.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(290.0, 250.0),
+    )
 }

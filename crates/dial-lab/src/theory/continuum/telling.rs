@@ -1,5 +1,6 @@
 //! What the part says: text, tables, findings.
 
+use dial_data::row;
 use dial_data::write::Cell;
 
 use super::agreement::{lead, of as samples, standing};
@@ -37,127 +38,76 @@ pub(super) fn text(results: &Results) -> Vec<String> {
     ]
 }
 
-fn text_cell(text: &str) -> Cell {
-    Cell::Text(text.into())
-}
-
 pub(super) fn tables(results: &Results) -> Vec<Tidy> {
     let (kernels, sample) = (&results.kernels, &results.scene.sample);
-    let columns: Vec<&[f64]> = kernels.spreads.iter().map(|s| &s.poisson_at[..]).collect();
-    let heats: Vec<&[f64]> = kernels.spreads.iter().map(|s| &s.heat_at[..]).collect();
-    let graphs = kernels.graph.iter().map(|g| &g[..]);
-    let all: Vec<&[f64]> = columns
-        .into_iter()
-        .chain(heats)
-        .chain(graphs)
-        .chain([&kernels.rbf[..]])
+    let spreads = kernels.spreads.iter();
+    let columns = spreads.clone().map(|s| &s.poisson_at);
+    let all: Vec<&Vec<f64>> = columns
+        .chain(spreads.clone().map(|s| &s.heat_at))
+        .chain(&kernels.graph)
+        .chain([&kernels.rbf])
         .collect();
     let point = |i: usize| {
         let (x, y) = sample.points[i];
-        let mut row = vec![
-            Cell::Number(x),
-            Cell::Number(y),
-            Cell::Integer(sample.moon[i] as i64),
-        ];
-        row.push(Cell::Integer(i64::from(i == sample.source)));
+        let is_source = Cell::Integer(i64::from(i == sample.source));
+        let mut row = row![x, y, sample.moon[i], is_source];
         row.extend(all.iter().map(|column| Cell::Number(column[i])));
         row
     };
     let density = kernels.spreads[0].plane.density();
     let cell = |i: usize| {
         let (x, y) = kernels.spreads[0].plane.centre(i);
-        let mut row = vec![x, y, density[i]];
-        row.extend(
-            kernels
-                .spreads
-                .iter()
-                .map(|s| s.poisson[i])
-                .chain(kernels.spreads.iter().map(|s| s.heat[i])),
-        );
-        row.into_iter().map(Cell::Number).collect()
+        let mut row = row![x, y, density[i]];
+        row.extend(spreads.clone().map(|s| Cell::Number(s.poisson[i])));
+        row.extend(spreads.clone().map(|s| Cell::Number(s.heat[i])));
+        row
     };
     let rung = |rung: &super::Rung| {
-        let source = if rung.fixed {
-            "fixed radius"
-        } else {
-            "one cell"
-        };
-        vec![
-            text_cell(rung.operator.name()),
-            text_cell(source),
-            Cell::Integer(rung.n as i64),
-            Cell::Number(rung.peak),
-            Cell::Number(rung.own_moon),
-            rung.moved.map_or(Cell::Empty, Cell::Number),
+        row![
+            rung.operator.name(),
+            if rung.fixed {
+                "fixed radius"
+            } else {
+                "one cell"
+            },
+            rung.n,
+            rung.peak,
+            rung.own_moon,
+            rung.moved,
         ]
     };
-    let error = |(operator, n, error): &(Operator, usize, f64)| {
-        vec![
-            text_cell(operator.name()),
-            Cell::Integer(*n as i64),
-            Cell::Number(*error),
-        ]
-    };
+    let error = |row: &(Operator, usize, f64)| row![row.0.name(), row.1, row.2];
     let agreement = |row: &super::Agreement| {
-        let ranks = row.ranks.map(Cell::Number);
-        [
-            Cell::Integer(row.items as i64),
-            Cell::Text(row.seed.to_string()),
-        ]
-        .into_iter()
-        .chain(ranks)
-        .collect()
+        let [rho0, rho1, rho2] = row.ranks;
+        row![row.items, row.seed.to_string(), rho0, rho1, rho2]
     };
-    let tidy = |stem: &str, header: Vec<&'static str>, rows| Tidy {
-        stem: stem.into(),
-        header,
-        rows,
-    };
-    let kinds = [
-        "poisson_rho0",
-        "poisson_rho1",
-        "poisson_rho2",
-        "heat_rho0",
-        "heat_rho1",
-        "heat_rho2",
-    ];
-    let at_points = ["x", "y", "moon", "is_source"]
-        .into_iter()
-        .chain(kinds)
-        .chain(["graph_1e-6", "graph_1e-3", "rbf"]);
     let cells = 0..results.kernels.spreads[0].u.len();
     vec![
-        tidy(
+        Tidy::new(
             "continuum-sample",
-            at_points.collect(),
-            (0..sample.points.len()).map(point).collect(),
+            "x,y,moon,is_source,poisson_rho0,poisson_rho1,poisson_rho2,heat_rho0,heat_rho1,heat_rho2,\
+             graph_1e-6,graph_1e-3,rbf",
+            (0..sample.points.len()).map(point),
         ),
-        tidy(
+        Tidy::new(
             "continuum-grid",
-            ["x", "y", "rho"].into_iter().chain(kinds).collect(),
-            cells.map(cell).collect(),
+            "x,y,rho,poisson_rho0,poisson_rho1,poisson_rho2,heat_rho0,heat_rho1,heat_rho2",
+            cells.map(cell),
         ),
-        tidy(
+        Tidy::new(
             "continuum-refinement",
-            vec![
-                "operator",
-                "source",
-                "cells",
-                "source_value",
-                "mean_on_own_moon",
-                "moved",
-            ],
-            results.rungs.iter().map(rung).collect(),
+            "operator,source,cells,source_value,mean_on_own_moon,moved",
+            results.rungs.iter().map(rung),
         ),
-        tidy(
+        Tidy::new(
             "continuum-agreement",
-            vec!["items", "seed", "rank_rho0", "rank_rho1", "rank_rho2"],
-            results.agreements.iter().map(agreement).collect(),
+            "items,seed,rank_rho0,rank_rho1,rank_rho2",
+            results.agreements.iter().map(agreement),
         ),
-        tidy(
+        Tidy::new(
             "continuum-manufactured",
-            vec!["operator", "cells", "error"],
-            results.errors.iter().map(error).collect(),
+            "operator,cells,error",
+            results.errors.iter().map(error),
         ),
     ]
 }
@@ -179,28 +129,15 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
         row.extend(agreement);
         row
     };
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    rows.extend(
-        kernels
-            .spreads
-            .iter()
-            .map(|s| row(format!("Poisson, {}", s.operator.name()), &s.poisson_at)),
-    );
-    rows.extend(
-        kernels
-            .spreads
-            .iter()
-            .map(|s| row(format!("Heat, {}", s.operator.name()), &s.heat_at)),
-    );
-    let graphs = GRAPH_TAUS.iter().zip(&kernels.graph);
-    rows.extend(graphs.map(|(tau, column)| row(format!("Graph Poisson, τ = {tau:.0e}"), column)));
+    let spreads = kernels.spreads.iter();
+    let poisson = |s: &Spread| row(format!("Poisson, {}", s.operator.name()), &s.poisson_at);
+    let heat = |s: &Spread| row(format!("Heat, {}", s.operator.name()), &s.heat_at);
+    let mut rows: Vec<Vec<String>> = spreads.clone().map(poisson).collect();
+    rows.extend(spreads.map(heat));
+    for (tau, column) in GRAPH_TAUS.iter().zip(&kernels.graph) {
+        rows.push(row(format!("Graph Poisson, τ = {tau:.0e}"), column));
+    }
     rows.push(row("RBF".into(), &kernels.rbf));
-    let header = [
-        "Kernel",
-        "Mean on its own moon",
-        "Mean on the other",
-        "Pairs told apart",
-    ];
     let ranks = GRAPH_TAUS.map(|tau| format!("Rank correlation with the graph, τ = {tau:.0e}"));
     let laws = |s: &Spread| {
         let lowest = s.u.iter().copied().fold(f64::INFINITY, f64::min);
@@ -219,31 +156,24 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
             format!("{offset:.4}"),
         ]
     };
-    let laws_header = [
-        "Operator",
-        "τ∫ρu / ∫ρf - 1",
-        "∫ρv(t) / ∫ρf - 1",
-        "Smallest u",
-        "Smallest v",
-        "From x* to the largest u",
-    ];
     vec![
-        Table {
-            caption: format!("What a label at the source says about either moon (heat: t = {TIME})."),
-            header: header.map(String::from).into_iter().chain(ranks).collect(),
+        Table::new(
+            format!("What a label at the source says about either moon (heat: t = {TIME})."),
+            &format!(
+                "Kernel | Mean on its own moon | Mean on the other | Pairs told apart | {}",
+                ranks.join(" | ")
+            ),
             rows,
-            numeric: vec![false, true, true, true, true, true],
-        },
-        Table {
-            caption:
-                "Conservation and the maximum principle: ∫ρu = ∫ρf/τ and ∫ρv = ∫ρf for the source f, Poisson u and \
-                      heat v; u >= 0 with its largest value inside the source. (Time steps of order 2 may take v a \
-                      little below 0.)"
-                    .into(),
-            header: laws_header.map(String::from).to_vec(),
-            rows: kernels.spreads.iter().map(laws).collect(),
-            numeric: vec![false, true, true, true, true, true],
-        },
+        )
+        .numbers(1..),
+        Table::new(
+            "Conservation and the maximum principle: ∫ρu = ∫ρf/τ and ∫ρv = ∫ρf for the source f, Poisson u and \
+             heat v; u >= 0 with its largest value inside the source. (Time steps of order 2 may take v a \
+             little below 0.)",
+            "Operator | τ∫ρu / ∫ρf - 1 | ∫ρv(t) / ∫ρf - 1 | Smallest u | Smallest v | From x* to the largest u",
+            kernels.spreads.iter().map(laws),
+        )
+        .numbers(1..),
     ]
 }
 
@@ -278,32 +208,26 @@ fn adapted(results: &Results) -> Finding {
         Operator::PRINTED.map(|operator| pairs(&results.kernels.of(operator).poisson_at));
     let rbf = pairs(&results.kernels.rbf);
     let over = |of: &dyn Fn(&[f64; 3]) -> f64| {
-        interval(
-            &results
-                .told_apart
-                .iter()
-                .map(|shares| 100.0 * of(shares))
-                .collect::<Vec<f64>>(),
-        )
+        interval(results.told_apart.iter().map(|shares| 100.0 * of(shares)))
     };
     let means: [f64; 3] = std::array::from_fn(|kernel| over(&|shares| shares[kernel]).mean);
     let gain = over(&|shares| shares[0] - shares[2]);
-    Finding {
-        claim: "The continuum Poisson kernel is strongly data-adapted, the RBF kernel is not (fig:2d-propagation)."
-            .into(),
-        // Strongly: by as many points as the experiment on graphs asks for.
-        verdict: match beyond(&[gain]) {
-            Verdict::Supported if gain.mean - gain.half_width < STRONG => Verdict::Mixed,
-            found => found,
-        },
-        evidence: format!(
+    // Strongly: by as many points as the experiment on graphs asks for.
+    let verdict = match beyond(&[gain]) {
+        Verdict::Supported if gain.mean - gain.half_width < STRONG => Verdict::Mixed,
+        found => found,
+    };
+    Finding::new(
+        "The continuum Poisson kernel is strongly data-adapted, the RBF kernel is not (fig:2d-propagation).",
+        verdict,
+        format!(
             "Of all pairs of points, one on each moon, the value is larger on the moon of the source (50 % would be chance) \
              for {:.1} % with (1/ρ) div(ρ grad u), {:.1} % with (1/ρ) div(ρ² grad u) and {:.1} % with the RBF kernel in the mean \
              over {} sources all over the moons; the first exceeds the last by {:.1} ± {:.1} points (95 % interval). From \
              the one source of the figure, close to the other moon: {weighted:.1} %, {squared:.1} %, {rbf:.1} %.",
             means[0], means[1], means[2], gain.count, gain.mean, gain.half_width
         ),
-    }
+    )
 }
 
 fn normalisation(results: &Results) -> Finding {
@@ -331,16 +255,15 @@ fn normalisation(results: &Results) -> Finding {
             "{measured:.4} (theory {theory:.4}), and the mean of the kernel on its own moon changes by a factor {share:.3}"
         )
     };
-    Finding {
-        claim: "The continuum Poisson kernel satisfies the normalization and Maximum Principle assumptions \
-                (below eq:poisson-ctnm-2d)."
-            .into(),
-        verdict: match (principle, diverges) {
+    Finding::new(
+        "The continuum Poisson kernel satisfies the normalization and Maximum Principle assumptions \
+         (below eq:poisson-ctnm-2d).",
+        match (principle, diverges) {
             (true, false) => Verdict::Supported,
             (false, true) => Verdict::NotSupported,
             _ => Verdict::Mixed,
         },
-        evidence: format!(
+        format!(
             "The maximum principle {}: with a source of radius {RADIUS}, u >= 0 and its largest value lies within the \
              source. Normalisation at a point source does not exist in the limit: with a source of one cell the value there \
              grows with log(1/h), at the last refinement at the rate {} (from {first} to {last} cells a side) for ρ inside; {} for ρ² \
@@ -349,28 +272,23 @@ fn normalisation(results: &Results) -> Finding {
             told(grown[0]),
             told(grown[1]),
         ),
-    }
+    )
 }
 
 fn symmetry(results: &Results) -> Finding {
     let s = &results.symmetry;
     let apart = (s.kernel[0] - s.kernel[1]).abs();
     let error = (s.weak[0] / s.weak[1] - 1.0).abs();
-    Finding {
-        claim: "The continuum Poisson kernel will not be symmetric (below eq:poisson-ctnm-2d)."
-            .into(),
-        verdict: if apart > 1e-3 {
-            Verdict::Supported
-        } else {
-            Verdict::NotSupported
-        },
-        evidence: format!(
+    Finding::new(
+        "The continuum Poisson kernel will not be symmetric (below eq:poisson-ctnm-2d).",
+        Verdict::of(apart > 1e-3, false),
+        format!(
             "For the source x and a point y on the other moon, K(x, y) = {:.4} and K(y, x) = {:.4}. Before the \
              normalisation the solution operator is symmetric with respect to ρ dx: ∫ρ b_y u_x and ∫ρ b_x u_y agree to \
              {error:.1e}.",
             s.kernel[0], s.kernel[1]
         ),
-    }
+    )
 }
 
 fn same_equation(results: &Results) -> Finding {
@@ -394,12 +312,11 @@ fn same_equation(results: &Results) -> Finding {
         })
         .collect();
     let gains = [0, 2].map(|other| lead(&rows, other));
-    Finding {
-        claim: "The finite-difference and the graph-based Poisson kernels approximate the same equation, \
-                eq:poisson-ctnm-2d (caption of fig:2d-propagation)."
-            .into(),
-        verdict: beyond(&gains),
-        evidence: format!(
+    Finding::new(
+        "The finite-difference and the graph-based Poisson kernels approximate the same equation, \
+         eq:poisson-ctnm-2d (caption of fig:2d-propagation).",
+        beyond(&gains),
+        format!(
             "Mean rank correlation with the graph's kernel (τ = {:.0e}) over {} samples of {shown} points: {}. That of ρ inside \
              lies above that of ρ⁰ by {:.3} ± {:.3} and above that of ρ² by {:.3} ± {:.3} (95 % intervals of the paired \
              differences). As the sample grows, theory has ρ² inside for graphs of all neighbours within a distance and, in the plane, ρ⁰ for k nearest \
@@ -412,7 +329,7 @@ fn same_equation(results: &Results) -> Finding {
             gains[1].mean,
             gains[1].half_width
         ),
-    }
+    )
 }
 
 fn converges(results: &Results) -> Finding {
@@ -431,15 +348,14 @@ fn converges(results: &Results) -> Finding {
         (order(rows[rows.len() - 2], rows[rows.len() - 1]), a, b)
     });
     let good = orders.map(|(order, a, b)| (order - 2.0).abs() < 0.1 && b < a);
-    Finding {
-        claim: "Finite differences solve eq:poisson-ctnm-2d, given a source of fixed radius."
-            .into(),
-        verdict: Verdict::of_each(&good),
-        evidence: format!(
+    Finding::new(
+        "Finite differences solve eq:poisson-ctnm-2d, given a source of fixed radius.",
+        Verdict::of_each(good),
+        format!(
             "Order of convergence to the manufactured solution: {:.3} with ρ inside, {:.3} with ρ². On the moons the kernel \
              at the points of the sample moves by at most {:.1e} and {:.1e} in the last refinement of the grid, {:.1e} and \
              {:.1e} in the one before.",
             orders[0].0, orders[1].0, orders[0].2, orders[1].2, orders[0].1, orders[1].1
         ),
-    }
+    )
 }

@@ -6,7 +6,7 @@ use super::bounds::{
 use super::process::{Choice, wilson};
 use super::{CHOICES, LARGEST, Studied};
 use crate::chart::{Colour, MarkerKind, Stroke};
-use crate::colours;
+use crate::colours::{BLUE, GREEN, GREY, ORANGE, RED};
 use crate::plot::{Grid, HeatMap, LineChart, Look, Overlay, OverlayKind, Panel, Scale, Series};
 use crate::stats::Band;
 use crate::theory::{Drawn, Level};
@@ -32,7 +32,7 @@ fn probabilities(studied: &[Studied]) -> Drawn {
         let x = fine();
         let bounds: Vec<super::Bounds> = x.iter().map(|lambda| one.scene.bounds(*lambda)).collect();
         let curve = |name: &str, of: &dyn Fn(&super::Bounds) -> f64, look: Look| {
-            Series::curve(name, x.clone(), bounds.iter().map(of).collect(), look)
+            Series::curve(name, &x, bounds.iter().map(of), look)
         };
         let mut band = Band::default();
         for (_, hits) in &one.simulated {
@@ -41,72 +41,60 @@ fn probabilities(studied: &[Studied]) -> Drawn {
             band.low.push(low);
             band.high.push(high);
         }
-        let places = one.simulated.iter().map(|(lambda, _)| *lambda).collect();
-        let marks = Look {
-            width: 0.0,
-            ..Look::marked(Colour::INK, MarkerKind::Circle)
-        };
+        let places = one.simulated.iter().map(|(lambda, _)| *lambda);
+        let marks = Colour::INK.marked(MarkerKind::Circle).wide(0.0);
         let mut series = vec![Series::new("simulated", places, band).with_look(marks)];
         if one.scene.exact.is_some() {
-            let truth = x
-                .iter()
-                .filter_map(|lambda| one.scene.truth(*lambda))
-                .collect();
+            let truth = x.iter().filter_map(|lambda| one.scene.truth(*lambda));
             series.push(Series::curve(
                 "exact",
-                x.clone(),
+                &x,
                 truth,
-                Look {
-                    width: 1.2,
-                    ..Look::line(Colour::INK)
-                },
+                Colour::INK.line().wide(1.2),
             ));
         }
-        let wide = Look {
-            width: 3.6,
-            ..Look::line(colours::BLUE)
-        };
+        let wide = BLUE.line().wide(3.6);
         series.push(curve("provable, step by step", &|b| b.stepwise, wide));
         series.push(curve(
             "provable, in the paper's form",
             &|b| b.corrected,
-            Look::dashed(colours::GREEN),
+            GREEN.dashed(),
         ));
-        series.push(curve("printed", &|b| b.printed, Look::dotted(colours::RED)));
+        series.push(curve("printed", &|b| b.printed, RED.dotted()));
         // With many clusters everything is small.
         let many = one.scene.process.n_clusters > 5;
-        Panel::Lines(LineChart {
-            title: format!(
+        LineChart::new(
+            format!(
                 "{}, α₀ = {}",
                 one.scene.name,
                 (1e4 * one.scene.process.prior).round() / 1e4
             ),
-            x_label: "λ".into(),
-            y_label: "probability".into(),
-            x_range: Some((0.3, LARGEST)),
-            y_range: Some(if many { (1e-6, 1.0) } else { (0.0, 1.0) }),
-            x_scale: Scale::Log,
-            y_scale: if many { Scale::Log } else { Scale::Linear },
+            ["λ", "probability"],
             series,
-            ..LineChart::default()
-        })
+        )
+        .log_x()
+        .y_scale(if many { Scale::Log } else { Scale::Linear })
+        .x_range((0.3, LARGEST))
+        .y_range(if many { (1e-6, 1.0) } else { (0.0, 1.0) })
     };
     let grid = Grid::new(
         "The exploration guarantee and the truth",
         2,
-        studied.iter().map(panel).collect(),
+        studied.iter().map(panel),
     );
-    Drawn {
-        stem: "exploration-probability".into(),
-        caption:
-            "The probability of meeting K clusters in K questions (prop:cluster-exploration) against λ: simulated with \
-                  95 % intervals and, for perfect separation, exact; the bound as printed, the one of the same form \
-                  that holds, and the product over the steps. A bound must not lie above the truth. On a pool each \
-                  bound is the largest over the sets found; those that are not seen lie at 0. The pools of ten classes have a \
-                  logarithmic axis."
-                .into(),
-        canvas: Grid { size: (330.0, 190.0), note: "Shaded: 95 % intervals of shares, after Wilson".into(), ..grid }.canvas(),
-    }
+    Drawn::new(
+        "exploration-probability",
+        "The probability of meeting K clusters in K questions (prop:cluster-exploration) against λ: simulated with \
+         95 % intervals and, for perfect separation, exact; the bound as printed, the one of the same form \
+         that holds, and the product over the steps. A bound must not lie above the truth. On a pool each \
+         bound is the largest over the sets found; those that are not seen lie at 0. The pools of ten classes have a \
+         logarithmic axis.",
+        Grid {
+            size: (330.0, 190.0),
+            note: "Shaded: 95 % intervals of shares, after Wilson".into(),
+            ..grid
+        },
+    )
 }
 
 pub(super) fn name(choice: Choice) -> String {
@@ -119,12 +107,7 @@ pub(super) fn name(choice: Choice) -> String {
 }
 
 fn questions(studied: &[Studied]) -> Drawn {
-    let looks = [
-        Look::line(colours::BLUE),
-        Look::line(colours::GREEN),
-        Look::dashed(colours::ORANGE),
-        Look::dotted(colours::GREY),
-    ];
+    let looks = [BLUE.line(), GREEN.line(), ORANGE.dashed(), GREY.dotted()];
     let panel = |one: &Studied| {
         let k = one.scene.process.n_clusters;
         let x: Vec<f64> = (k..=6 * k).map(|t| t as f64).collect();
@@ -138,33 +121,23 @@ fn questions(studied: &[Studied]) -> Drawn {
                         counts.iter().flatten().filter(|c| **c as f64 <= *t).count() as f64
                             / counts.len() as f64
                     };
-                    Series::curve(
-                        name(*choice),
-                        x.clone(),
-                        x.iter().map(by).collect(),
-                        look.clone(),
-                    )
+                    Series::curve(name(*choice), &x, x.iter().map(by), look.clone())
                 });
-        Panel::Lines(LineChart {
-            title: one.scene.name.clone(),
-            x_label: "questions".into(),
-            y_label: "runs that met all clusters".into(),
-            y_range: Some((0.0, 1.0)),
-            percent: true,
-            series: series.collect(),
-            ..LineChart::default()
-        })
+        LineChart::new(
+            one.scene.name.clone(),
+            ["questions", "runs that met all clusters"],
+            series.collect(),
+        )
+        .y_range((0.0, 1.0))
+        .in_percent()
     };
-    let shown = studied.iter().skip(1).map(panel).collect();
-    Drawn {
-        stem: "exploration-questions".into(),
-        caption:
-            "How many questions it takes to meet every cluster: the share of runs that had met all K after so many \
-                  questions, the first of them K. Any item may be asked again, and no label is known at the start."
-                .into(),
-        canvas: Grid { size: (330.0, 190.0), ..Grid::new("How many questions until every cluster was met", 2, shown) }
-            .canvas(),
-    }
+    let shown = studied.iter().skip(1).map(panel);
+    Drawn::new(
+        "exploration-questions",
+        "How many questions it takes to meet every cluster: the share of runs that had met all K after so many \
+         questions, the first of them K. Any item may be asked again, and no label is known at the start.",
+        Grid::new("How many questions until every cluster was met", 2, shown).sized(330.0, 190.0),
+    )
 }
 
 /// A bound at its best λ and the best α₀ of a grid.
@@ -220,21 +193,17 @@ fn meaning(level: Level) -> Drawn {
         (-4.0, -0.5),
         &|bound, zeta, y| promise(bound, 0.0001, zeta, ten(y)),
     );
-    Drawn {
-        stem: "exploration-meaning".into(),
-        caption: format!(
+    Drawn::new(
+        "exploration-meaning",
+        format!(
             "Where the guarantee says something: the provable bound in the paper's form for three classes of equal \
              weights, at its best λ and the best α₀ from 0.001 to 1, over ζ and (a) δ for ε = 0.001, (b) ε for \
              δ = 0.0001. Lines at 0.01, 0.5 and 0.9. The printed bound, at its own best λ and α₀, is nowhere above {:.3} \
              here: δ has a factor exp(λ(K+1)(2α₀+1)/(Kα₀²(Kα₀+1))) in it.",
             most_a.max(most_b)
         ),
-        canvas: Grid {
-            size: (300.0, 240.0),
-            ..Grid::new("Where the guarantee says something", 2, vec![a, b])
-        }
-        .canvas(),
-    }
+        Grid::new("Where the guarantee says something", 2, vec![a, b]).sized(300.0, 240.0),
+    )
 }
 
 fn constants() -> Drawn {
@@ -242,8 +211,8 @@ fn constants() -> Drawn {
     let curve = |name: &str, of: &dyn Fn(&Case) -> f64, look: Look| {
         Series::curve(
             name,
-            x.clone(),
-            x.iter().map(|k| of(&Case::perfect(*k as usize))).collect(),
+            &x,
+            x.iter().map(|k| of(&Case::perfect(*k as usize))),
             look,
         )
     };
@@ -255,40 +224,30 @@ fn constants() -> Drawn {
             ..Stroke::solid(Colour::AXIS, 1.5)
         },
     };
-    let chart = LineChart {
-        x_label: "K".into(),
-        y_label: "bound on A_lab / A_unl".into(),
-        y_range: Some((0.0, 1.3)),
-        series: vec![
+    let chart = LineChart::new(
+        "",
+        ["K", "bound on A_lab / A_unl"],
+        vec![
             curve(
                 "C with K - 1 in A_unl",
                 &mended_constant,
-                Look::marked(colours::ORANGE, MarkerKind::Square),
+                ORANGE.marked(MarkerKind::Square),
             ),
-            curve(
-                "C as printed",
-                &constant,
-                Look::marked(colours::RED, MarkerKind::Up),
-            ),
+            curve("C as printed", &constant, RED.marked(MarkerKind::Up)),
             curve(
                 "A_lab / A_unl that hold",
                 &ratio,
-                Look::marked(colours::BLUE, MarkerKind::Circle),
+                BLUE.marked(MarkerKind::Circle),
             ),
         ],
-        overlays: vec![Overlay::named("", one)],
-        ..LineChart::default()
-    };
-    Drawn {
-        stem: "exploration-constant".into(),
-        caption: "The constant of rem:explain-bound, perfect separation with α₀ = 1/K²; the guarantee means something \
-                  below 1 (dotted). As printed it is at most 0.448 (K = 3). With the right A_unl it is 1.22 for K = 2 \
-                  and below 1/2 only from K = 7 on. The bounds that hold have the ratio 1/(K + 1)."
-            .into(),
-        canvas: Grid {
-            size: (480.0, 260.0),
-            ..Grid::new("The constant C for perfect separation", 1, vec![Panel::Lines(chart)])
-        }
-        .canvas(),
-    }
+    )
+    .y_range((0.0, 1.3))
+    .under(vec![Overlay::named("", one)]);
+    Drawn::new(
+        "exploration-constant",
+        "The constant of rem:explain-bound, perfect separation with α₀ = 1/K²; the guarantee means something \
+         below 1 (dotted). As printed it is at most 0.448 (K = 3). With the right A_unl it is 1.22 for K = 2 \
+         and below 1/2 only from K = 7 on. The bounds that hold have the ratio 1/(K + 1).",
+        Grid::new("The constant C for perfect separation", 1, vec![chart]).sized(480.0, 260.0),
+    )
 }

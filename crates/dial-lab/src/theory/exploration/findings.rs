@@ -8,6 +8,7 @@ use super::drawing::fine;
 use super::{LARGEST, Studied};
 use crate::stats::interval;
 use crate::theory::{Finding, Verdict};
+use crate::words::Listed;
 
 pub(super) fn findings(
     studied: &[Studied],
@@ -33,10 +34,10 @@ fn printed_holds(variance: &OnVariance, pools: &[OnPool]) -> Finding {
         perfect(2, case.prior, 5.0),
         corrected_bound(&case).value(5.0),
     ];
-    Finding {
-        claim: "With at least the printed probability, K questions meet K clusters (prop:cluster-exploration).".into(),
-        verdict: if wrong == 0 && said <= truth { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "With at least the printed probability, K questions meet K clusters (prop:cluster-exploration).",
+        Verdict::of(wrong == 0 && said <= truth, false),
+        format!(
             "K = 2, perfect separation, α₀ = 1/4, λ = 5: printed {said:.3}, truth {truth:.3}, provable {ours:.3}. On {} \
              random small pools the printed bound is above 0 for {says}, and above the exact probability for {wrong}. Its A_unl exceeds the \
              variance in {:.0} % of {} random cases (K + 1 in place of K - 1); A_lab fell below it in {} of them, \
@@ -49,7 +50,7 @@ fn printed_holds(variance: &OnVariance, pools: &[OnPool]) -> Finding {
             variance.printed_ratio,
             variance.ratio_beyond_condition,
         ),
-    }
+    )
 }
 
 fn ours_hold(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Finding {
@@ -76,13 +77,11 @@ fn ours_hold(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Fi
         .map(|pool| pool.truth - pool.corrected)
         .sum::<f64>()
         / pools.len() as f64;
-    Finding {
-        claim:
-            "With A_unl, A_lab and A_back as we have them the guarantee holds, in the paper's form and step by step \
-                (our own check)."
-                .into(),
-        verdict: if wrong + variance.ours + above == 0 { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "With A_unl, A_lab and A_back as we have them the guarantee holds, in the paper's form and step by step \
+         (our own check).",
+        Verdict::of(wrong + variance.ours + above == 0, false),
+        format!(
             "Violations: {} in {} random cases of the variance, {wrong} in {} random pools with an exact truth; {above} of \
              the simulated shares lie more than four standard deviations below a bound. In the random pools the truth \
              exceeds the bound in the paper's form by {same:.3} on average, the one step by step by {:.3}.",
@@ -91,7 +90,7 @@ fn ours_hold(studied: &[Studied], variance: &OnVariance, pools: &[OnPool]) -> Fi
             pools.len(),
             interval(&slack).mean
         ),
-    }
+    )
 }
 
 fn constant_is_small() -> Finding {
@@ -116,23 +115,21 @@ fn constant_is_small() -> Finding {
     };
     let all = (2..=10).flat_map(|k| (1..=200).map(move |i| excess(k, 0.5 * f64::from(i))));
     let worst = all.fold((0.0, 0, 0.0), |a, b| if b.0 > a.0 { b } else { a });
-    Finding {
-        claim:
-            "For perfect separation and α₀ = 1/K² the constant C is at most 1/2, and the probability goes to 1 with λ \
-                (rem:explain-bound)."
-                .into(),
-        verdict: match (theirs <= 0.5, mended <= 0.5 && worst.0 <= 0.0) {
+    Finding::new(
+        "For perfect separation and α₀ = 1/K² the constant C is at most 1/2, and the probability goes to 1 with λ \
+         (rem:explain-bound).",
+        match (theirs <= 0.5, mended <= 0.5 && worst.0 <= 0.0) {
             (true, true) => Verdict::Supported,
             (true, false) => Verdict::Mixed,
             _ => Verdict::NotSupported,
         },
-        evidence: format!(
+        format!(
             "Largest over K = 2, ..., 20: C {theirs:.3} as printed, {mended:.2} with K - 1 (1 or above, no use, for \
              {useless} of these K). The ratio of the bounds that hold is 1/(K + 1) to {off:.0e}, and the probability at K = \
              2, λ = {LARGEST} is {last:.6}. The remark's last line exceeds the truth by at most {:.3} (K = {}, λ = {}).",
             worst.0, worst.1, worst.2
         ),
-    }
+    )
 }
 
 fn close_to_one(studied: &[Studied]) -> Finding {
@@ -145,17 +142,16 @@ fn close_to_one(studied: &[Studied]) -> Finding {
     let bounds = one.scene.bounds(LARGEST);
     let hits = one.simulated.last().map_or(0, |(_, hits)| *hits);
     let share = hits as f64 / one.trials as f64;
-    Finding {
-        claim: "With a compactly supported kernel and separated clusters, α₀ and λ can be chosen so that the probability of \
-                meeting all clusters is close to one (the example after the Proposition)."
-            .into(),
-        verdict: Verdict::of_each(&[bounds.corrected > 0.99, share > 0.99]),
-        evidence: format!(
+    Finding::new(
+        "With a compactly supported kernel and separated clusters, α₀ and λ can be chosen so that the probability of \
+         meeting all clusters is close to one (the example after the Proposition).",
+        Verdict::of_each([bounds.corrected > 0.99, share > 0.99]),
+        format!(
             "Discs, α₀ = {:.4}, λ = {LARGEST}: provable {:.4} in the paper's form, {:.4} step by step; simulated {hits} of {} \
              runs.",
             one.scene.process.prior, bounds.corrected, bounds.stepwise, one.trials
         ),
-    }
+    )
 }
 
 fn on_real(studied: &[Studied]) -> Finding {
@@ -200,21 +196,21 @@ fn on_real(studied: &[Studied]) -> Finding {
         useful += usize::from(most > 0.0);
         count += 1;
     }
-    Finding {
-        claim: "The guarantee says something about real pools.".into(),
-        verdict: Verdict::of(useful == count && count > 0, useful > 0),
-        evidence: format!(
+    Finding::new(
+        "The guarantee says something about real pools.",
+        Verdict::of(useful == count && count > 0, useful > 0),
+        format!(
             "{}. Of the sets found, A_lab is below A_unl for {}.",
             words.join("; "),
             reasons.join(", ")
         ),
-    }
+    )
 }
 
 fn fewer(studied: &[Studied]) -> Finding {
     let mean = |one: &Studied, i: usize| {
         let runs = one.counted[i].iter().map(|c| c.unwrap_or(one.most) as f64);
-        interval(&runs.collect::<Vec<f64>>())
+        interval(runs)
     };
     let better = |one: &&Studied| {
         let (automatic, random) = (mean(one, 1), mean(one, 3));
@@ -225,16 +221,15 @@ fn fewer(studied: &[Studied]) -> Finding {
         let means = [0, 1, 3].map(|i| format!("{:.1}", mean(one, i).mean));
         format!("{}: {}", one.scene.name, means.join(", "))
     };
-    Finding {
-        claim: "Dirichlet variance meets all clusters with fewer questions than random choice."
-            .into(),
-        verdict: Verdict::of(wins == studied.len(), wins > 0),
-        evidence: format!(
+    Finding::new(
+        "Dirichlet variance meets all clusters with fewer questions than random choice.",
+        Verdict::of(wins == studied.len(), wins > 0),
+        format!(
             "Mean number of questions until all K were met, by maximum variance, proportional sampling with automatic λ, and \
              at random (a run that did not end counts with the limit of 40 K). {}. Proportional sampling is better than \
              random beyond the 95 % intervals in {wins} of {}.",
-            studied.iter().map(words).collect::<Vec<_>>().join("; "),
+            studied.iter().map(words).joined("; "),
             studied.len()
         ),
-    }
+    )
 }

@@ -1,6 +1,6 @@
 //! What bounds and simulations gave, in words and tables.
 
-use dial_data::write::Cell;
+use dial_data::row;
 use serde_json::{Value, json};
 
 use super::bounds::{Case, constant, corrected, mended_constant};
@@ -12,142 +12,84 @@ use crate::report::Table;
 use crate::stats::interval;
 use crate::theory::Tidy;
 
-pub(super) fn text() -> Vec<String> {
-    [
-        "If questions are drawn with probability proportional to exp(λ A_var), will the first K questions meet K clusters? \
-         Proposition prop:cluster-exploration bounds that probability from below by the numbers (δ, ζ, ε) of a class \
-         separator, α₀, λ, K and the smallest weight w of a class.",
-        "The bound as printed does not hold: its lower bound on the variance of a cluster without labels has K + 1 where \
-         K - 1 is right. With bounds that hold the same argument gives a bound of the same form, and treating each of \
-         the K steps by itself a larger one, which is exact for perfect separation and equal weights. Both are drawn \
-         beside the printed one and the truth.",
-        "What to see: λ helps while A_lab < A_unl, that is while a label says much about its own cluster (ζ large against \
-         α₀) and little about others (ε small against α₀), and little lies outside of all sets. On pools of pictures ζ \
-         is about 0, the bounds say nothing, and yet the process does better than random.",
-        "How many questions will I need? The last table counts them, without bounds: K at best, and K (1 + 1/2 + ... + \
-         1/K) at random for clusters of equal weights.",
-    ]
-    .map(String::from)
-    .to_vec()
+/// C as printed and with K - 1, and the ratio that holds, for perfect separation.
+fn constants(classes: usize) -> [f64; 3] {
+    let case = Case::perfect(classes);
+    let ratio = corrected(&case).labelled / corrected(&case).unlabelled;
+    [constant(&case), mended_constant(&case), ratio]
 }
 
 pub(super) fn tables(studied: &[Studied], pools: &[OnPool]) -> Vec<Tidy> {
-    let text = |one: &Studied| Cell::Text(one.scene.name.clone());
     let (mut simulated, mut bounds, mut questions) = (Vec::new(), Vec::new(), Vec::new());
     for one in studied {
+        let pool = one.scene.name.as_str();
         for (lambda, hits) in &one.simulated {
             let (low, high) = wilson(*hits, one.trials);
-            let numbers = [*lambda, *hits as f64 / one.trials as f64, low, high].map(Cell::Number);
-            simulated.push([vec![text(one)], numbers.to_vec()].concat());
+            let share = *hits as f64 / one.trials as f64;
+            simulated.push(row![pool, *lambda, share, low, high]);
         }
         for lambda in fine() {
             let b = one.scene.bounds(lambda);
             let exact = one.scene.truth(lambda).unwrap_or(f64::NAN);
-            let numbers = [lambda, b.printed, b.corrected, b.stepwise, exact].map(Cell::Number);
-            bounds.push([vec![text(one)], numbers.to_vec()].concat());
+            bounds.push(row![
+                pool,
+                lambda,
+                b.printed,
+                b.corrected,
+                b.stepwise,
+                exact
+            ]);
         }
         for (choice, counts) in CHOICES.iter().zip(&one.counted) {
-            let row = |(run, count): (usize, &Option<usize>)| {
-                let count = count.map_or(Cell::Text(String::new()), |count| {
-                    Cell::Integer(count as i64)
-                });
-                vec![
-                    text(one),
-                    Cell::Text(name(*choice)),
-                    Cell::Integer(run as i64),
-                    count,
-                ]
-            };
+            let row =
+                |(run, count): (usize, &Option<usize>)| row![pool, name(*choice), run, *count];
             questions.extend(counts.iter().enumerate().map(row));
         }
     }
     let pool = |p: &OnPool| {
-        let Case {
-            classes,
-            prior,
-            delta,
-            zeta,
-            epsilon,
-            least_weight,
-        } = p.case;
-        let numbers = [
-            prior,
-            delta,
-            zeta,
-            epsilon,
-            least_weight,
+        row![
+            p.case.classes,
+            p.case.prior,
+            p.case.delta,
+            p.case.zeta,
+            p.case.epsilon,
+            p.case.least_weight,
             p.lambda,
             p.truth,
             p.printed,
             p.corrected,
             p.stepwise,
-        ];
-        [
-            vec![Cell::Integer(classes as i64)],
-            numbers.map(Cell::Number).to_vec(),
         ]
-        .concat()
     };
     let constants = (2..=20).map(|k| {
-        let case = Case::perfect(k);
-        let ratio = corrected(&case).labelled / corrected(&case).unlabelled;
-        [
-            vec![Cell::Integer(k as i64)],
-            [constant(&case), mended_constant(&case), ratio]
-                .map(Cell::Number)
-                .to_vec(),
-        ]
-        .concat()
+        let [printed, mended, ratio] = constants(k);
+        row![k, printed, mended, ratio]
     });
-    let tidy = |stem: &str, header: Vec<&'static str>, rows| Tidy {
-        stem: stem.into(),
-        header,
-        rows,
-    };
     vec![
-        tidy(
+        Tidy::new(
             "exploration-simulated",
-            vec!["pool", "lambda", "share", "low", "high"],
+            "pool,lambda,share,low,high",
             simulated,
         ),
-        tidy(
+        Tidy::new(
             "exploration-bounds",
-            vec![
-                "pool",
-                "lambda",
-                "printed",
-                "corrected",
-                "stepwise",
-                "exact",
-            ],
+            "pool,lambda,printed,corrected,stepwise,exact",
             bounds,
         ),
-        tidy(
+        Tidy::new(
             "exploration-questions",
-            vec!["pool", "choice", "run", "questions"],
+            "pool,choice,run,questions",
             questions,
         ),
-        tidy(
+        Tidy::new(
             "exploration-random-pools",
-            vec![
-                "K",
-                "alpha_0",
-                "delta",
-                "zeta",
-                "epsilon",
-                "w_min",
-                "lambda",
-                "truth",
-                "printed",
-                "corrected",
-                "stepwise",
-            ],
-            pools.iter().map(pool).collect(),
+            "K,alpha_0,delta,zeta,epsilon,w_min,lambda,truth,printed,corrected,stepwise",
+            pools.iter().map(pool),
         ),
-        tidy(
+        Tidy::new(
             "exploration-constant",
-            vec!["K", "printed", "with_k_minus_1", "provable_ratio"],
-            constants.collect(),
+            "K,printed,with_k_minus_1,provable_ratio",
+            constants,
         ),
     ]
 }
@@ -174,39 +116,21 @@ pub(super) fn summaries(
     variance: &OnVariance,
     pools: &[OnPool],
 ) -> Vec<Table> {
-    let words = |list: &[&str]| {
-        list.iter()
-            .map(|word| word.to_string())
-            .collect::<Vec<String>>()
-    };
     let row = |one: &Studied| {
-        let random = coupons(&one.scene.weights);
-        let counts = (0..CHOICES.len()).map(|i| count(one, i));
-        [
-            vec![
-                one.scene.name.clone(),
-                one.scene.process.n_clusters.to_string(),
-            ],
-            counts.collect(),
-            vec![format!("{random:.1}")],
-        ]
-        .concat()
+        let (clusters, random) = (one.scene.process.n_clusters, coupons(&one.scene.weights));
+        let mut row = vec![one.scene.name.clone(), clusters.to_string()];
+        row.extend((0..CHOICES.len()).map(|i| count(one, i)));
+        row.push(format!("{random:.1}"));
+        row
     };
-    let header = [
-        words(&["Pool", "K"]),
-        CHOICES.map(name).to_vec(),
-        words(&["random, exactly"]),
-    ]
-    .concat();
-    let questions = Table {
-        caption:
-            "Questions until every cluster was met: mean with its 95 % interval, and in brackets what nine of ten runs \
-                  do with."
-                .into(),
-        numeric: [vec![false], vec![true; header.len() - 1]].concat(),
-        header,
-        rows: studied.iter().map(row).collect(),
-    };
+    let choices = CHOICES.map(name).join(" | ");
+    let questions = Table::new(
+        "Questions until every cluster was met: mean with its 95 % interval, and in brackets what nine of ten runs \
+         do with.",
+        &format!("Pool | K | {choices} | random, exactly"),
+        studied.iter().map(row),
+    )
+    .numbers(1..);
     let share =
         |count: usize, of: usize| format!("{count} ({:.1} %)", 100.0 * count as f64 / of as f64);
     let on_variance = |what: &str, count: usize| {
@@ -224,11 +148,10 @@ pub(super) fn summaries(
             share(exceeding(i), pools.len()),
         ]
     };
-    let checks = Table {
-        caption: "Bounds in random cases: on the variance, and on the probability in small pools where it is exact."
-            .into(),
-        header: words(&["Bound", "Cases", "Does not hold"]),
-        rows: vec![
+    let checks = Table::new(
+        "Bounds in random cases: on the variance, and on the probability in small pools where it is exact.",
+        "Bound | Cases | Does not hold",
+        [
             on_variance("A_unl, printed", variance.printed_unlabelled),
             on_variance("A_lab, printed", variance.printed_labelled),
             on_variance("A_back, printed", variance.printed_background),
@@ -238,25 +161,19 @@ pub(super) fn summaries(
             on_pools("the guarantee, provable in the same form", 1),
             on_pools("the guarantee, step by step", 2),
         ],
-        numeric: vec![false, true, true],
-    };
+    )
+    .numbers(1..);
     let constants = [2, 3, 5, 10, 20].map(|k| {
-        let case = Case::perfect(k);
-        let ratio = corrected(&case).labelled / corrected(&case).unlabelled;
-        let numbers = [constant(&case), mended_constant(&case), ratio].map(|c| format!("{c:.3}"));
-        [vec![k.to_string()], numbers.to_vec()].concat()
+        let mut row = vec![k.to_string()];
+        row.extend(constants(k).map(|c| format!("{c:.3}")));
+        row
     });
-    let constants = Table {
-        caption: "The constant of rem:explain-bound (perfect separation, α₀ = 1/K²).".into(),
-        header: words(&[
-            "K",
-            "C as printed",
-            "C with K - 1",
-            "A_lab / A_unl that hold",
-        ]),
-        rows: constants.to_vec(),
-        numeric: vec![true; 4],
-    };
+    let constants = Table::new(
+        "The constant of rem:explain-bound (perfect separation, α₀ = 1/K²).",
+        "K | C as printed | C with K - 1 | A_lab / A_unl that hold",
+        constants,
+    )
+    .numbers(0..);
     vec![questions, best(studied), checks, constants]
 }
 
@@ -271,21 +188,12 @@ fn best(studied: &[Studied]) -> Table {
         let [form, steps] = [one.scene.best_corrected(), one.scene.best_stepwise()].map(told);
         [vec![one.scene.name.clone()], form.to_vec(), steps.to_vec()].concat()
     };
-    let header = [
-        "Pool",
-        "λ, paper's form",
-        "Bound there",
-        "λ, step by step",
-        "Bound there",
-    ];
-    Table {
-        caption: format!(
-            "The bounds that hold at their best λ up to {LARGEST}, over all sets found."
-        ),
-        header: header.map(String::from).to_vec(),
-        rows: studied.iter().map(row).collect(),
-        numeric: vec![false, true, true, true, true],
-    }
+    Table::new(
+        format!("The bounds that hold at their best λ up to {LARGEST}, over all sets found."),
+        "Pool | λ, paper's form | Bound there | λ, step by step | Bound there",
+        studied.iter().map(row),
+    )
+    .numbers(1..)
 }
 
 pub(super) fn settings(studied: &[Studied]) -> Value {

@@ -3,8 +3,8 @@
 use super::maximum::{Count, Exceeding, MODES};
 use super::{Comparison, Results, SECTION, symbol};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{Grid, LineChart, Look, Panel, Scale, Series};
+use crate::colours::{BLUE, GREEN, GREY, ORANGE, PURPLE, RED};
+use crate::plot::{Grid, LineChart, Series};
 use crate::theory::Drawn;
 
 pub(super) fn figures(results: &Results) -> Vec<Drawn> {
@@ -12,7 +12,7 @@ pub(super) fn figures(results: &Results) -> Vec<Drawn> {
 }
 
 fn colour(number: usize) -> Colour {
-    [colours::GREEN, colours::BLUE, colours::RED][number % 3]
+    [GREEN, BLUE, RED][number % 3]
 }
 
 fn mark(number: usize) -> MarkerKind {
@@ -22,12 +22,7 @@ fn mark(number: usize) -> MarkerKind {
 fn curves(results: &Results, of: impl Fn(&Comparison) -> (Vec<f64>, Vec<f64>)) -> Vec<Series> {
     let one = |(number, comparison): (usize, &Comparison)| {
         let (x, y) = of(comparison);
-        Series::curve(
-            comparison.name,
-            x,
-            y,
-            Look::marked(colour(number), mark(number)),
-        )
+        Series::curve(comparison.name, x, y, colour(number).marked(mark(number)))
     };
     results.comparisons.iter().enumerate().map(one).collect()
 }
@@ -36,31 +31,26 @@ fn curves(results: &Results, of: impl Fn(&Comparison) -> (Vec<f64>, Vec<f64>)) -
 fn steps(results: &Results) -> Drawn {
     let graph = &results.comparisons[0];
     let times: Vec<f64> = graph.steps.iter().map(|step| step.time).collect();
-    let (right, printed) = (Look::line(Colour::INK), Look::dashed(colours::PURPLE));
+    let (right, printed) = (Colour::INK.line(), PURPLE.dashed());
     let masses = vec![
         Series::curve(
             "u/t (correct)",
-            times.clone(),
-            graph.steps.iter().map(|s| s.mass).collect(),
+            &times,
+            graph.steps.iter().map(|s| s.mass),
             right.clone(),
         ),
         Series::curve(
             "t u (printed)",
             times,
-            graph.steps.iter().map(|s| s.printed_mass).collect(),
+            graph.steps.iter().map(|s| s.printed_mass),
             printed.clone(),
         ),
     ];
     let cut = &results.section;
     let section = vec![
-        Series::curve(
-            "heat",
-            cut.x.clone(),
-            cut.heat.clone(),
-            Look::line(colours::ORANGE),
-        ),
-        Series::curve("u/t (correct)", cut.x.clone(), cut.step.clone(), right),
-        Series::curve("t u (printed)", cut.x.clone(), cut.printed.clone(), printed),
+        Series::curve("heat", &cut.x, &cut.heat, ORANGE.line()),
+        Series::curve("u/t (correct)", &cut.x, &cut.step, right),
+        Series::curve("t u (printed)", &cut.x, &cut.printed, printed),
     ];
     let mut one = curves(results, |c| {
         (
@@ -84,7 +74,7 @@ fn steps(results: &Results) -> Drawn {
         "bound",
         vec![low, high],
         vec![bound, bound],
-        Look::dotted(colours::GREY),
+        GREY.dotted(),
     ));
     let mut many = curves(results, |c| {
         (
@@ -93,79 +83,50 @@ fn steps(results: &Results) -> Drawn {
         )
     });
     let counts: Vec<f64> = graph.many.iter().map(|m| m.steps as f64).collect();
-    let bounds = graph.many.iter().map(|m| m.bound).collect();
-    many.push(Series::curve(
-        "bound",
-        counts.clone(),
-        bounds,
-        Look::dotted(colours::GREY),
-    ));
+    let bounds = graph.many.iter().map(|m| m.bound);
+    many.push(Series::curve("bound", &counts, bounds, GREY.dotted()));
     let last = counts.last().copied().unwrap_or(1.0);
-    let chart =
-        |title: String, x_label: &str, y_label: &str, (x_scale, y_scale), series| LineChart {
-            title,
-            x_label: x_label.into(),
-            y_label: y_label.into(),
-            x_scale,
-            y_scale,
-            series,
-            ..LineChart::default()
-        };
-    let logs = (Scale::Log, Scale::Log);
     let top = cut.heat.iter().copied().fold(0.0, f64::max);
-    let panels = vec![
-        chart(
-            "Mass, on the graph".into(),
-            "t",
-            "mass / mass of the source",
-            logs,
+    let panels = [
+        LineChart::new(
+            "Mass, on the graph",
+            ["t", "mass / mass of the source"],
             masses,
-        ),
-        LineChart {
-            y_range: Some((top * 1e-8, top * 10.0)),
-            x_range: Some((0.0, 1.0)),
-            ..chart(
-                format!("Through the source, plane, t = {SECTION}"),
-                "x along the row of the source",
-                "value",
-                (Scale::Linear, Scale::Log),
-                section,
-            )
-        },
-        chart(
-            "One step against heat".into(),
-            "t",
-            "|step - heat| / |source|",
-            (Scale::Log, Scale::Linear),
+        )
+        .log_log(),
+        LineChart::new(
+            format!("Through the source, plane, t = {SECTION}"),
+            ["x along the row of the source", "value"],
+            section,
+        )
+        .log_y()
+        .x_range((0.0, 1.0))
+        .y_range((top * 1e-8, top * 10.0)),
+        LineChart::new(
+            "One step against heat",
+            ["t", "|step - heat| / |source|"],
             one,
-        ),
-        LineChart {
-            x_range: Some((0.9, 1.1 * last)),
-            ..chart(
-                "m steps, at the worst t".into(),
-                "m",
-                "|m steps - heat| / |source|",
-                logs,
-                many,
-            )
-        },
+        )
+        .log_x(),
+        LineChart::new(
+            "m steps, at the worst t",
+            ["m", "|m steps - heat| / |source|"],
+            many,
+        )
+        .log_log()
+        .x_range((0.9, 1.1 * last)),
     ];
-    let panels = panels.into_iter().map(Panel::Lines).collect();
     let grid = Grid::new("Poisson is a backward Euler step of heat", 2, panels);
-    Drawn {
-        stem: "heat-steps".into(),
-        caption: format!(
+    Drawn::new(
+        "heat-steps",
+        format!(
             "(a) The mass of (I - tΔ)⁻¹δ is that of δ; u/t has it, the printed t u has t² times it. u is the Poisson \
              solution for τ = 1/t. (b) Along a line through the source: heat, u/t, and t u. (c) One step differs from heat by \
              at most {bound:.4} of the norm of the source, for every operator and time (dotted). (d) m steps: the difference \
              falls like 1/m."
         ),
-        canvas: Grid {
-            size: (330.0, 240.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(330.0, 240.0),
+    )
 }
 
 /// How often and how far heat exceeds its value at the source.
@@ -179,14 +140,8 @@ fn maximum(results: &Results) -> Drawn {
                 .iter()
                 .filter(|count| count.pool == pools[pool])
         };
-        let look = Look {
-            dash: dash.to_vec(),
-            ..Look::marked(colour(pool), mark(pool))
-        };
-        let (x, y) = (
-            rows().map(|count| count.time).collect(),
-            rows().map(value).collect(),
-        );
+        let look = colour(pool).marked(mark(pool)).dash(dash);
+        let (x, y) = (rows().map(|count| count.time), rows().map(value));
         Series::curve(format!("{kernel}, {}", pools[pool]), x, y, look)
     };
     let lines = |value: fn(&Exceeding) -> f64| -> Vec<Series> {
@@ -211,15 +166,9 @@ fn maximum(results: &Results) -> Drawn {
         ]
     });
     let chart = |title: &str, y_label: &str, percent, series| {
-        Panel::Lines(LineChart {
-            title: title.into(),
-            x_label: "t".into(),
-            y_label: y_label.into(),
-            x_scale: Scale::Log,
-            percent,
-            series,
-            ..LineChart::default()
-        })
+        LineChart::new(title, ["t", y_label], series)
+            .log_x()
+            .percent(percent)
     };
     let panels = vec![
         chart(
@@ -242,18 +191,14 @@ fn maximum(results: &Results) -> Drawn {
         ),
     ];
     let grid = Grid::new("Heat kernels and the Maximum Principle", 3, panels);
-    Drawn {
-        stem: "heat-maximum".into(),
-        caption: format!(
+    Drawn::new(
+        "heat-maximum",
+        format!(
             "Columns g = exp(-tL) e_l of {} sources on graphs of {} nodes. (a) The share of columns that exceed their value \
              at the source l somewhere; Poisson never does. (b) The largest ratio. (c) Heat truncated to the {MODES} lowest \
              modes is negative somewhere while t is small.",
             results.sizes.1, results.sizes.0
         ),
-        canvas: Grid {
-            size: (290.0, 230.0),
-            ..grid
-        }
-        .canvas(),
-    }
+        grid.sized(290.0, 230.0),
+    )
 }

@@ -1,9 +1,9 @@
 //! What the part says: text, tables, findings.
 
-use dial_data::write::Cell;
+use dial_data::row;
 
 use super::maximum::{Exceeding, MODES};
-use super::{Comparison, Results, symbol};
+use super::{Comparison, Many, Results, symbol};
 use crate::report::Table;
 use crate::theory::slopes::power;
 use crate::theory::{Finding, Tidy, Verdict};
@@ -29,19 +29,11 @@ pub(super) fn text() -> Vec<String> {
     ]
 }
 
-fn words(text: &str) -> Cell {
-    Cell::Text(text.into())
-}
-
 pub(super) fn tables(results: &Results) -> Vec<Tidy> {
-    let tidy = |stem: &str, header: &[&'static str], rows| Tidy {
-        stem: stem.into(),
-        header: header.to_vec(),
-        rows,
-    };
     let steps = results.comparisons.iter().flat_map(|c| {
         c.steps.iter().map(|s| {
-            let numbers = [
+            row![
+                c.name,
                 s.time,
                 s.identity,
                 s.printed,
@@ -49,36 +41,25 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
                 s.printed_mass,
                 s.norm,
                 s.variation,
-            ];
-            std::iter::once(words(c.name))
-                .chain(numbers.map(Cell::Number))
-                .collect()
+            ]
         })
     });
     let many = results.comparisons.iter().flat_map(|c| {
-        c.many.iter().map(|m| {
-            let numbers = [c.worst, m.norm, m.bound].map(Cell::Number);
-            [words(c.name), Cell::Integer(m.steps as i64)]
-                .into_iter()
-                .chain(numbers)
-                .collect()
-        })
+        let row = |m: &Many| row![c.name, m.steps, c.worst, m.norm, m.bound];
+        c.many.iter().map(row)
     });
     let row = |pool: &str, kernel: &str, time: f64, e: &Exceeding| {
-        let numbers = [
-            time, e.sources, e.entries, e.largest, e.negative, e.smallest,
-        ];
-        let cell = |v: f64| {
-            if v.is_nan() {
-                Cell::Empty
-            } else {
-                Cell::Number(v)
-            }
-        };
-        [words(pool), words(kernel)]
-            .into_iter()
-            .chain(numbers.map(cell))
-            .collect::<Vec<Cell>>()
+        let known = |v: f64| (!v.is_nan()).then_some(v);
+        row![
+            pool,
+            kernel,
+            known(time),
+            known(e.sources),
+            known(e.entries),
+            known(e.largest),
+            known(e.negative),
+            known(e.smallest),
+        ]
     };
     let on_graphs = results.counts.iter().flat_map(|c| {
         let kinds = [
@@ -99,49 +80,20 @@ pub(super) fn tables(results: &Results) -> Vec<Tidy> {
         .iter()
         .map(|c| row("plane", c.operator.name(), c.time, &signless(&c.heat)));
     let cut = &results.section;
-    let section = (0..cut.x.len()).map(|i| {
-        [cut.x[i], cut.heat[i], cut.step[i], cut.printed[i]]
-            .map(Cell::Number)
-            .to_vec()
-    });
+    let section =
+        (0..cut.x.len()).map(|i| row![cut.x[i], cut.heat[i], cut.step[i], cut.printed[i]]);
     vec![
-        tidy(
+        Tidy::new(
             "heat-one-step",
-            &[
-                "where",
-                "t",
-                "identity_error",
-                "printed_error",
-                "mass",
-                "printed_mass",
-                "norm_error",
-                "total_variation",
-            ],
-            steps.collect(),
+            "where,t,identity_error,printed_error,mass,printed_mass,norm_error,total_variation",
+            steps,
         ),
-        tidy(
-            "heat-many-steps",
-            &["where", "m", "t", "norm_error", "bound"],
-            many.collect(),
-        ),
-        tidy(
-            "heat-section",
-            &["x", "heat", "u_over_t", "t_times_u"],
-            section.collect(),
-        ),
-        tidy(
+        Tidy::new("heat-many-steps", "where,m,t,norm_error,bound", many),
+        Tidy::new("heat-section", "x,heat,u_over_t,t_times_u", section),
+        Tidy::new(
             "heat-maximum",
-            &[
-                "pool",
-                "kernel",
-                "t",
-                "sources_exceeding",
-                "entries_exceeding",
-                "largest",
-                "sources_negative",
-                "smallest",
-            ],
-            on_graphs.chain(in_plane).collect(),
+            "pool,kernel,t,sources_exceeding,entries_exceeding,largest,sources_negative,smallest",
+            on_graphs.chain(in_plane),
         ),
     ]
 }
@@ -153,12 +105,8 @@ fn most(values: impl Iterator<Item = f64>) -> f64 {
 /// The fitted order of convergence in m: minus the slope of log error against log m over the upper half of the steps.
 fn order(comparison: &Comparison) -> f64 {
     let rows = &comparison.many[comparison.many.len() / 2..];
-    -power(
-        &rows
-            .iter()
-            .map(|m| (m.steps as f64, m.norm))
-            .collect::<Vec<(f64, f64)>>(),
-    )
+    let points: Vec<(f64, f64)> = rows.iter().map(|m| (m.steps as f64, m.norm)).collect();
+    -power(&points)
 }
 
 pub(super) fn summaries(results: &Results) -> Vec<Table> {
@@ -180,14 +128,6 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
             format!("{:.3}", order(c)),
         ]
     };
-    let header = [
-        "Where",
-        "Largest error of (I - tΔ)⁻¹δ = u/t",
-        "Mass of the printed t u",
-        "One step: largest norm error",
-        "One step: largest share of mass elsewhere",
-        "m steps: order in m",
-    ];
     let count = |pool: &str, kernel: &str, time: f64, e: &Exceeding| {
         let share = |v: f64| format!("{:.1} %", 100.0 * v);
         vec![
@@ -203,36 +143,23 @@ pub(super) fn summaries(results: &Results) -> Vec<Table> {
         .counts
         .iter()
         .filter(|c| [0.1, 1.0, 3.0, 10.0, 100.0].contains(&c.time));
-    let mut rows: Vec<Vec<String>> = shown
-        .map(|c| count(c.pool, "heat", c.time, &c.heat))
-        .collect();
-    rows.extend(
-        results
-            .in_plane
-            .iter()
-            .map(|c| count("plane", c.operator.name(), c.time, &c.heat)),
-    );
-    let counted = [
-        "Pool",
-        "Kernel",
-        "t",
-        "Sources exceeded",
-        "Entries above the source",
-        "Largest ratio",
-    ];
+    let on_graphs = shown.map(|c| count(c.pool, "heat", c.time, &c.heat));
+    let in_plane = results.in_plane.iter();
+    let in_plane = in_plane.map(|c| count("plane", c.operator.name(), c.time, &c.heat));
     vec![
-        Table {
-            caption: "Poisson, a backward Euler step, and heat.".into(),
-            header: header.map(String::from).to_vec(),
-            rows: results.comparisons.iter().map(row).collect(),
-            numeric: vec![false, true, true, true, true, true],
-        },
-        Table {
-            caption: "Where heat exceeds its value at the source.".into(),
-            header: counted.map(String::from).to_vec(),
-            rows,
-            numeric: vec![false, false, true, true, true, true],
-        },
+        Table::new(
+            "Poisson, a backward Euler step, and heat.",
+            "Where | Largest error of (I - tΔ)⁻¹δ = u/t | Mass of the printed t u | One step: largest norm error | \
+             One step: largest share of mass elsewhere | m steps: order in m",
+            results.comparisons.iter().map(row),
+        )
+        .numbers(1..),
+        Table::new(
+            "Where heat exceeds its value at the source.",
+            "Pool | Kernel | t | Sources exceeded | Entries above the source | Largest ratio",
+            on_graphs.chain(in_plane),
+        )
+        .numbers(2..),
     ]
 }
 
@@ -252,19 +179,15 @@ fn factor(results: &Results) -> Finding {
         most(all().map(|s| s.printed)),
     );
     let law = most(all().map(|s| (s.printed_mass / (s.time * s.time) - 1.0).abs()));
-    Finding {
-        claim: "(I - tΔ)⁻¹ δ = t u_{1/t} (below eq:heat-eqn-start, as printed).".into(),
-        verdict: if printed < 1e-6 {
-            Verdict::Supported
-        } else {
-            Verdict::NotSupported
-        },
-        evidence: format!(
+    Finding::new(
+        "(I - tΔ)⁻¹ δ = t u_{1/t} (below eq:heat-eqn-start, as printed).",
+        Verdict::of(printed < 1e-6, false),
+        format!(
             "With u_{{1/t}}/t the identity holds to {right:.1e} on the graph and in the plane, over all times. The printed \
              t u_{{1/t}} is off by a factor t² (to {law:.1e}), up to {printed:.1e} of the norm of the step; it is right at \
              t = 1 only. Kernels that are normalised at the source do not see the factor."
         ),
-    }
+    )
 }
 
 fn one_step(results: &Results) -> Finding {
@@ -273,21 +196,20 @@ fn one_step(results: &Results) -> Finding {
         most(all().map(|s| s.norm)),
         most(all().map(|s| s.variation)),
     );
-    Finding {
-        claim: "Poisson propagation can be viewed as an approximation to heat-kernel propagation."
-            .into(),
-        verdict: match moved {
+    Finding::new(
+        "Poisson propagation can be viewed as an approximation to heat-kernel propagation.",
+        match moved {
             share if share <= 0.1 => Verdict::Supported,
             share if share <= 0.5 => Verdict::Mixed,
             _ => Verdict::NotSupported,
         },
-        evidence: format!(
+        format!(
             "One step is off by at most {norm:.4} of the norm of the source (theory: {:.4}, whatever the operator), and at \
              the worst time {:.1} % of the mass lies elsewhere (10 % would count as close, 50 % as not).",
             symbol::bound(1),
             100.0 * moved
         ),
-    }
+    )
 }
 
 fn many_steps(results: &Results) -> Finding {
@@ -304,11 +226,10 @@ fn many_steps(results: &Results) -> Finding {
         .zip(&orders)
         .map(|(c, order)| format!("{order:.3} ({})", c.name))
         .collect();
-    Finding {
-        claim: "Backward Euler with m steps tends to the heat kernel, with an error of order 1/m."
-            .into(),
-        verdict: Verdict::of_each(&good),
-        evidence: format!(
+    Finding::new(
+        "Backward Euler with m steps tends to the heat kernel, with an error of order 1/m.",
+        Verdict::of_each(&good),
+        format!(
             "Orders fitted at the time where one step is worst: {}. {} of the {} errors exceed the bound E_m.",
             told.join(", "),
             if exceeding == 0 {
@@ -318,7 +239,7 @@ fn many_steps(results: &Results) -> Finding {
             },
             all().count()
         ),
-    }
+    )
 }
 
 fn principle(results: &Results) -> Finding {
@@ -338,10 +259,10 @@ fn principle(results: &Results) -> Finding {
         })
         .collect();
     let plane = most(results.in_plane.iter().map(|c| c.heat.largest));
-    Finding {
-        claim: "A heat kernel satisfies the Maximum Principle K(x, x') <= K(x, x) asked of a propagation.".into(),
-        verdict: if worst(|c| c.heat.sources) == 0.0 { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "A heat kernel satisfies the Maximum Principle K(x, x') <= K(x, x) asked of a propagation.",
+        Verdict::of(worst(|c| c.heat.sources) == 0.0, false),
+        format!(
             "On graphs of nearest neighbours exp(-tL) exceeded its value at the source for {} of the sources, by a factor \
              up to {:.3}; in the plane by up to {plane:.3}. Truncated to {MODES} modes it was negative somewhere for up to \
              {:.0} % of the sources. Poisson (τ = 1/t) exceeded its source for {:.1} %, as the Lemma says.",
@@ -350,5 +271,5 @@ fn principle(results: &Results) -> Finding {
             100.0 * worst(|c| c.truncated.negative),
             100.0 * worst(|c| c.poisson.sources)
         ),
-    }
+    )
 }

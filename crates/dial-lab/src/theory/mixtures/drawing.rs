@@ -3,89 +3,62 @@
 use super::gap::{Coupling, lower, upper};
 use super::{Case, Found};
 use crate::chart::{Colour, MarkerKind};
-use crate::colours;
-use crate::plot::{Grid, HeatMap, LineChart, Look, Panel, Scale, Series};
+use crate::colours::{self, BLUE, CLASSES, GREEN, GREY, ORANGE, PURPLE, RED};
+use crate::plot::{Grid, HeatMap, LineChart, Panel, Series};
 use crate::written::Drawn;
 
 pub(super) fn gap(found: &Found) -> Drawn {
     let x: Vec<f64> = found.sweep.iter().map(|case| case.distance).collect();
     let curve = |name: &str, of: &dyn Fn(&Case) -> f64, look| {
-        Series::curve(name, x.clone(), found.sweep.iter().map(of).collect(), look)
+        Series::curve(name, &x, found.sweep.iter().map(of), look)
     };
     let chart = |title: &str, y_label: &str, y_range, series| {
-        Panel::Lines(LineChart {
-            title: title.into(),
-            x_label: "Distance of the centres (deviations)".into(),
-            y_label: y_label.into(),
-            y_scale: Scale::Log,
-            x_range: Some((2.0, 14.0)),
-            y_range: Some(y_range),
+        LineChart::new(
+            title,
+            ["Distance of the centres (deviations)", y_label],
             series,
-            ..LineChart::default()
-        })
+        )
+        .log_y()
+        .x_range((2.0, 14.0))
+        .y_range(y_range)
     };
     let parameters = vec![
-        curve(
-            "overlapping S",
-            &|case| case.p.overlap,
-            Look::line(colours::BLUE),
-        ),
-        curve(
-            "coupling C (squared)",
-            &|case| case.p.coupling,
-            Look::line(colours::RED),
-        ),
+        curve("overlapping S", &|case| case.p.overlap, BLUE.line()),
+        curve("coupling C (squared)", &|case| case.p.coupling, RED.line()),
         curve(
             "coupling C (as printed)",
             &|case| case.p.coupling_printed,
-            Look::dotted(colours::RED),
+            RED.dotted(),
         ),
         curve(
             "indivisibility Θ",
             &|case| case.p.indivisibility,
-            Look::line(colours::GREEN),
+            GREEN.line(),
         ),
     ];
     let or_none = |bound: Option<f64>| bound.filter(|b| *b > 0.0).unwrap_or(f64::NAN);
     let spectrum = vec![
-        curve(
-            "λ(K)",
-            &|case| case.gap[0],
-            Look {
-                width: 2.6,
-                ..Look::line(Colour::INK)
-            },
-        ),
-        curve(
-            "λ(K+1)",
-            &|case| case.gap[1],
-            Look {
-                width: 2.6,
-                ..Look::line(colours::PURPLE)
-            },
-        ),
+        curve("λ(K)", &|case| case.gap[0], Colour::INK.line().wide(2.6)),
+        curve("λ(K+1)", &|case| case.gap[1], PURPLE.line().wide(2.6)),
         curve(
             "upper bound of λ(K), C squared",
             &|case| or_none(upper(&case.p, Coupling::Squared)),
-            Look::dashed(colours::ORANGE),
+            ORANGE.dashed(),
         ),
         curve(
             "the same, C as printed",
             &|case| or_none(upper(&case.p, Coupling::Printed)),
-            Look::dotted(colours::ORANGE),
+            ORANGE.dotted(),
         ),
         curve(
             "lower bound of λ(K+1)",
             &|case| or_none(lower(&case.p, Coupling::Squared)),
-            Look::dashed(colours::CLASSES[6]),
+            CLASSES[6].dashed(),
         ),
         curve(
             "λ(K+1) with ρ² inside",
             &|case| case.square,
-            Look {
-                dash: vec![9.0, 3.0, 2.5, 3.0],
-                ..Look::line(colours::GREY)
-            },
+            GREY.line().dash(&[9.0, 3.0, 2.5, 3.0]),
         ),
     ];
     let ratio = |of: Coupling| move |case: &Case| or_none(upper(&case.p, of)) / case.gap[0];
@@ -93,26 +66,19 @@ pub(super) fn gap(found: &Found) -> Drawn {
         curve(
             "upper bound of λ(K), C squared",
             &ratio(Coupling::Squared),
-            Look::dashed(colours::ORANGE),
+            ORANGE.dashed(),
         ),
         curve(
             "the same, C as printed",
             &ratio(Coupling::Printed),
-            Look::dotted(colours::ORANGE),
+            ORANGE.dotted(),
         ),
         curve(
             "lower bound of λ(K+1)",
             &|case| or_none(lower(&case.p, Coupling::Squared)) / case.gap[1],
-            Look::dashed(colours::CLASSES[6]),
+            CLASSES[6].dashed(),
         ),
-        curve(
-            "",
-            &|_| 1.0,
-            Look {
-                width: 1.2,
-                ..Look::line(colours::GREY)
-            },
-        ),
+        curve("", &|_| 1.0, GREY.line().wide(1.2)),
     ];
     let panels = vec![
         chart(
@@ -129,17 +95,14 @@ pub(super) fn gap(found: &Found) -> Drawn {
         ),
         chart("Bound over eigenvalue", "Ratio", (0.1, 50.0), ratios),
     ];
-    Drawn {
-        stem: "mixtures-gap".into(),
-        caption:
-            "Two Gaussians of deviation 1, K = 2, against their distance. (a) The parameters of the mixture. (b) The \
-                  eigenvalues of -(1/ρ) div(ρ∇) around the gap with their bounds, and λ(K+1) of (1/ρ) div(ρ²∇), \
-                  which has no gap. (c) The bounds over what they bound: the upper must stay above 1, the lower below; \
-                  with the coupling as printed the upper one does not."
-                .into(),
-        canvas: Grid { size: (300.0, 270.0), ..Grid::new("Well-separated clusters open a spectral gap", 3, panels) }
-            .canvas(),
-    }
+    Drawn::new(
+        "mixtures-gap",
+        "Two Gaussians of deviation 1, K = 2, against their distance. (a) The parameters of the mixture. (b) The \
+         eigenvalues of -(1/ρ) div(ρ∇) around the gap with their bounds, and λ(K+1) of (1/ρ) div(ρ²∇), \
+         which has no gap. (c) The bounds over what they bound: the upper must stay above 1, the lower below; \
+         with the coupling as printed the upper one does not.",
+        Grid::new("Well-separated clusters open a spectral gap", 3, panels).sized(300.0, 270.0),
+    )
 }
 
 pub(super) fn plane(found: &Found) -> Drawn {
@@ -180,20 +143,16 @@ pub(super) fn plane(found: &Found) -> Drawn {
             Vec::new(),
         ));
     }
-    Drawn {
-        stem: "mixtures-plane".into(),
-        caption: format!(
+    Drawn::new(
+        "mixtures-plane",
+        format!(
             "Three clusters in the plane. (a) The density. (b, c) The second and third eigenfunction of -(1/ρ) div(ρ∇): \
              nearly constant on every cluster, so that three numbers tell a point's cluster. The first is constant, the \
              fourth has λ = {:.3}.",
             values[3]
         ),
-        canvas: Grid {
-            size: (250.0, 250.0),
-            ..Grid::new("The low modes of three clusters", 3, panels)
-        }
-        .canvas(),
-    }
+        Grid::new("The low modes of three clusters", 3, panels).sized(250.0, 250.0),
+    )
 }
 
 /// A value where it is above the noise of the arithmetic.
@@ -203,30 +162,17 @@ fn clear(value: f64) -> f64 {
 
 pub(super) fn scaling(found: &Found) -> Drawn {
     let chart = |title: &str, range, y_range, series| {
-        Panel::Lines(LineChart {
-            title: title.into(),
-            x_label: "κ".into(),
-            y_label: "Loss".into(),
-            x_scale: Scale::Log,
-            y_scale: Scale::Log,
-            x_range: Some(range),
-            y_range: Some(y_range),
-            series,
-            ..LineChart::default()
-        })
+        LineChart::new(title, ["κ", "Loss"], series)
+            .log_log()
+            .x_range(range)
+            .y_range(y_range)
     };
     let names = ["1 - w_max ζ, promised", "w_max ε, promised", "δ, promised"];
     // All three nearly coincide: one over the other, from a thin line to a broad one.
     let looks = [
-        Look::dashed(Colour::INK),
-        Look {
-            width: 3.0,
-            ..Look::line(colours::ORANGE)
-        },
-        Look {
-            width: 7.0,
-            ..Look::line(colours::mix(colours::BLUE, Colour::WHITE, 0.45))
-        },
+        Colour::INK.dashed(),
+        ORANGE.line().wide(3.0),
+        colours::mix(BLUE, Colour::WHITE, 0.45).line().wide(7.0),
     ];
     let order = |s: &super::separator::Separator| [1.0 - 0.5 * s.zeta, 0.5 * s.epsilon, s.delta];
     let mut regime = Vec::new();
@@ -235,13 +181,12 @@ pub(super) fn scaling(found: &Found) -> Drawn {
         let y = found
             .corollary
             .iter()
-            .map(|s| s.best.as_ref().map_or(f64::NAN, |(_, s)| order(s)[i]))
-            .collect();
-        regime.push(Series::curve(names[i], kappa.clone(), y, looks[i].clone()));
+            .map(|s| s.best.as_ref().map_or(f64::NAN, |(_, s)| order(s)[i]));
+        regime.push(Series::curve(names[i], &kappa, y, looks[i].clone()));
     }
-    let mut printed = |name: &str, f: &dyn Fn(f64) -> f64, colour| {
-        let y = kappa.iter().map(|k| f(*k)).collect();
-        regime.push(Series::curve(name, kappa.clone(), y, Look::dotted(colour)));
+    let mut printed = |name: &str, f: &dyn Fn(f64) -> f64, colour: Colour| {
+        let y = kappa.iter().map(|k| f(*k));
+        regime.push(Series::curve(name, &kappa, y, colour.dotted()));
     };
     printed(
         "κ^(1/4): printed for δ and ε",
@@ -251,7 +196,7 @@ pub(super) fn scaling(found: &Found) -> Drawn {
     printed(
         "|ln κ| κ^(1/2): printed for ζ",
         &|k| -libm::log(k) * k.sqrt(),
-        colours::GREY,
+        GREY,
     );
     let mut gaussian = Vec::new();
     let kappa: Vec<f64> = found.family.iter().map(|m| m.kappa()).collect();
@@ -259,16 +204,12 @@ pub(super) fn scaling(found: &Found) -> Drawn {
         let y = found
             .family
             .iter()
-            .map(|m| m.best.as_ref().map_or(f64::NAN, |(_, s, _)| order(s)[i]))
-            .collect();
-        gaussian.push(Series::curve(names[i], kappa.clone(), y, looks[i].clone()));
+            .map(|m| m.best.as_ref().map_or(f64::NAN, |(_, s, _)| order(s)[i]));
+        gaussian.push(Series::curve(names[i], &kappa, y, looks[i].clone()));
     }
     let truths = [
-        (
-            "1 - w_max ζ, true",
-            Look::marked(colours::GREEN, MarkerKind::Square),
-        ),
-        ("w_max ε, true", Look::marked(colours::RED, MarkerKind::Up)),
+        ("1 - w_max ζ, true", GREEN.marked(MarkerKind::Square)),
+        ("w_max ε, true", RED.marked(MarkerKind::Up)),
     ];
     for (i, (name, look)) in truths.into_iter().enumerate() {
         let of = |m: &super::Member| {
@@ -278,8 +219,8 @@ pub(super) fn scaling(found: &Found) -> Drawn {
         };
         gaussian.push(Series::curve(
             name,
-            kappa.clone(),
-            found.family.iter().map(of).collect(),
+            &kappa,
+            found.family.iter().map(of),
             look,
         ));
     }
@@ -297,13 +238,12 @@ pub(super) fn scaling(found: &Found) -> Drawn {
             gaussian,
         ),
     ];
-    Drawn {
-        stem: "mixtures-scaling".into(),
-        caption: "What the propositions promise as κ → 0, with the best a, b, σ, t; all three losses are 0 for a perfect \
-                  separator, and above 1 a promise is empty. (a) In the Corollary's regime the promised losses fall like \
-                  κ^(1/12), not like the printed κ^(1/4). (b) For two Gaussians ever farther apart they fall like \
-                  κ^(1/6); the heat kernel itself (marks), at the same t and δ, is far better, and beyond the last mark below 1e-11."
-            .into(),
-        canvas: Grid { size: (400.0, 300.0), ..Grid::new("How fast a separator becomes perfect", 2, panels) }.canvas(),
-    }
+    Drawn::new(
+        "mixtures-scaling",
+        "What the propositions promise as κ → 0, with the best a, b, σ, t; all three losses are 0 for a perfect \
+         separator, and above 1 a promise is empty. (a) In the Corollary's regime the promised losses fall like \
+         κ^(1/12), not like the printed κ^(1/4). (b) For two Gaussians ever farther apart they fall like \
+         κ^(1/6); the heat kernel itself (marks), at the same t and δ, is far better, and beyond the last mark below 1e-11.",
+        Grid::new("How fast a separator becomes perfect", 2, panels).sized(400.0, 300.0),
+    )
 }

@@ -11,6 +11,7 @@ use super::{Found, REACH};
 use crate::report::Table;
 use crate::theory::slopes::power;
 use crate::theory::{Finding, Verdict};
+use crate::words::Listed;
 
 /// A choice that leaves much room: if its conditions fail, hardly any other's hold.
 const GENEROUS: Choice = Choice {
@@ -39,10 +40,6 @@ pub(super) fn text(found: &Found) -> Vec<String> {
             ))
         ),
     ]
-}
-
-pub(super) fn listed(of: impl Iterator<Item = String>) -> String {
-    of.collect::<Vec<String>>().join(", ")
 }
 
 /// The three losses δ, 1 - w_max ζ, w_max ε of a promise, in this order.
@@ -113,13 +110,13 @@ pub(super) fn findings(found: &Found) -> Vec<Finding> {
     let tails = &found.tails;
     let growth = tails[tails.len() - 1].1 / tails[0].1;
     vec![
-        Finding {
-            claim: "The bounds of λ(K) and λ(K+1) hold (Propositions 27 and 38 of the cited work, as quoted).".into(),
-            verdict: Verdict::of(
+        Finding::new(
+            "The bounds of λ(K) and λ(K+1) hold (Propositions 27 and 38 of the cited work, as quoted).",
+            Verdict::of(
                 c.lower_broken + c.upper_broken + c.upper_printed_broken == 0,
                 c.lower_broken + c.upper_broken == 0,
             ),
-            evidence: format!(
+            format!(
                 "{} random mixtures of 2 to 4 Gaussians in random units of length: with ρ inside and the squared coupling \
                  the lower bound was broken in {} of {} cases (KS < 1), the upper in {} of {} (K√S < 1, which the statement \
                  does not ask for); with the coupling as printed the upper in {}{}. A negative \
@@ -136,23 +133,23 @@ pub(super) fn findings(found: &Found) -> Vec<Finding> {
                 )),
                 c.squared_negative
             ),
-        },
-        Finding {
-            claim: "They hold for (1/ρ) div(ρ²∇), the operator written elsewhere in the section.".into(),
-            verdict: Verdict::of(c.lower_square_broken == 0, false),
-            evidence: format!(
+        ),
+        Finding::new(
+            "They hold for (1/ρ) div(ρ²∇), the operator written elsewhere in the section.",
+            Verdict::of(c.lower_square_broken == 0, false),
+            format!(
                 "The lower bound of λ(K+1) was broken in {} of {} random mixtures: at distance 6 λ(3) is {:.1e} on an interval \
                  reaching {REACH} deviations beyond the centres, the bound {:.2}. Far out ρ²/ρ vanishes, and so does the gap.",
                 c.lower_square_broken,
                 c.lower,
-                at_six(found).square,
-                lower(&at_six(found).p, Coupling::Squared).unwrap_or(f64::NAN)
+                nearest(found, 6.0).square,
+                lower(&nearest(found, 6.0).p, Coupling::Squared).unwrap_or(f64::NAN)
             ),
-        },
-        Finding {
-            claim: "The heat kernel is the (δ, ζ, ε) class separator that the propositions promise.".into(),
-            verdict: Verdict::of(holding == all && all > 0, all == 0),
-            evidence: format!(
+        ),
+        Finding::new(
+            "The heat kernel is the (δ, ζ, ε) class separator that the propositions promise.",
+            Verdict::of(holding == all && all > 0, all == 0),
+            format!(
                 "For two Gaussians {holding} of {all} promises were kept by the kernel. {} They are loose: the embedding is \
                  off by {:.1e} at a distance of {} where Ξ allows {:.1e}.",
                 useful.map_or("None says anything.".to_owned(), |m| {
@@ -167,83 +164,67 @@ pub(super) fn findings(found: &Found) -> Vec<Finding> {
                 loose.distance,
                 xi(loose)
             ),
-        },
-        Finding {
-            claim: "Ξ bounds the distance of the spectral embedding from the ideal one.".into(),
-            verdict: Verdict::of(bounded, false),
-            evidence: format!(
+        ),
+        Finding::new(
+            "Ξ bounds the distance of the spectral embedding from the ideal one.",
+            Verdict::of(bounded, false),
+            format!(
                 "∫|OF - F^Q|²ρ against Ξ: {}.",
-                listed(
-                    found.family.iter().step_by(2).map(|m| format!("{:.1e} and {:.1e} (distance {})", m.embedding, xi(m), m.distance))
-                )
+                found.family.iter().step_by(2).map(|m| format!("{:.1e} and {:.1e} (distance {})", m.embedding, xi(m), m.distance)).joined(", ")
             ),
-        },
-        Finding {
-            claim: "Corollary: δ and ε fall like κ^(1/4), 1/w_max - ζ like |ln κ| κ^(1/2).".into(),
-            verdict: Verdict::of(
+        ),
+        Finding::new(
+            "Corollary: δ and ε fall like κ^(1/4), 1/w_max - ζ like |ln κ| κ^(1/2).",
+            Verdict::of(
                 near(regime[0], 0.25) && near(regime[2], 0.25),
                 regime[0] >= 0.2 || regime[2] >= 0.2 || regime[1] >= 0.4,
             ),
-            evidence: format!(
+            format!(
                 "With the best a, b, σ, t the promised δ, 1 - w_max ζ, w_max ε fall like κ to the power {} in the Corollary's \
                  regime (1/12 = 0.083 expected), {} for two Gaussians (1/6 = 0.167 expected). The proof's a = b = κ^(1/4) \
                  violates \"{}\" at {own_fails} of {} values of κ.",
-                listed(regime.iter().map(|s| format!("{s:.3}"))),
-                listed(gaussian.iter().map(|s| format!("{s:.3}"))),
+                regime.iter().map(|s| format!("{s:.3}")).joined(", "),
+                gaussian.iter().map(|s| format!("{s:.3}")).joined(", "),
                 Condition::Room,
                 found.corollary.len()
             ),
-        },
-        Finding {
-            claim: "Corollary: t = -log(κ) κ^(1/2) makes ξ small.".into(),
-            verdict: Verdict::of(last.remainders[0] < 0.1, last.remainders[0] <= 1.0 || last.remainders[1] >= 0.1),
-            evidence: format!(
+        ),
+        Finding::new(
+            "Corollary: t = -log(κ) κ^(1/2) makes ξ small.",
+            Verdict::of(last.remainders[0] < 0.1, last.remainders[0] <= 1.0 || last.remainders[1] >= 0.1),
+            format!(
                 "At κ = {:.0e} it leaves ξ = {:.2}; with κ^(-1/2), as in the proof, ξ = {:.1e}.",
                 last.kappa, last.remainders[0], last.remainders[1]
             ),
-        },
-        Finding {
-            claim: "The norms of the heat kernel in ξ are finite for Gaussian mixtures.".into(),
-            verdict: Verdict::of(growth < 2.0, growth <= 100.0),
-            evidence: format!(
+        ),
+        Finding::new(
+            "The norms of the heat kernel in ξ are finite for Gaussian mixtures.",
+            Verdict::of(growth < 2.0, growth <= 100.0),
+            format!(
                 "sup k_1(x, x) of a single Gaussian on an interval of so many deviations to either side: {}. On the whole \
                  line Mehler's formula gives exp(0.27 x²): the Ornstein-Uhlenbeck semigroup is hypercontractive, not \
                  ultracontractive. On an interval everything is finite, which is what is used here.",
-                listed(tails.iter().map(|(reach, peak)| format!("{peak:.1e} ({reach})")))
+                tails.iter().map(|(reach, peak)| format!("{peak:.1e} ({reach})")).joined(", ")
             ),
-        },
+        ),
     ]
 }
 
-fn at_six(found: &Found) -> &super::Case {
-    let off = |case: &&super::Case| (case.distance - 6.0).abs();
-    found
-        .sweep
-        .iter()
+/// The case whose distance is nearest to one.
+fn nearest(found: &Found, distance: f64) -> &super::Case {
+    let off = |case: &&super::Case| (case.distance - distance).abs();
+    let cases = found.sweep.iter();
+    cases
         .min_by(|a, b| off(a).total_cmp(&off(b)))
         .expect("there are distances")
 }
 
 pub(super) fn summaries(found: &Found) -> Vec<Table> {
-    let texts = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| (*name).to_owned())
-            .collect::<Vec<String>>()
-    };
     let number = |value: f64| format!("{value:.2e}");
     let optional = |value: Option<f64>| value.map_or("none".to_owned(), number);
     let wanted = [4.0, 6.0, 8.0, 10.0, 12.0, 14.0];
-    let near = |d: f64| {
-        let off = |case: &&super::Case| (case.distance - d).abs();
-        found
-            .sweep
-            .iter()
-            .min_by(|a, b| off(a).total_cmp(&off(b)))
-            .expect("there are distances")
-    };
     let condition = |d: f64| {
-        let case = near(d);
+        let case = nearest(found, d);
         let fails = failing(&case.p, &GENEROUS, Version::Corrected);
         vec![
             format!("{:.1}", case.distance),
@@ -257,7 +238,7 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
             if fails.is_empty() {
                 "none".into()
             } else {
-                listed(fails.iter().map(|c| c.to_string()))
+                fails.iter().joined(", ")
             },
         ]
     };
@@ -296,29 +277,28 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
         of(p, Coupling::Squared).map_or("none".into(), |b| format!("{b:.4}"))
     };
     vec![
-        Table {
-            caption: format!(
+        Table::new(
+            format!(
                 "Two Gaussians of deviation 1 and equal weight: S, C (squared), the eigenvalues around the gap, Λ and Ξ, and \
                  which conditions of prop:low-mode-estimate fail for a = {}, b = {}, σ = {}.",
                 GENEROUS.a, GENEROUS.b, GENEROUS.sigma
             ),
-            header: texts(&["Distance", "S", "C", "λ(2)", "λ(3)", "Λ", "Λ as printed", "Ξ", "Conditions that fail"]),
-            rows: wanted.iter().map(|d| condition(*d)).collect(),
-            numeric: vec![true, true, true, true, true, true, true, true, false],
-        },
-        Table {
-            caption: "The best separator promised to two Gaussians, and (ζ, ε) of the heat kernel itself at the same t and δ. \
-                      A promise says something where δ < 1 and ζ > ε; a perfect ζ is 1/w_max = 2; δ ≥ 1 asks for no sets at all. Last, what \
-                      is printed, for the same b, σ and t and the smallest a that it allows."
-                .into(),
-            header: texts(&["Distance", "κ", "a", "b", "σ", "t", "δ", "ζ", "True ζ", "ε", "True ε", "δ, ζ, ε as printed"]),
-            rows: found.family.iter().map(promise).collect(),
-            numeric: vec![true; 12],
-        },
-        Table {
-            caption: "Three clusters in the plane: parameters, eigenvalues around the gap, and bounds.".into(),
-            header: texts(&["S", "C", "C as printed", "Θ", "λ(2)", "λ(3)", "Bound of λ(3)", "λ(4)", "Bound of λ(4)"]),
-            rows: vec![vec![
+            "Distance | S | C | λ(2) | λ(3) | Λ | Λ as printed | Ξ | Conditions that fail",
+            wanted.iter().map(|d| condition(*d)),
+        )
+        .numbers(..8),
+        Table::new(
+            "The best separator promised to two Gaussians, and (ζ, ε) of the heat kernel itself at the same t and δ. \
+             A promise says something where δ < 1 and ζ > ε; a perfect ζ is 1/w_max = 2; δ ≥ 1 asks for no sets at all. Last, what \
+             is printed, for the same b, σ and t and the smallest a that it allows.",
+            "Distance | κ | a | b | σ | t | δ | ζ | True ζ | ε | True ε | δ, ζ, ε as printed",
+            found.family.iter().map(promise),
+        )
+        .numbers(0..),
+        Table::new(
+            "Three clusters in the plane: parameters, eigenvalues around the gap, and bounds.",
+            "S | C | C as printed | Θ | λ(2) | λ(3) | Bound of λ(3) | λ(4) | Bound of λ(4)",
+            vec![vec![
                 format!("{:.4}", p.overlap),
                 format!("{:.4}", p.coupling),
                 format!("{:.4}", p.coupling_printed),
@@ -329,8 +309,8 @@ pub(super) fn summaries(found: &Found) -> Vec<Table> {
                 format!("{:.4}", plane.values[k]),
                 format!("≥ {}", bound(lower)),
             ]],
-            numeric: vec![true; 9],
-        },
+        )
+        .numbers(0..),
     ]
 }
 

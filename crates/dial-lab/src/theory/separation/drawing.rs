@@ -2,7 +2,7 @@
 
 use super::{Compact, SHOWN, SPREADS, Separator, Studied};
 use crate::chart::{Colour, MarkerKind, Stroke};
-use crate::colours;
+use crate::colours::{BLUE, GREEN, ORANGE, RED};
 use crate::plot::{Colouring, Grid, LineChart, Look, Overlay, OverlayKind, Panel, Scatter, Series};
 use crate::theory::Drawn;
 
@@ -16,49 +16,23 @@ pub(super) fn figures(studied: &[Studied], compact: &Compact) -> Vec<Drawn> {
 }
 
 /// ζ and ε of one kernel on one pool against δ, each with its limit.
-fn panel(title: String, one: &Studied) -> Panel {
+fn panel(title: String, one: &Studied) -> LineChart {
     let curve = |name: &str, of: &dyn Fn(usize) -> f64, look: Look| {
-        Series::curve(
-            name,
-            one.deltas.clone(),
-            (0..one.deltas.len()).map(of).collect(),
-            look,
-        )
+        Series::curve(name, &one.deltas, (0..one.deltas.len()).map(of), look)
     };
-    let thin = |colour| Look {
-        width: 1.3,
-        ..Look::dotted(colour)
-    };
-    Panel::Lines(LineChart {
+    let thin = |colour: Colour| colour.dotted().wide(1.3);
+    LineChart::new(
         title,
-        x_label: "δ allowed".into(),
-        y_label: "kernel value".into(),
-        x_range: Some((0.0, 0.3)),
-        y_range: Some((0.0, 1.0)),
-        series: vec![
-            curve(
-                "ζ reached",
-                &|i| one.found[i].zeta,
-                Look::line(colours::BLUE),
-            ),
-            curve(
-                "ε reached",
-                &|i| one.found[i].epsilon,
-                Look::dashed(colours::RED),
-            ),
-            curve(
-                "no ζ lies above",
-                &|i| one.limits[i].zeta,
-                thin(colours::BLUE),
-            ),
-            curve(
-                "no ε lies below",
-                &|i| one.limits[i].epsilon,
-                thin(colours::RED),
-            ),
+        ["δ allowed", "kernel value"],
+        vec![
+            curve("ζ reached", &|i| one.found[i].zeta, BLUE.line()),
+            curve("ε reached", &|i| one.found[i].epsilon, RED.dashed()),
+            curve("no ζ lies above", &|i| one.limits[i].zeta, thin(BLUE)),
+            curve("no ε lies below", &|i| one.limits[i].epsilon, thin(RED)),
         ],
-        ..LineChart::default()
-    })
+    )
+    .x_range((0.0, 0.3))
+    .y_range((0.0, 1.0))
 }
 
 fn of<'a>(studied: &'a [Studied], name: &'a str) -> impl Iterator<Item = &'a Studied> {
@@ -69,24 +43,20 @@ fn curves(studied: &[Studied]) -> Drawn {
     let shown = ["apart", "touching"]
         .iter()
         .flat_map(|name| of(studied, name));
-    let panels = shown
-        .map(|one| panel(format!("{}: {}", one.sample.name, one.spread.name()), one))
-        .collect();
+    let panels = shown.map(|one| panel(format!("{}: {}", one.sample.name, one.spread.name()), one));
     let grid = Grid::new(
         "How well a kernel separates three Gaussians",
         SPREADS.len(),
         panels,
     );
-    Drawn {
-        stem: "separation-curves".into(),
-        caption:
-            "Class separators (def:class-separator) of three Gaussians of deviation 1 at the corners of a triangle \
-                  of side 8 (above) and 4 (below). Solid and dashed: ζ and ε of the sets found with the largest ζ - ε \
-                  that leave out at most the share δ of each cluster, measured on all pairs. Dotted: no choice of sets \
-                  has a larger ζ, or a smaller ε. Separation by one threshold is where ζ lies above ε."
-                .into(),
-        canvas: Grid { size: (205.0, 165.0), ..grid }.canvas(),
-    }
+    Drawn::new(
+        "separation-curves",
+        "Class separators (def:class-separator) of three Gaussians of deviation 1 at the corners of a triangle \
+         of side 8 (above) and 4 (below). Solid and dashed: ζ and ε of the sets found with the largest ζ - ε \
+         that leave out at most the share δ of each cluster, measured on all pairs. Dotted: no choice of sets \
+         has a larger ζ, or a smaller ε. Separation by one threshold is where ζ lies above ε.",
+        grid.sized(205.0, 165.0),
+    )
 }
 
 /// The items of a pool, those outside of the sets in grey.
@@ -136,37 +106,28 @@ fn sets(studied: &[Studied], compact: &Compact) -> Drawn {
         kept,
         Some((-0.65, 0.65)),
     ));
-    Drawn {
-        stem: "separation-sets".into(),
-        caption: format!(
+    Drawn::new(
+        "separation-sets",
+        format!(
             "Where the sets lie that leave out at most a share of {SHOWN} of each cluster; what they leave out is grey. \
              (a, b) Clusters apart, (c, d) touching: what lies between two clusters goes first; the radial kernel must \
              also do without what is far from the middle of its own cluster. (e) A kernel with support of radius 1 separates \
              discs of diameter 0.5 that are farther than 1 apart, and leaves out nothing."
         ),
-        canvas: Grid {
-            size: (300.0, 210.0),
-            ..Grid::new("The sets of a class separator", 2, panels)
-        }
-        .canvas(),
-    }
+        Grid::new("The sets of a class separator", 2, panels).sized(300.0, 210.0),
+    )
 }
 
 fn fronts(studied: &[Studied]) -> Drawn {
-    let palette = [colours::BLUE, colours::GREEN, colours::RED, colours::ORANGE];
+    let palette = [BLUE, GREEN, RED, ORANGE];
     let chart = |name: &'static str, title: &str| {
         let series = of(studied, name).zip(palette).map(|(one, colour)| {
             let front = &one.front;
             let (x, y) = (
-                front.iter().map(|s| s.epsilon).collect(),
-                front.iter().map(|s| s.zeta).collect(),
+                front.iter().map(|s| s.epsilon),
+                front.iter().map(|s| s.zeta),
             );
-            Series::curve(
-                one.spread.name(),
-                x,
-                y,
-                Look::marked(colour, MarkerKind::Circle),
-            )
+            Series::curve(one.spread.name(), x, y, colour.marked(MarkerKind::Circle))
         });
         let stroke = Stroke {
             dash: vec![2.0, 3.5],
@@ -176,33 +137,27 @@ fn fronts(studied: &[Studied]) -> Drawn {
             points: vec![(0.0, 0.0), (1.0, 1.0)],
             stroke,
         };
-        Panel::Lines(LineChart {
-            title: title.into(),
-            x_label: "ε (largest across sets)".into(),
-            y_label: "ζ (smallest within a set)".into(),
-            x_range: Some((0.0, 1.0)),
-            y_range: Some((0.0, 1.0)),
-            series: series.collect(),
-            overlays: vec![Overlay::named("ζ = ε", diagonal)],
-            ..LineChart::default()
-        })
+        LineChart::new(
+            title,
+            ["ε (largest across sets)", "ζ (smallest within a set)"],
+            series.collect(),
+        )
+        .x_range((0.0, 1.0))
+        .y_range((0.0, 1.0))
+        .under(vec![Overlay::named("ζ = ε", diagonal)])
     };
     let panels = vec![
         chart("apart", "Clusters apart"),
         chart("touching", "Clusters touching"),
     ];
-    Drawn {
-        stem: "separation-front".into(),
-        caption: format!(
+    Drawn::new(
+        "separation-front",
+        format!(
             "The trade-off between ζ and ε found for δ = {SHOWN}. Up and to the left is better; above the dotted line one \
              threshold tells pairs of one set from pairs of two."
         ),
-        canvas: Grid {
-            size: (300.0, 260.0),
-            ..Grid::new("What a smaller ε costs", 2, panels)
-        }
-        .canvas(),
-    }
+        Grid::new("What a smaller ε costs", 2, panels).sized(300.0, 260.0),
+    )
 }
 
 fn others(studied: &[Studied]) -> Drawn {
@@ -219,14 +174,11 @@ fn others(studied: &[Studied]) -> Drawn {
         }
         name => format!("{name}: {}", one.spread.name()),
     };
-    let panels = rest.map(|one| panel(title(one), one)).collect();
-    Drawn {
-        stem: "separation-pools".into(),
-        caption:
-            "The same for four Gaussians of two classes at the corners of a square, with a set for each cluster and with one for each class \
-                  (rem:C-clusters), and for pools of pictures, whose clusters are taken to be their ten classes."
-                .into(),
-        canvas: Grid { size: (310.0, 180.0), ..Grid::new("Several clusters to a class, and real pools", 2, panels) }
-            .canvas(),
-    }
+    let panels = rest.map(|one| panel(title(one), one));
+    Drawn::new(
+        "separation-pools",
+        "The same for four Gaussians of two classes at the corners of a square, with a set for each cluster and with one for each class \
+         (rem:C-clusters), and for pools of pictures, whose clusters are taken to be their ten classes.",
+        Grid::new("Several clusters to a class, and real pools", 2, panels).sized(310.0, 180.0),
+    )
 }

@@ -1,5 +1,6 @@
 //! What the separators say, in tables and words.
 
+use dial_data::row;
 use dial_data::write::Cell;
 use serde_json::{Value, json};
 
@@ -7,96 +8,51 @@ use super::samples::NEIGHBOURS;
 use super::{Compact, DIAMETER, RADIUS, SHOWN, Separator, Spread, Studied, wendland};
 use crate::report::Table;
 use crate::theory::{Finding, Tidy, Verdict};
-
-pub(super) fn text() -> Vec<String> {
-    [
-        "A kernel K is a (δ, ζ, ε) class separator of a mixture (Definition def:class-separator) if each cluster has a \
-         set that holds all but a share δ of it, K is above ζ within every set, and below ε between sets. The \
-         exploration guarantee of the next part is a function of these three numbers.",
-        "Leaving out few items so that no bad pair remains is a vertex cover problem, and with ε out of account the \
-         clique problem: the best sets cannot be found in general. A greedy search finds good ones, every triple shown \
-         is measured on all pairs of items, and a limit stands beside it that no choice of sets exceeds: d + 1 disjoint \
-         bad pairs survive the loss of any d items.",
-        "What to see: heat and a Poisson propagation with small τ separate clusters that are apart, and a kernel of \
-         compact support separates discs exactly. When clusters touch, some pair near the border has a large kernel \
-         value whichever few items are left out, and on pools of pictures ζ is close to 0: the definition asks for the worst of \
-         all pairs, and that is a lot to ask.",
-    ]
-    .map(String::from)
-    .to_vec()
-}
+use crate::words::Listed;
 
 pub(super) fn tables(studied: &[Studied]) -> Vec<Tidy> {
-    let text = |text: &str| Cell::Text(text.to_owned());
-    let head = |one: &Studied| {
-        vec![
-            text(one.sample.name),
-            text(one.sets()),
-            text(&one.spread.name()),
-        ]
-    };
-    let triple = |s: &Separator| [s.delta, s.zeta, s.epsilon].map(Cell::Number);
-    let mut curves = Vec::new();
-    let (mut fronts, mut sets) = (Vec::new(), Vec::new());
+    let (mut curves, mut fronts, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     for one in studied {
-        for ((delta, found), limit) in one.deltas.iter().zip(&one.found).zip(&one.limits) {
-            let limits = [limit.zeta, limit.epsilon].map(Cell::Number);
-            curves.push(
-                [
-                    head(one),
-                    vec![Cell::Number(*delta)],
-                    triple(found).to_vec(),
-                    limits.to_vec(),
-                ]
-                .concat(),
-            );
-        }
-        fronts.extend(
-            one.front
-                .iter()
-                .map(|found| [head(one), triple(found).to_vec()].concat()),
-        );
-        let kept = one
-            .shown()
-            .0
-            .kept
-            .iter()
-            .zip(&one.sample.clusters)
-            .enumerate();
-        sets.extend(kept.map(|(i, (kept, cluster))| {
-            let item = [
-                Cell::Integer(i as i64),
-                Cell::Integer(*cluster as i64),
-                Cell::Truth(*kept),
+        let with = |mut rest: Vec<Cell>| {
+            let mut row = row![one.sample.name, one.sets(), one.spread.name()];
+            row.append(&mut rest);
+            row
+        };
+        for ((delta, s), limit) in one.deltas.iter().zip(&one.found).zip(&one.limits) {
+            let found = row![
+                *delta,
+                s.delta,
+                s.zeta,
+                s.epsilon,
+                limit.zeta,
+                limit.epsilon
             ];
-            [head(one), item.to_vec()].concat()
-        }));
+            curves.push(with(found));
+        }
+        for s in &one.front {
+            fronts.push(with(row![s.delta, s.zeta, s.epsilon]));
+        }
+        let kept = &one.shown().0.kept;
+        for (i, (kept, cluster)) in kept.iter().zip(&one.sample.clusters).enumerate() {
+            sets.push(with(row![i, *cluster, *kept]));
+        }
     }
-    let names = ["pool", "sets", "kernel"];
-    let header = |rest: &[&'static str]| names.iter().chain(rest).copied().collect();
     vec![
-        Tidy {
-            stem: "separation-curves".into(),
-            header: header(&[
-                "delta_allowed",
-                "delta",
-                "zeta",
-                "epsilon",
-                "zeta_limit",
-                "epsilon_limit",
-            ]),
-            rows: curves,
-        },
-        Tidy {
-            stem: "separation-front".into(),
-            header: header(&["delta", "zeta", "epsilon"]),
-            rows: fronts,
-        },
-        Tidy {
-            stem: "separation-sets".into(),
-            header: header(&["item", "cluster", "kept"]),
-            rows: sets,
-        },
+        Tidy::new(
+            "separation-curves",
+            "pool,sets,kernel,delta_allowed,delta,zeta,epsilon,zeta_limit,epsilon_limit",
+            curves,
+        ),
+        Tidy::new(
+            "separation-front",
+            "pool,sets,kernel,delta,zeta,epsilon",
+            fronts,
+        ),
+        Tidy::new(
+            "separation-sets",
+            "pool,sets,kernel,item,cluster,kept",
+            sets,
+        ),
     ]
 }
 
@@ -109,50 +65,36 @@ fn short(value: f64) -> String {
     }
 }
 
+fn words(name: String, spread: &Spread, s: &Separator, limits: [f64; 2]) -> Vec<String> {
+    let mut row = vec![name, spread.name()];
+    row.extend([s.delta, s.zeta, s.epsilon].map(short));
+    row.extend(limits.map(short));
+    row
+}
+
 pub(super) fn summary(studied: &[Studied], compact: &Compact) -> Table {
     let row = |one: &Studied| {
         let (found, limit) = one.shown();
         let sets = if one.by_cluster {
-            String::new()
+            ""
         } else {
-            " (sets of classes)".into()
+            " (sets of classes)"
         };
-        let numbers = [
-            found.delta,
-            found.zeta,
-            found.epsilon,
-            limit.zeta,
-            limit.epsilon,
-        ]
-        .map(short);
-        [
-            vec![format!("{}{sets}", one.sample.name), one.spread.name()],
-            numbers.to_vec(),
-        ]
-        .concat()
+        let name = format!("{}{sets}", one.sample.name);
+        let limits = [limit.zeta, limit.epsilon];
+        words(name, &one.spread, found, limits)
     };
-    let Separator {
-        delta,
-        zeta,
-        epsilon,
-        ..
-    } = compact.attained;
-    let exact = [delta, zeta, epsilon, zeta, epsilon].map(short).to_vec();
-    let last = [
-        vec!["discs".to_owned(), Spread::Compact(RADIUS).name()],
-        exact,
-    ]
-    .concat();
-    Table {
-        caption: format!(
+    let exact = &compact.attained;
+    let limits = [exact.zeta, exact.epsilon];
+    let last = words("discs".into(), &Spread::Compact(RADIUS), exact, limits);
+    Table::new(
+        format!(
             "The sets found with the largest ζ - ε that leave out at most a share of {SHOWN} of each cluster."
         ),
-        header: ["Pool", "Kernel", "δ", "ζ", "ε", "ζ at most", "ε at least"]
-            .map(String::from)
-            .to_vec(),
-        rows: studied.iter().map(row).chain([last]).collect(),
-        numeric: vec![false, false, true, true, true, true, true],
-    }
+        "Pool | Kernel | δ | ζ | ε | ζ at most | ε at least",
+        studied.iter().map(row).chain([last]),
+    )
+    .numbers(2..)
 }
 
 pub(super) fn findings(studied: &[Studied], compact: &Compact) -> Vec<Finding> {
@@ -177,20 +119,18 @@ fn exact(compact: &Compact) -> Finding {
         && epsilon == 0.0
         && (zeta - wendland(widest / RADIUS)).abs() < 1e-12
         && zeta >= bound;
-    Finding {
-        claim:
-            "A radial kernel with support of radius R separates clusters of smaller diameter that are farther than R \
-                apart with δ = ε = 0, ζ being its value at the largest diameter (the example after \
-                prop:cluster-exploration)."
-                .into(),
-        verdict: if holds { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "A radial kernel with support of radius R separates clusters of smaller diameter that are farther than R \
+         apart with δ = ε = 0, ζ being its value at the largest diameter (the example after \
+         prop:cluster-exploration).",
+        Verdict::of(holds, false),
+        format!(
             "{} items of three discs: δ = {delta}, ε = {epsilon}, ζ = {zeta:.5}, which is the kernel at the largest \
              distance in a disc, {widest:.4}; at the diameter {DIAMETER} it is {bound:.5}. With ε = 0 the definition's \
              strict inequality has to be read as <=.",
             compact.sample.n()
         ),
-    }
+    )
 }
 
 fn gap_of(studied: &[Studied], name: &str, spread: Spread) -> f64 {
@@ -214,15 +154,13 @@ fn data_adapted(studied: &[Studied]) -> Finding {
         let named = super::SPREADS.iter().zip(gaps);
         named
             .map(|(spread, gap)| format!("{gap:.3} ({})", spread.name()))
-            .collect::<Vec<_>>()
-            .join(", ")
+            .joined(", ")
     };
-    Finding {
-        claim: "Laplacian-based kernels, being adapted to the data, are well adapted to cluster separation \
-                (subsec:laplacian-based-separation)."
-            .into(),
-        verdict: Verdict::of_each(&[apart, touching].map(|gaps| separating(gaps) > 0)),
-        evidence: format!(
+    Finding::new(
+        "Laplacian-based kernels, being adapted to the data, are well adapted to cluster separation \
+         (subsec:laplacian-based-separation).",
+        Verdict::of_each([apart, touching].map(|gaps| separating(gaps) > 0)),
+        format!(
             "Largest ζ - ε found with δ <= {SHOWN}: clusters apart {}; touching {}. A kernel separates where it is above \
              0: of the three Laplacian kernels {} do so, and better than the radial one, where clusters are apart, {} \
              where they touch.",
@@ -231,7 +169,7 @@ fn data_adapted(studied: &[Studied]) -> Finding {
             separating(apart),
             separating(touching)
         ),
-    }
+    )
 }
 
 fn several_clusters(studied: &[Studied]) -> Finding {
@@ -244,15 +182,17 @@ fn several_clusters(studied: &[Studied]) -> Finding {
         unreachable!("both are run")
     };
     let ((clusters, _), (classes, limit)) = (clusters.shown(), classes.shown());
-    Finding {
-        claim: "With several clusters to a class, sets of clusters take the place of sets of classes (rem:C-clusters)."
-            .into(),
-        verdict: match (clusters.gap() > 0.0, limit.zeta - limit.epsilon < clusters.gap()) {
+    Finding::new(
+        "With several clusters to a class, sets of clusters take the place of sets of classes (rem:C-clusters).",
+        match (
+            clusters.gap() > 0.0,
+            limit.zeta - limit.epsilon < clusters.gap(),
+        ) {
             (true, true) => Verdict::Supported,
             (false, false) => Verdict::NotSupported,
             _ => Verdict::Mixed,
         },
-        evidence: format!(
+        format!(
             "Four Gaussians of two classes, heat, δ <= {SHOWN}: a set for each cluster has ζ = {:.3} and ε = {:.3}; a set \
              for each class has ζ = {} and ε = {}, and no choice of such sets has ζ above {}.",
             clusters.zeta,
@@ -261,7 +201,7 @@ fn several_clusters(studied: &[Studied]) -> Finding {
             short(classes.epsilon),
             short(limit.zeta)
         ),
-    }
+    )
 }
 
 fn on_pools(studied: &[Studied]) -> Finding {
@@ -284,19 +224,18 @@ fn on_pools(studied: &[Studied]) -> Finding {
         .iter()
         .filter(|one| one.shown().0.gap() > 0.0)
         .count();
-    Finding {
-        claim: "The propagation DiAL uses is a class separator of real pools, with ζ above ε."
-            .into(),
-        verdict: match separated {
+    Finding::new(
+        "The propagation DiAL uses is a class separator of real pools, with ζ above ε.",
+        match separated {
             0 => Verdict::NotSupported,
             some if some == default.len() => Verdict::Supported,
             _ => Verdict::Mixed,
         },
-        evidence: format!(
+        format!(
             "Poisson, τ = 0.1, δ <= {SHOWN}, classes taken for clusters. {}.",
-            default.iter().map(words).collect::<Vec<_>>().join("; ")
+            default.iter().map(words).joined("; ")
         ),
-    }
+    )
 }
 
 fn certified(studied: &[Studied]) -> Finding {
@@ -316,17 +255,17 @@ fn certified(studied: &[Studied]) -> Finding {
     };
     let mut slacks: Vec<f64> = studied.iter().map(|one| slack(&one)).collect();
     slacks.sort_by(f64::total_cmp);
-    Finding {
-        claim: "Every triple shown is attained by its sets, and none exceeds its limit (our own check).".into(),
-        verdict: if ok { Verdict::Supported } else { Verdict::NotSupported },
-        evidence: format!(
+    Finding::new(
+        "Every triple shown is attained by its sets, and none exceeds its limit (our own check).",
+        Verdict::of(ok, false),
+        format!(
             "{count} triples measured again on all ordered pairs of columns. At δ <= {SHOWN} the limit of ζ - ε lies {:.3} \
              above what was found in the median of {} cases, {:.3} at most: so much is open.",
             0.5 * (slacks[(slacks.len() - 1) / 2] + slacks[slacks.len() / 2]),
             slacks.len(),
             slacks[slacks.len() - 1]
         ),
-    }
+    )
 }
 
 pub(super) fn settings(studied: &[Studied]) -> Value {

@@ -1,6 +1,6 @@
 //! What the part has to tell: text, tables, and findings about the paper's statements.
 
-use dial_data::write::Cell;
+use dial_data::row;
 use serde_json::{Value, json};
 
 use super::process::{HALF, Line, Measured, PRIOR, REACH, START, Sampling};
@@ -9,6 +9,7 @@ use crate::report::Table;
 use crate::stats::{correlation, interval};
 use crate::theory::slopes::{self, Slope};
 use crate::theory::{Finding, Tidy, Verdict};
+use crate::words::Listed;
 
 /// V (β + 1) counts as having found G where it is off by less than this in the mean: a tenth of the largest G.
 const FOUND: f64 = 0.05;
@@ -16,23 +17,6 @@ const FOUND: f64 = 0.05;
 const EVIDENCE: f64 = 10.0;
 /// From this correlation on the acquisition is said to follow something.
 const FOLLOWS: f64 = 0.5;
-
-pub(super) fn text() -> Vec<String> {
-    [
-        "The acquisition of DiAL is the variance V of the Dirichlet field: data-conditional uncertainty, which \
-         vanishes with more labels. The population uncertainty G(x; η) = Σ η_k (1 - η_k) belongs to the data and \
-         stays. They meet in V (β + 1) = G of the field's mean: V is an estimate of G divided by the evidence.",
-        "Here both are followed through runs of proportional sampling on the four clusters of Example 2types-unc, \
-         with the paper's kernel and two narrower ones, with the automatic λ, with λ = λ₀ t, and with uniform \
-         queries to compare. At first V marks where labels are missing: it correlates with 1/(1 + evidence). Later \
-         it marks where classes meet: it correlates with G.",
-        "The paper's V = G/(β + 1) needs a Dirac kernel and no prior. A prior adds an error of order 1/β, labels \
-         drawn at random one of order β^-½, and a kernel of fixed width an error that stays: V (β + 1) then tends to \
-         G of the trend averaged over the kernel.",
-    ]
-    .map(str::to_owned)
-    .to_vec()
-}
 
 pub(super) fn settings(seeds: usize, last: usize) -> Value {
     json!({ "mixture": "builtin:mixture-1d", "sigma": WIDTHS, "prior": PRIOR, "seeds": seeds, "queries": last,
@@ -51,7 +35,11 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
     for (line, arm) in arms(experiments) {
         for (number, trial) in arm.trials.iter().enumerate() {
             for (queries, m) in checkpoints.iter().zip(&trial.measured) {
-                let of = [
+                course.push(row![
+                    line.width,
+                    arm.sampling.name(),
+                    number,
+                    *queries,
                     m.with_population,
                     m.with_sparsity,
                     m.off,
@@ -59,32 +47,28 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
                     m.largest,
                     m.watched[0],
                     m.watched[1],
-                ];
-                let mut row = vec![
-                    Cell::Number(line.width),
-                    Cell::Text(arm.sampling.name().into()),
-                ];
-                row.extend([number, *queries].map(|n| Cell::Integer(n as i64)));
-                row.extend(of.into_iter().chain([m.lambda, m.near]).map(Cell::Number));
-                course.push(row);
+                    m.lambda,
+                    m.near,
+                ]);
             }
         }
         for (queries, [acquisition, scaled]) in SHOWN.iter().zip(&arm.trials[0].shown) {
             for i in (0..line.x.len()).step_by(5) {
-                let mut row = vec![
-                    Cell::Number(line.width),
-                    Cell::Text(arm.sampling.name().into()),
-                ];
-                row.push(Cell::Integer(*queries as i64));
-                row.extend([line.x[i], acquisition[i], scaled[i]].map(Cell::Number));
-                fields.push(row);
+                fields.push(row![
+                    line.width,
+                    arm.sampling.name(),
+                    *queries,
+                    line.x[i],
+                    acquisition[i],
+                    scaled[i],
+                ]);
             }
         }
     }
     let line = &experiments[0].line;
     let overlap = line.overlap();
     let ground = |i: usize| {
-        [
+        row![
             line.x[i],
             line.joint[0][i],
             line.joint[1][i],
@@ -92,46 +76,24 @@ pub(super) fn tables(experiments: &[Experiment], checkpoints: &[usize]) -> Vec<T
             line.population[i],
             overlap[i],
         ]
-        .map(Cell::Number)
-        .to_vec()
     };
     vec![
-        Tidy {
-            stem: "uncertainty-course".into(),
-            header: vec![
-                "sigma",
-                "sampling",
-                "trial",
-                "queries",
-                "correlation_population",
-                "correlation_sparsity",
-                "error",
-                "smoothing",
-                "largest_variance",
-                "variance_at_0",
-                "variance_at_-3",
-                "lambda",
-                "share_near_boundary",
-            ],
-            rows: course,
-        },
-        Tidy {
-            stem: "uncertainty-fields".into(),
-            header: vec![
-                "sigma",
-                "sampling",
-                "queries",
-                "x",
-                "variance",
-                "scaled_variance",
-            ],
-            rows: fields,
-        },
-        Tidy {
-            stem: "uncertainty-line".into(),
-            header: vec!["x", "p_x_0", "p_x_1", "trend", "population", "overlap"],
-            rows: (0..line.x.len()).step_by(5).map(ground).collect(),
-        },
+        Tidy::new(
+            "uncertainty-course",
+            "sigma,sampling,trial,queries,correlation_population,correlation_sparsity,error,smoothing,\
+             largest_variance,variance_at_0,variance_at_-3,lambda,share_near_boundary",
+            course,
+        ),
+        Tidy::new(
+            "uncertainty-fields",
+            "sigma,sampling,queries,x,variance,scaled_variance",
+            fields,
+        ),
+        Tidy::new(
+            "uncertainty-line",
+            "x,p_x_0,p_x_1,trend,population,overlap",
+            (0..line.x.len()).step_by(5).map(ground),
+        ),
     ]
 }
 
@@ -157,25 +119,19 @@ pub(super) fn summaries(experiments: &[Experiment], checkpoints: &[usize]) -> Ve
             format!("{:.0} %", 100.0 * arm.mean(end, |m| m.near)),
         ]
     };
-    let header = [
-        "Kernel σ",
-        "Queries",
-        "Correlation of V with G",
-        "With 1/(1 + evidence)",
-        "Mean |V (β + 1) − G|",
-        "Without chance in labels",
-        "Largest V",
-        "Queries near a boundary",
-    ];
-    vec![Table {
-        caption: format!(
+    let table = Table::new(
+        format!(
             "From the two initial labels to {} queries (where one number is given: at the end), mean over {} seeds.",
             checkpoints[end],
             experiments[0].arms[0].trials.len()
         ),
-        header: header.map(str::to_owned).to_vec(),
-        rows: arms(experiments).map(row).collect(),
-        numeric: vec![true, false, true, true, true, true, true, true],
+        "Kernel σ | Queries | Correlation of V with G | With 1/(1 + evidence) | Mean |V (β + 1) − G| | \
+         Without chance in labels | Largest V | Queries near a boundary",
+        arms(experiments).map(row),
+    );
+    vec![Table {
+        numeric: (0..8).map(|column| column != 1).collect(),
+        ..table
     }]
 }
 
@@ -198,7 +154,7 @@ pub(super) fn notes(line: &Line) -> Vec<String> {
         "The paper's two measures of population uncertainty have their maxima at the same places but not the same \
          heights, because the overlap min{{p(x,0), p(x,1)}} counts how many items are there and G does not: {}. \
          Their correlation over the line is {:.2}",
-        words.collect::<Vec<String>>().join("; "),
+        words.joined("; "),
         correlation(&overlap, &line.population)
     )]
 }
@@ -225,14 +181,10 @@ fn by_width(all: &[(f64, Vec<Slope>)]) -> String {
     let words = |(width, slopes): &(f64, Vec<Slope>)| {
         format!(
             "σ = {width}: {}",
-            slopes
-                .iter()
-                .map(Slope::words)
-                .collect::<Vec<String>>()
-                .join(" and ")
+            slopes.iter().map(Slope::words).joined(" and ")
         )
     };
-    all.iter().map(words).collect::<Vec<String>>().join("; ")
+    all.iter().map(words).joined("; ")
 }
 
 /// Whether the interval of the slope is finite.
@@ -262,11 +214,10 @@ fn vanishing(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
             .reduce(pick)
             .unwrap_or(f64::NAN)
     };
-    Finding {
-        claim: "Data-conditional uncertainty goes to zero in the limit of infinitely many labels (remark:2types-unc)."
-            .into(),
-        verdict: Verdict::of_each(&slopes.iter().map(falls).collect::<Vec<bool>>()),
-        evidence: if slopes.is_empty() {
+    Finding::new(
+        "Data-conditional uncertainty goes to zero in the limit of infinitely many labels (remark:2types-unc).",
+        Verdict::of_each(slopes.iter().map(falls)),
+        if slopes.is_empty() {
             format!("No setting had enough labels to fit a rate (mean evidence above {EVIDENCE}).")
         } else {
             format!(
@@ -277,7 +228,7 @@ fn vanishing(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
                 slopes.len()
             )
         },
-    }
+    )
 }
 
 fn two_rates(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
@@ -293,17 +244,17 @@ fn two_rates(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
         .collect();
     // One order or two: nearer to a difference of 1 than of 0.
     let apart = |(_, s): &(f64, Vec<Slope>)| s[0].exponent - s[1].exponent > 0.5;
-    Finding {
-        claim: "The variance goes to zero at different rates in regions with different population uncertainty.".into(),
-        verdict: Verdict::of_each(&pairs.iter().map(apart).collect::<Vec<bool>>()),
-        evidence: format!(
+    Finding::new(
+        "The variance goes to zero at different rates in regions with different population uncertainty.",
+        Verdict::of_each(pairs.iter().map(apart)),
+        format!(
             "Exponents of V over the labels under uniform queries, at the boundary x = 0 and at the cluster centre x \
              = −3: {}. With evidence b in one class alone V is 2α₀/b² up to higher orders, in two classes G/b: \
              exponents −2 and −1. The paper's wide kernel lets the other class reach the centre, so there the rates \
              are the same in the end.",
             by_width(&pairs)
         ),
-    }
+    )
 }
 
 fn limit(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
@@ -321,20 +272,18 @@ fn limit(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
     let words = all.iter().map(|(width, off, [smooth, before])| {
         format!("σ = {width}: {off:.3} ({smooth:.3} with the trend in place of the labels, from {before:.3})")
     });
-    Finding {
-        claim:
-            "V = G/(β + 1), so that V (β + 1) is the population uncertainty (above eqn:G-x-eta)."
-                .into(),
-        verdict: Verdict::of_each(&all.iter().map(|a| a.1 < FOUND).collect::<Vec<bool>>()),
-        evidence: format!(
+    Finding::new(
+        "V = G/(β + 1), so that V (β + 1) is the population uncertainty (above eqn:G-x-eta).",
+        Verdict::of_each(all.iter().map(|a| a.1 < FOUND)),
+        format!(
             "Exact where α = β η. After {} queries with the automatic λ the mean of |V (β + 1) − G| over the line \
              is, {}. The second number is what the kernel and the prior leave without chance in the labels, the third \
              the same after {} queries.",
             checkpoints[end],
-            words.collect::<Vec<String>>().join("; "),
+            words.joined("; "),
             checkpoints[before]
         ),
-    }
+    )
 }
 
 fn trading(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
@@ -358,18 +307,21 @@ fn trading(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
             arm.sampling.name()
         )
     });
-    Finding {
-        claim: "With few labels the acquisition follows the want of labels, with many the population uncertainty."
-            .into(),
-        verdict: Verdict::of_each(&traded),
-        evidence: format!(
+    Finding::new(
+        "With few labels the acquisition follows the want of labels, with many the population uncertainty.",
+        Verdict::of_each(&traded),
+        format!(
             "At the start V correlates with 1/(1 + evidence) by at least {:.2}, with G by at most {:.2}; more with G than \
              with that for good (and its correlation with G at the end, {FOLLOWS} or more to count), {}.",
-            sampled().map(|(_, arm)| arm.mean(0, |m| m.with_sparsity)).fold(1.0, f64::min),
-            sampled().map(|(_, arm)| arm.mean(0, |m| m.with_population)).fold(-1.0, f64::max),
-            words.collect::<Vec<String>>().join("; ")
+            sampled()
+                .map(|(_, arm)| arm.mean(0, |m| m.with_sparsity))
+                .fold(1.0, f64::min),
+            sampled()
+                .map(|(_, arm)| arm.mean(0, |m| m.with_population))
+                .fold(-1.0, f64::max),
+            words.joined("; ")
         ),
-    }
+    )
 }
 
 fn schedule(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
@@ -391,42 +343,30 @@ fn schedule(experiments: &[Experiment], checkpoints: &[usize]) -> Finding {
             * e.arm(Sampling::Automatic)
                 .mean(end(checkpoints), |m| m.near)
     });
-    let near = near
-        .map(|share| format!("{share:.0} %"))
-        .collect::<Vec<String>>()
-        .join(", ");
-    Finding {
-        claim: "The automatic λ is of the kind that exploits in the end: it grows at least like t (eqn:qbar-lambda0)."
-            .into(),
-        verdict: Verdict::of_each(&all.iter().map(grows).collect::<Vec<bool>>()),
-        evidence: format!(
+    let near = near.map(|share| format!("{share:.0} %")).joined(", ");
+    Finding::new(
+        "The automatic λ is of the kind that exploits in the end: it grows at least like t (eqn:qbar-lambda0).",
+        Verdict::of_each(all.iter().map(grows)),
+        format!(
             "Exponent of the automatic λ over the labels: {}. Of the last queries {near} fell within {REACH} of a \
              boundary (17 % of the line), by kernel from wide to narrow.",
             by_width(&all)
         ),
-    }
+    )
 }
 
 fn expectation(experiments: &[Experiment]) -> Finding {
     let rises: Vec<f64> = arms(experiments)
-        .map(|(_, arm)| {
-            interval(
-                &arm.trials
-                    .iter()
-                    .map(|trial| trial.rises)
-                    .collect::<Vec<f64>>(),
-            )
-            .mean
-        })
+        .map(|(_, arm)| interval(arm.trials.iter().map(|trial| trial.rises)).mean)
         .collect();
     let (least, most) = (
         rises.iter().copied().fold(1.0, f64::min),
         rises.iter().copied().fold(0.0, f64::max),
     );
-    Finding {
-        claim: "After each new label the variance decreases in expected value (property:dec-var-more-data).".into(),
-        verdict: Verdict::of(most == 0.0, least < 0.5),
-        evidence: format!(
+    Finding::new(
+        "After each new label the variance decreases in expected value (property:dec-var-more-data).",
+        Verdict::of(most == 0.0, least < 0.5),
+        format!(
             "In the mean over the field's own probabilities it does, by the factor (β+1)(β²+2mβ)/((β+m)²(β+m+1)) < 1 \
              for a label of mass m at the place. In the mean over the true trend it was expected to rise at the \
              place asked after {:.2} % to {:.2} % of the queries, by setting (never would support the claim, half of the \
@@ -434,5 +374,5 @@ fn expectation(experiments: &[Experiment]) -> Finding {
             100.0 * least,
             100.0 * most
         ),
-    }
+    )
 }
