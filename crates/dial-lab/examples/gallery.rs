@@ -64,7 +64,7 @@ fn chart(title: &str, y_label: &str, percent: bool, series: Vec<Series>) -> Line
 }
 
 fn learning() -> LineChart {
-    let series = METHODS.map(|m| Series::new(m.0, labels(), stats::band(&trials(m, 10, 1.0))));
+    let series = METHODS.map(|m| Series::new(m.0, labels(), stats::band(trials(m, 10, 1.0))));
     chart(
         "Accuracy on the digits, ten trials",
         "Accuracy",
@@ -74,7 +74,7 @@ fn learning() -> LineChart {
 }
 
 fn exploration() -> LineChart {
-    let series = METHODS.map(|m| Series::new(m.0, labels(), stats::band(&trials(m, 10, 20.0))));
+    let series = METHODS.map(|m| Series::new(m.0, labels(), stats::band(trials(m, 10, 20.0))));
     chart(
         "Clusters met so far",
         "Clusters with a label",
@@ -89,14 +89,14 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
     let twelve = (0..12_u32).map(|i| {
         let method = ("", 0.8 + 0.013 * f64::from(i), 8.0 + 2.0 * f64::from(i));
         let name = format!("A method with a rather long name that cannot fit, version {i}");
-        Series::new(name, labels(), stats::band(&trials(method, 6, 1.0)))
+        Series::new(name, labels(), stats::band(trials(method, 6, 1.0)))
     });
     let twenty = (0..20_u32).map(|i| flat(&format!("Method {i}"), f64::from(i) * 1234.5));
     let short = Series::new(
         "Stopped early",
         labels(),
         stats::band(
-            &trials(METHODS[2], 3, 1.0)
+            trials(METHODS[2], 3, 1.0)
                 .iter()
                 .map(|t| t[..60].to_vec())
                 .collect::<Vec<_>>(),
@@ -110,8 +110,8 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
     );
     let few = Series::new(
         "Eight points",
-        (1..9).map(f64::from).collect::<Vec<f64>>(),
-        stats::band(&[
+        (1..9).map(f64::from),
+        stats::band([
             vec![1.0, 2.0, 2.5, f64::NAN, 3.0, 5.0, f64::NAN, 4.0],
             vec![1.5, 2.2, 2.0, 4.0, 3.2, 5.5, f64::NAN, 4.4],
         ]),
@@ -161,7 +161,7 @@ fn odd_charts() -> Vec<(&'static str, LineChart)> {
                 "Accuracy",
                 true,
                 vec![
-                    Series::new("DiAL", labels(), stats::band(&trials(METHODS[0], 1, 1.0))),
+                    Series::new("DiAL", labels(), stats::band(trials(METHODS[0], 1, 1.0))),
                     short,
                 ],
             ),
@@ -260,7 +260,7 @@ fn sample_report() -> Report {
         detail: "an item without a picture".into(),
     };
     let row = |m: &Method| {
-        let band = stats::band(&trials(*m, 10, 1.0));
+        let band = stats::band(trials(*m, 10, 1.0));
         let reach = stats::first_reaching(&labels(), &band.mean, 0.85)
             .map_or("not reached".into(), |x| format!("{x:.0}"));
         let last = 100.0 * band.mean[100];

@@ -14,8 +14,8 @@ fn wavy(name: &str, height: f64) -> Series {
     };
     Series::new(
         name,
-        (0..50).map(f64::from).collect(),
-        band(&[trial(0.0), trial(2.0), trial(5.0)]),
+        (0..50).map(f64::from).collect::<Vec<f64>>(),
+        band([trial(0.0), trial(2.0), trial(5.0)]),
     )
 }
 
@@ -224,7 +224,7 @@ fn one_trial_has_no_band_and_no_note_about_bands() {
     let single = chart(vec![Series::new(
         "a",
         vec![0.0, 1.0],
-        band(&[vec![0.2, 0.7]]),
+        band([vec![0.2, 0.7]]),
     )])
     .canvas();
     assert_eq!((polygons(&single), note(&single)), (0, false));
@@ -234,11 +234,7 @@ fn one_trial_has_no_band_and_no_note_about_bands() {
 
 #[test]
 fn shares_do_not_leave_their_axis() {
-    let certain = Series::new(
-        "a",
-        vec![0.0, 1.0],
-        band(&[vec![0.5, 1.0], vec![0.9, 0.98]]),
-    );
+    let certain = Series::new("a", vec![0.0, 1.0], band([vec![0.5, 1.0], vec![0.9, 0.98]]));
     let canvas = chart(vec![certain]).canvas();
     let labels: Vec<&str> = texts(&canvas)
         .iter()

@@ -80,7 +80,7 @@ fn t_quantiles_decrease_and_start_at_infinity() {
 #[test]
 fn band_by_hand() {
     // 1, 2, 3: mean 2, deviation 1, so the half width is t(2) / sqrt(3) = 4.302653 / 1.732051.
-    let Band { mean, low, high } = band(&[vec![1.0, 5.0], vec![2.0, 5.0], vec![3.0, 5.0]]);
+    let Band { mean, low, high } = band([vec![1.0, 5.0], vec![2.0, 5.0], vec![3.0, 5.0]]);
     assert_eq!(mean, [2.0, 5.0]);
     assert!((low[0] - (2.0 - 2.484_138)).abs() < 1e-6 && (high[0] - 4.484_138).abs() < 1e-6);
     assert_eq!((low[1], high[1]), (5.0, 5.0));
@@ -88,13 +88,13 @@ fn band_by_hand() {
 
 #[test]
 fn equal_values_have_no_spread_whatever_their_binary_form() {
-    let Band { mean, low, high } = band(&vec![vec![0.1]; 7]);
+    let Band { mean, low, high } = band(vec![vec![0.1]; 7]);
     assert_eq!((mean[0], low[0], high[0]), (0.1, 0.1, 0.1));
 }
 
 #[test]
 fn missing_values_do_not_count() {
-    let Band { mean, low, high } = band(&[
+    let Band { mean, low, high } = band([
         vec![1.0, 2.0, f64::NAN],
         vec![3.0],
         vec![f64::INFINITY, f64::NAN],
@@ -107,7 +107,7 @@ fn missing_values_do_not_count() {
 
 #[test]
 fn interval_by_hand() {
-    let summary = interval(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+    let summary = interval([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
     assert_eq!((summary.count, summary.mean), (8, 5.0));
     assert!((summary.deviation - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
     assert_eq!(interval(&[] as &[f64]).count, 0);
