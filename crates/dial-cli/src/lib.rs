@@ -6,66 +6,28 @@
 // A group of arguments is documented by its own struct, not by the field that flattens it.
 #![allow(missing_docs)]
 
-#[cfg(feature = "research")]
-mod arena;
-pub mod args;
-mod ask;
-mod asking_args;
-#[cfg(feature = "research")]
-mod bench;
-mod decide;
-mod demo;
-mod doctor;
-mod exchange;
-mod failure;
-mod generate;
-mod graph;
-mod help;
-mod history;
-mod items;
-mod maps;
-mod memory;
-mod names;
-mod new;
-mod outcomes;
-mod output;
-mod outputs;
-mod pool_args;
-mod pool_place;
-mod predict;
-mod prepare;
-mod project;
-mod propagate;
-#[cfg(feature = "research")]
-mod reproduce;
-mod saved;
-mod serve;
-mod settle;
-mod simulate;
-mod status;
-mod summary;
-mod tell;
-#[cfg(feature = "research")]
-mod theory;
-mod words;
+pub mod cli;
+mod ui;
+mod plan;
+mod verbs;
 
 use std::ffi::OsString;
 
-#[cfg(feature = "research")]
-use args::Lab;
-use args::{Cli, Verb};
 use clap::FromArgMatches;
-use failure::Failure;
-use output::Output;
+#[cfg(feature = "research")]
+use cli::args::Lab;
+use cli::args::{Cli, Verb};
+use ui::failure::Failure;
+use ui::output::Output;
 
 /// Runs the command with the given arguments (the first is its own name) and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let json = arguments.iter().any(|argument| argument == "--json");
-    let matches = help::command().try_get_matches_from(&arguments);
+    let matches = cli::help::command().try_get_matches_from(&arguments);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return failure::usage(&error, json),
+        Err(error) => return ui::failure::usage(&error, json),
     };
     let output = Output {
         json: cli.json,
@@ -73,7 +35,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     match in_pool(cli.threads, || dispatch(&cli.verb, cli.threads, &output)) {
         Ok(()) => match &cli.verb {
-            Verb::Demo(demo) if demo::wants_page(&output) => {
+            Verb::Demo(demo) if verbs::demo::wants_page(&output) => {
                 run(["dial", "label", &demo.pool].map(OsString::from))
             }
             _ => 0,
@@ -84,41 +46,41 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn dispatch(verb: &Verb, threads: Option<usize>, output: &Output) -> Result<(), Failure> {
     match verb {
-        Verb::Demo(args) => demo::run(args, output),
-        Verb::Simulate(args) => simulate::run(args, output),
-        Verb::Generate(args) => generate::run(args, output),
-        Verb::Graph(args) => graph::run(args, output),
-        Verb::Doctor(args) => doctor::run(args, output),
-        Verb::Propagate(args) => propagate::run(args, output),
-        Verb::Label(args) => serve::label(args, threads, output),
-        Verb::Serve(args) => serve::serve(args, threads, output),
-        Verb::New(args) => new::run(args, output),
-        Verb::Ask(args) => ask::run(args, output),
-        Verb::Tell(args) => tell::run(args, output),
-        Verb::Undo(args) => decide::undo(args, decide::Way::Undo, output),
-        Verb::Redo(args) => decide::undo(args, decide::Way::Redo, output),
-        Verb::Skip(args) => decide::pass(args, decide::Passing::Skip, output),
-        Verb::Exclude(args) => decide::pass(args, decide::Passing::Exclude, output),
-        Verb::Class(args) => decide::class(args, output),
-        Verb::Weight(args) => decide::weight(args, output),
-        Verb::Status(args) => status::run(args, output),
-        Verb::Log(args) => history::run(args, output),
-        Verb::Settle(args) => settle::run(args, output),
-        Verb::Pool(args) => pool_place::run(args, output),
-        Verb::Predict(args) => predict::run(args, output),
-        Verb::Export(args) => exchange::run_export(args, output),
-        Verb::Import(args) => exchange::run_import(args, output),
-        Verb::Backup(args) => exchange::run_backup(args, output),
-        Verb::Restore(args) => exchange::run_restore(args, output),
+        Verb::Demo(args) => verbs::demo::run(args, output),
+        Verb::Simulate(args) => verbs::simulate::run(args, output),
+        Verb::Generate(args) => verbs::generate::run(args, output),
+        Verb::Graph(args) => verbs::graph::run(args, output),
+        Verb::Doctor(args) => verbs::doctor::run(args, output),
+        Verb::Propagate(args) => verbs::propagate::run(args, output),
+        Verb::Label(args) => verbs::serve::label(args, threads, output),
+        Verb::Serve(args) => verbs::serve::serve(args, threads, output),
+        Verb::New(args) => verbs::new::run(args, output),
+        Verb::Ask(args) => verbs::ask::run(args, output),
+        Verb::Tell(args) => verbs::tell::run(args, output),
+        Verb::Undo(args) => verbs::decide::undo(args, verbs::decide::Way::Undo, output),
+        Verb::Redo(args) => verbs::decide::undo(args, verbs::decide::Way::Redo, output),
+        Verb::Skip(args) => verbs::decide::pass(args, verbs::decide::Passing::Skip, output),
+        Verb::Exclude(args) => verbs::decide::pass(args, verbs::decide::Passing::Exclude, output),
+        Verb::Class(args) => verbs::decide::class(args, output),
+        Verb::Weight(args) => verbs::decide::weight(args, output),
+        Verb::Status(args) => verbs::status::run(args, output),
+        Verb::Log(args) => verbs::log::run(args, output),
+        Verb::Settle(args) => verbs::settle::run(args, output),
+        Verb::Pool(args) => verbs::pool::run(args, output),
+        Verb::Predict(args) => verbs::predict::run(args, output),
+        Verb::Export(args) => verbs::exchange::run_export(args, output),
+        Verb::Import(args) => verbs::exchange::run_import(args, output),
+        Verb::Backup(args) => verbs::exchange::run_backup(args, output),
+        Verb::Restore(args) => verbs::exchange::run_restore(args, output),
         #[cfg(feature = "research")]
         Verb::Lab(lab) => match lab {
-            Lab::Reproduce(args) => reproduce::run(args, output),
-            Lab::Theory(args) => theory::run(args, output),
-            Lab::Arena(args) => arena::run(args, output),
-            Lab::Bench(args) => bench::run(args, output),
+            Lab::Reproduce(args) => verbs::reproduce::run(args, output),
+            Lab::Theory(args) => verbs::theory::run(args, output),
+            Lab::Arena(args) => verbs::arena::run(args, output),
+            Lab::Bench(args) => verbs::bench::run(args, output),
         },
-        Verb::Completions(args) => help::completions(args),
-        Verb::Man(args) => help::man(args, output),
+        Verb::Completions(args) => cli::help::completions(args),
+        Verb::Man(args) => cli::help::man(args, output),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Failures of the other crates as Python exceptions: `dial._errors.make` knows the classes.
 
 use dial::ErrorKind;
-use dial_server::wire::Problem;
+use dial_server::http::wire::Problem;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 

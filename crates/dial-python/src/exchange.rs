@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dial_data::write::write_whole;
 use dial_server::ProjectHandle;
-use dial_server::wire::{Labels, Wanted};
+use dial_server::http::wire::{Labels, Wanted};
 use dial_store::{Format, Named, random_id, read_labels, source};
 use pyo3::prelude::*;
 

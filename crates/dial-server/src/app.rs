@@ -8,11 +8,11 @@ use dial_store::time::Clock;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::cartographer::Cartographer;
-use crate::desk::Desk;
-use crate::questions::Audits;
-use crate::sessions::Sessions;
-use crate::thinker::Thinker;
+use crate::assignment::Audits;
+use crate::auth::tokens::Sessions;
+use crate::map_worker::Cartographer;
+use crate::model_worker::Thinker;
+use crate::writer::Desk;
 
 /// The state of a running server.
 pub struct App {

@@ -8,34 +8,20 @@
 //!
 //! No mathematics lives here: the project is `dial-store`, the method is `dial`.
 
+pub mod http;
+mod auth;
 mod app;
-mod cards;
-mod cartographer;
-mod changes;
-pub mod describe;
-mod desk;
-mod exchange;
-mod guard;
-mod handle;
-mod history;
-mod input;
-mod lists;
-mod media;
-mod page;
-mod problem;
+mod writer;
+mod model_worker;
+mod assignment;
+mod map_worker;
+mod item_view;
 mod progress;
-mod questions;
-mod router;
-mod routes;
-mod scene;
+mod handle;
 mod serve;
-mod sessions;
-mod thinker;
-mod views;
-pub mod wire;
 
 pub use handle::{Client, Local, Note, ProjectHandle};
-pub use router::document;
-pub use serve::{Address, Server, Settings, check_host};
+pub use http::router::document;
 #[doc(hidden)]
-pub use thinker::Obstacle;
+pub use model_worker::Obstacle;
+pub use serve::{Address, Server, Settings, check_host};

@@ -7,7 +7,7 @@ use dial::View;
 use dial_store::{Interval, Project, SETTLED};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use crate::wire::Point;
+use crate::http::wire::Point;
 
 /// The name under which points are kept.
 const KEPT: &str = "progress";

@@ -20,13 +20,13 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
 use crate::app::App;
-use crate::cartographer::Cartographer;
-use crate::desk::Desk;
+use crate::assignment::remembered;
+use crate::auth::tokens::{Sessions, secret};
+use crate::http::router::router;
+use crate::map_worker::Cartographer;
+use crate::model_worker::{Obstacle, Thinker};
 use crate::progress::Progress;
-use crate::questions::remembered;
-use crate::router::router;
-use crate::sessions::{Sessions, secret};
-use crate::thinker::{Obstacle, Thinker};
+use crate::writer::Desk;
 
 /// Connections at once.
 const CONNECTIONS: usize = 200;

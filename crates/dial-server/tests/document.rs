@@ -5,7 +5,7 @@ use std::path::Path;
 #[test]
 fn the_page_is_made_from_the_code() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/api.md");
-    let page = dial_server::describe::page();
+    let page = dial_server::http::openapi::page();
     if std::env::var_os("DIAL_WRITE_PAGES").is_some() {
         std::fs::write(&file, &page).unwrap();
     }

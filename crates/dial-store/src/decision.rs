@@ -8,8 +8,8 @@ use dial::{Change, ClassId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::log::record::Remark;
 use crate::recipe::Recipe;
-use crate::record::Remark;
 
 /// Decisions that are undone together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -3,59 +3,41 @@
 //! A label is expensive human work. One that was acknowledged is never lost, changed or stored twice, whatever dies:
 //! acknowledged means committed and synced, every record is chained to the one before, and nothing is ever written over.
 
-mod backup;
-mod checks;
-mod connection;
-mod decision;
 mod error;
-mod estimate;
-mod export;
-mod export_file;
-mod follower;
-mod import;
-mod labels_file;
-mod log;
-mod material;
-mod memory;
-mod migrate;
-mod place;
-mod project;
-mod reasons;
-mod recipe;
-mod record;
-mod reopening;
-mod saving;
-mod sqlite;
-mod status;
-mod store;
-mod submit;
 pub mod time;
+mod recipe;
+mod decision;
+mod log;
+mod exchange;
+mod stats;
+mod project;
+mod follower;
 
-pub use backup::{BACKUP_ENDING, Copied, Manifest, Restored, restore};
 pub use decision::{Decision, Receipt, Share, Submission};
 pub use error::{Error, Result};
-pub use estimate::{
+pub use exchange::export::{Belief, Export, Mark, Row, Told, places};
+pub use exchange::export_file::Format;
+pub use exchange::import::{Contradiction, Import, Imported, Importing};
+pub use exchange::labels_file::{Given, Item, Named, Said, read_labels, source};
+pub use follower::{Follower, News};
+pub use log::memory::Memory;
+#[doc(hidden)]
+pub use log::migrate::Migration;
+pub use log::record::{Entry, Look, Record, Remark};
+pub use log::sqlite::{Journal, Sqlite};
+pub use log::store::{Lease, Store, Wanted};
+pub use log::{Live, Log};
+pub use project::Project;
+pub use project::backup::{BACKUP_ENDING, Copied, Manifest, Restored, restore};
+pub use project::folder::{ENDING, Folder, Holder, Lock};
+pub use project::opened_pool::{Material, keep_graph};
+pub use project::pool_changes::ASKABLE;
+pub use recipe::{GivenGraph, Recipe};
+pub use stats::estimate::{
     Advice, Bin, Estimates, Facts, Interval, SETTLED, TARGET, Verdict, calibration,
 };
-pub use export::{Belief, Export, Mark, Row, Told, places};
-pub use export_file::Format;
-pub use follower::{Follower, News};
-pub use import::{Contradiction, Import, Imported, Importing};
-pub use labels_file::{Given, Item, Named, Said, read_labels, source};
-pub use log::{Live, Log};
-pub use material::{Material, keep_graph};
-pub use memory::Memory;
-#[doc(hidden)]
-pub use migrate::Migration;
-pub use place::{ENDING, Folder, Holder, Lock};
-pub use project::Project;
-pub use reasons::why;
-pub use recipe::{GivenGraph, Recipe};
-pub use record::{Entry, Look, Record, Remark};
-pub use reopening::ASKABLE;
-pub use sqlite::{Journal, Sqlite};
-pub use status::{AnnotatorCount, ClassCount, Parked, Status};
-pub use store::{Lease, Store, Wanted};
+pub use stats::reasons::why;
+pub use stats::status::{AnnotatorCount, ClassCount, Parked, Status};
 
 /// A new id, random: 128 bits in hexadecimal.
 pub fn random_id() -> Result<String> {

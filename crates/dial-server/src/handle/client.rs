@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 use super::http::{Answer, Request};
 use super::{Note, ProjectHandle};
-use crate::problem::{Problem, exit};
-use crate::wire::{
+use crate::http::problem::{Problem, exit};
+use crate::http::wire::{
     Believed, Card, Estimates, HistoryRow, Imported, Labels, Manifest, Next, Page, Part,
     ProjectInfo, Questions, Status, Stored, Submission, Suspect, Wanted, Which,
 };

@@ -7,7 +7,7 @@ use dial_store::time::Clock;
 use dial_store::{Folder, Journal, Material, Project};
 use tokio::sync::oneshot;
 
-use crate::problem::Problem;
+use crate::http::problem::Problem;
 use crate::serve::{Served, Server, Settings};
 
 /// A project of this process.

@@ -10,16 +10,16 @@ use dial_store::{Decision, Export, Follower, Format, Material, News, Project, Re
 
 use super::holding::Holding;
 use super::{Note, ProjectHandle};
-use crate::cards::{self, Seen};
-use crate::lists;
-use crate::problem::Problem;
-use crate::questions::{choose, remember, remembered};
-use crate::routes::{labelled_item, latest, page, stored};
-use crate::thinker::Thought;
-use crate::wire::{
+use crate::assignment::{choose, remember, remembered};
+use crate::http::lists;
+use crate::http::problem::Problem;
+use crate::http::routes::{labelled_item, latest, page, stored};
+use crate::http::wire::{
     Believed, Card, Estimates, HistoryRow, Imported, Labels, Manifest, Next, Page, Part, Questions,
     Status, Stored, Submission, Suspect, Wanted, Which,
 };
+use crate::item_view::{self, Seen};
+use crate::model_worker::Thought;
 
 /// Where the last estimates are kept.
 const ESTIMATES: &str = "estimates";
@@ -311,8 +311,12 @@ impl ProjectHandle for Local {
             let card = |(item, audit): &(String, bool)| {
                 let node = opened.material.engine.items.node(item)?;
                 let seen = Seen::of_session(session, &opened.thought, node);
-                let card = cards::card(&opened.material, log, seen, node);
-                Ok(if *audit { cards::at_random(card) } else { card })
+                let card = item_view::card(&opened.material, log, seen, node);
+                Ok(if *audit {
+                    item_view::at_random(card)
+                } else {
+                    card
+                })
             };
             Ok(Questions {
                 version: log.version(),
@@ -336,7 +340,7 @@ impl ProjectHandle for Local {
         let node = opened.material.engine.items.node(id);
         let node = node.map_err(dial_store::Error::from)?;
         let seen = Seen::by(&opened.thought, node);
-        holding.read(|project| cards::card(&opened.material, project.log(), seen, node))
+        holding.read(|project| item_view::card(&opened.material, project.log(), seen, node))
     }
 
     fn items(&mut self, which: &Which) -> Result<Page<Believed>, Problem> {
@@ -344,7 +348,7 @@ impl ProjectHandle for Local {
         let (total, mut rows) = lists::believed(&opened.material, &opened.thought, which);
         holding.read(|project| {
             rows.iter_mut()
-                .for_each(|row| row.labels = cards::labels(project.log(), &row.id));
+                .for_each(|row| row.labels = item_view::labels(project.log(), &row.id));
             Page {
                 version: project.log().version(),
                 total,

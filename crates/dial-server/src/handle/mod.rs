@@ -5,8 +5,8 @@ use std::path::Path;
 
 use dial::ClassId;
 
-use crate::problem::Problem;
-use crate::wire::{
+use crate::http::problem::Problem;
+use crate::http::wire::{
     Believed, Card, Estimates, HistoryRow, Imported, Labels, Manifest, Next, Page, Part, Questions,
     Status, Stored, Submission, Suspect, Wanted, Which,
 };

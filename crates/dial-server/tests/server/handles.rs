@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use dial::{ClassId, Control};
-use dial_server::wire::{
+use dial_server::http::wire::{
     Card, HistoryRow, Labels, Next, Order, Page, Part, Problem, Questions, Stored, Wanted, Which,
 };
 use dial_server::{Client, Local, Note, ProjectHandle};

@@ -1,0 +1,332 @@
+//! What can be typed. Nothing is opened or computed here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use dial::{Choices, Kernel, Metric, Precision, Search, Spread, Tau};
+
+pub use crate::cli::asking_args::{AskingArgs, BeliefArgs};
+pub use crate::cli::help::{Completions, Man};
+pub use crate::cli::pool_args::{PoolArgs, ReadingArgs};
+pub use crate::cli::values::{Delimiter, InitialName, Neighbourhood, Size, ZeroRows};
+#[cfg(feature = "research")]
+pub use crate::verbs::arena::Arena;
+pub use crate::verbs::ask::Ask;
+#[cfg(feature = "research")]
+pub use crate::verbs::bench::Bench;
+pub use crate::verbs::decide::{Class, Pass, Undo, Weight};
+pub use crate::verbs::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreArgs};
+pub use crate::verbs::generate::Generate;
+pub use crate::verbs::log::LogArgs;
+pub use crate::verbs::new::New;
+pub use crate::verbs::pool::PoolPlace;
+pub use crate::verbs::predict::Predict;
+#[cfg(feature = "research")]
+pub use crate::verbs::reproduce::Reproduce;
+pub use crate::verbs::serve::{Label, Serve};
+pub use crate::verbs::settle::Settle;
+pub use crate::verbs::status::Show;
+pub use crate::verbs::tell::Tell;
+#[cfg(feature = "research")]
+pub use crate::verbs::theory::Theory;
+
+/// Dirichlet Active Learning: label a pool of items with as few questions as possible.
+#[derive(Debug, Parser)]
+#[command(name = "dial", version, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// No progress bars, no notes
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Results and errors as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Number of threads (default: all cores); results do not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+}
+
+/// The verbs; `help` says in which groups they are listed.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Label a pool in the browser: start a project, or continue one
+    Label(Box<Label>),
+    /// Guided tour: simulate labelling on a built-in pool and write a report
+    Demo(Demo),
+    /// Check a pool and its graph before labelling
+    Doctor(Doctor),
+    /// Replay labelling with known labels to compare acquisitions
+    Simulate(Box<Simulate>),
+    /// Create a project from a pool without opening the page
+    New(Box<New>),
+    /// Serve the labelling page and the HTTP interface of a project
+    Serve(Serve),
+    /// Print the items to label next
+    Ask(Ask),
+    /// Record labels
+    Tell(Tell),
+    /// Undo the latest decision, or a group of decisions
+    Undo(Undo),
+    /// Redo what was undone
+    Redo(Undo),
+    /// Skip items: they are not asked again
+    Skip(Pass),
+    /// Exclude items: they are not asked, and their labels do not count
+    Exclude(Pass),
+    /// Add, rename, merge and style classes
+    Class(Class),
+    /// Set how much an annotator counts beside others
+    Weight(Weight),
+    /// Resolve conflicting answers by keeping the existing label
+    Settle(Settle),
+    /// Show progress, expected accuracy and advice on when to stop
+    Status(Show),
+    /// Show what is believed about items
+    Predict(Predict),
+    /// List the decisions of a project, the latest first
+    Log(LogArgs),
+    /// Write labels and predictions of all items to a file
+    Export(ExportArgs),
+    /// Read labels from a file
+    Import(ImportArgs),
+    /// Copy a project to one file, while it is in use
+    Backup(BackupArgs),
+    /// Create a project from a backup
+    Restore(RestoreArgs),
+    /// Show where the pool of a project is, or point the project to its new place
+    Pool(PoolPlace),
+    /// Build the similarity graph and save it
+    Graph(Graph),
+    /// Compute one column of the propagation: how far a label at one item reaches
+    Propagate(Propagate),
+    /// Write a synthetic pool of any size
+    #[command(subcommand)]
+    Generate(Generate),
+    /// Reproduce the paper, compute its theory, compare methods, measure speed
+    #[cfg(feature = "research")]
+    #[command(subcommand)]
+    Lab(Lab),
+    /// Print a completion script for your shell
+    Completions(Completions),
+    /// Write the manual pages
+    Man(Man),
+}
+
+/// The laboratory.
+#[cfg(feature = "research")]
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Run the experiments of the paper, with figures and a report
+    Reproduce(Reproduce),
+    /// Compute the theory of the paper: bounds, limits and rates beside simulations
+    Theory(Theory),
+    /// Compare methods over many pools and seeds in a league table
+    Arena(Box<Arena>),
+    /// Measure how long each stage takes on this machine
+    Bench(Bench),
+}
+
+/// `dial demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dial demo --out tour --trials 10")]
+pub struct Demo {
+    /// Pool to label; needs known labels
+    #[arg(value_name = "POOL", default_value = "builtin:digits")]
+    pub pool: String,
+    #[command(flatten)]
+    pub how: ReadingArgs,
+    /// Folder for the report, figures and records
+    #[arg(long, value_name = "FOLDER", default_value = "dial-demo")]
+    pub out: PathBuf,
+    /// Questions asked in each trial
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub queries: usize,
+    /// Trials of each method
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = positive)]
+    pub trials: usize,
+    /// Seed of everything random
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// How the graph is made.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Graph")]
+pub struct GraphArgs {
+    /// Nearest neighbours of each item, itself not counted: a number, or auto: 20, or fewer in a tiny pool
+    #[arg(long, value_name = "K", default_value = "auto")]
+    pub k: Neighbourhood,
+    /// euclidean or cosine [default: cosine for spectra of a scene, else euclidean]
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<Metric>,
+    /// self-tuning (the paper's), symmetric, gaussian or uniform [default: symmetric when asking by auto, else self-tuning]
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<Kernel>,
+    /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub search: Search,
+    /// Memory that may be taken, such as 16G or 500M [default: what is available]
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<Size>,
+}
+
+/// How labels spread.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Propagation")]
+pub struct KernelArgs {
+    /// poisson or heat (on the graph), rbf or compact (on the features)
+    #[arg(long, value_name = "NAME", default_value = "poisson")]
+    pub propagation: Spread,
+    /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree) [default: 0.03xdegree when asking by
+    /// auto, else 0.1]
+    #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
+    pub tau: Option<Tau>,
+    /// Time that heat spreads for [default: 3]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub heat_time: Option<f64>,
+    /// Width of rbf, radius of compact [default: the mean distance to the k-th neighbour]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub sigma: Option<f64>,
+    /// Value of a column at its source: how many observations a label counts for
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 1.0,
+        allow_hyphen_values = true
+    )]
+    pub source_value: f64,
+    /// faithful: every solve to a true residual of 1e-9; certified: local solves with a proven bound, for speed and
+    /// large pools (poisson only)
+    #[arg(long, value_name = "NAME", default_value = "faithful")]
+    pub precision: Precision,
+    /// Bound on the evidence of a class that certified solves stop at [default: half the prior, at most 0.001]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub tolerance: Option<f64>,
+}
+
+/// A pool, its graph and how labels spread on it.
+#[derive(Clone, Debug, Args)]
+pub struct EngineArgs {
+    #[command(flatten)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    /// Use the graph in this file instead of building it: one that dial graph --out saved (.dialgraph or .npz), or any
+    /// symmetric matrix of scipy.sparse.save_npz
+    #[arg(long = "graph", value_name = "FILE", help_heading = "Graph")]
+    pub saved: Option<PathBuf>,
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+}
+
+impl GraphArgs {
+    /// What was typed, as choices.
+    pub fn choose(&self, choices: &mut Choices) {
+        choices.k = self.k.typed();
+        choices.metric = self.metric;
+        choices.weights = self.kernel;
+        choices.search = Some(self.search);
+    }
+}
+
+impl KernelArgs {
+    /// What was typed, as choices.
+    pub fn choose(&self, choices: &mut Choices) {
+        let parameter = match self.propagation {
+            Spread::Poisson => None,
+            Spread::Heat { .. } => self.heat_time,
+            Spread::Rbf { .. } | Spread::Compact { .. } => self.sigma,
+        };
+        let given = |value| {
+            self.propagation
+                .with_parameter(value)
+                .unwrap_or(self.propagation)
+        };
+        choices.propagation = Some(parameter.map_or(self.propagation, given));
+        choices.tau = self.tau;
+        choices.source_value = Some(self.source_value);
+        choices.precision = Some(self.precision);
+        choices.tolerance = self.tolerance;
+    }
+}
+
+/// `dial simulate`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Example, the paper's protocol on its MNIST-SMALL pool:
+  dial simulate mnistsmall.npz --mod 3 --acquisition variance,random \\
+      --policy max,proportional --trials 10 --out runs.csv --plot runs.svg
+
+The CSV has the columns trial, seed, acquisition, policy, model, query, node, class, labelled, accuracy, \
+clusters_found and seconds; row query = 0 is the state after the initial labels, accuracy is measured on the \
+unlabelled items.")]
+pub struct Simulate {
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    #[command(flatten)]
+    pub asking: AskingArgs,
+    /// Folder for maps of a scene as the first trial leaves it: classes and uncertainty, as ENVI and PNG
+    #[arg(long, value_name = "FOLDER")]
+    pub maps: Option<PathBuf>,
+}
+
+/// `dial graph`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  dial graph features.npz --out graph.npz\n  dial graph features.npz --out features.dialgraph\n\nscipy.sparse.load_npz opens the first; other commands take both as their graph."
+)]
+pub struct Graph {
+    #[command(flatten)]
+    pub pool: PoolArgs,
+    #[command(flatten)]
+    pub graph: GraphArgs,
+    /// Where to save the weights: .dialgraph for other commands, or npz with compressed sparse rows
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `dial doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dial doctor features.npz --metric cosine
+  dial doctor features.dialgraph --verify        a saved graph instead of a pool")]
+pub struct Doctor {
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// POOL is a saved graph: check every checksum and that the graph is sound
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// `dial propagate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dial propagate builtin:moons --source 12 --out column.npy")]
+pub struct Propagate {
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// The labelled item, by id (its row number, if the pool has no ids)
+    #[arg(long, value_name = "I")]
+    pub source: String,
+    /// Where to save the column (npy, one f64 per item)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    positive(text).and_then(|n| {
+        if n <= 1024 {
+            Ok(n)
+        } else {
+            Err("use at most 1024".into())
+        }
+    })
+}
+
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| "use a whole number of at least 1".into())
+}

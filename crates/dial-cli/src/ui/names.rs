@@ -1,0 +1,120 @@
+//! What a project says, in the words of the command: classes by their names.
+
+use dial_server::http::wire::{Belief, Card, Estimates, Share, Status, Suspect};
+use dial_store::Verdict;
+use serde_json::{Map, Value, json};
+
+/// The names of classes.
+pub struct Names(Vec<(u16, String)>);
+
+impl Names {
+    /// Those of a project.
+    pub fn of(status: &Status) -> Names {
+        Names(
+            status
+                .classes
+                .iter()
+                .map(|class| (class.id, class.name.clone()))
+                .collect(),
+        )
+    }
+
+    /// The classes and their names, in the order of their ids.
+    pub fn all(&self) -> &[(u16, String)] {
+        &self.0
+    }
+
+    fn name(&self, class: u16) -> &str {
+        let known = self.0.iter().find(|(id, _)| *id == class);
+        known.map_or("?", |(_, name)| name)
+    }
+
+    /// What is believed about an item; null where nothing is.
+    fn belief(&self, belief: Option<&Belief>) -> Value {
+        let Some(belief) = belief else {
+            return Value::Null;
+        };
+        let pairs = belief.probabilities.iter();
+        let probabilities: Map<String, Value> = pairs
+            .map(|pair| (self.name(pair.class).into(), json!(pair.probability)))
+            .collect();
+        json!({
+            "class": self.name(belief.class),
+            "probabilities": probabilities,
+            "variance": belief.variance,
+            "evidence": belief.evidence,
+            "reached": belief.reached,
+        })
+    }
+
+    /// A card as `dial ask` shows a question.
+    pub fn question(&self, card: &Card) -> Value {
+        json!({
+            "id": card.id,
+            "node": card.row,
+            "score": card.score,
+            "why": card.why,
+            "belief": self.belief(card.belief.as_ref()),
+        })
+    }
+
+    /// A card as `dial predict` shows an item.
+    pub fn item(&self, card: &Card) -> Value {
+        let labels = card.labels.iter();
+        let labels: Vec<Value> = labels
+            .map(|label| json!({ "annotator": label.annotator, "label": self.label(&label.classes) }))
+            .collect();
+        json!({ "id": card.id, "labels": labels, "belief": self.belief(card.belief.as_ref()) })
+    }
+
+    /// A label at odds with the others, in words.
+    pub fn suspect(&self, one: &Suspect) -> String {
+        let (told, foretold) = (self.name(one.told), self.name(one.foretold));
+        format!("{} is {told}, by the others {foretold}", one.id)
+    }
+
+    /// The same as JSON.
+    pub fn suspect_json(&self, one: &Suspect) -> Value {
+        json!({
+            "id": one.id,
+            "told": self.name(one.told),
+            "foretold": self.name(one.foretold),
+            "probability": one.probability,
+        })
+    }
+
+    /// `cat`, or `cat 0.6, dog 0.4`.
+    fn label(&self, shares: &[Share]) -> String {
+        match shares {
+            [Share { class, weight: 1.0 }] => self.name(class.0).to_string(),
+            many => {
+                let word = |share: &Share| format!("{} {}", self.name(share.class.0), share.weight);
+                many.iter().map(word).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+/// Estimates in words. While a class has no label, how much of the pool is settled says nothing: all of it may be, for the
+/// classes that were met.
+pub fn in_words(estimates: &Estimates) -> String {
+    let all_met = estimates.classes_met >= estimates.classes;
+    let says = |reason: &&String| all_met || !reason.ends_with("of the items are settled.");
+    let reasons: Vec<&str> = estimates
+        .advice
+        .reasons
+        .iter()
+        .filter(says)
+        .map(String::as_str)
+        .collect();
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let verdict = match estimates.advice.verdict {
+        Verdict::Stop => "Enough",
+        Verdict::Soon => "Nearly enough",
+        Verdict::GoOn => "Go on",
+        Verdict::Begin => "Begin",
+    };
+    format!("{verdict}. {}", reasons.join(" "))
+}

@@ -1,0 +1,431 @@
+//! `dial doctor`: is this pool fit for labelling with these settings?
+
+use std::path::Path;
+
+use dial::{Engine, Graph, Neighbours, NodeId, Spread};
+use dial_data::{Buffer, Pool, Truth};
+use serde_json::{Value, json};
+
+use crate::cli::args::Doctor;
+use crate::plan::graph_file;
+use crate::plan::memory::{self, Shape, Work};
+use crate::plan::prepare::{self, Built};
+use crate::ui::failure::Failure;
+use crate::ui::items;
+use crate::ui::output::{Output, count};
+
+/// How many class sizes the text lists.
+const SHOWN: usize = 20;
+
+/// Runs the command.
+pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
+    if args.verify || graph_file::is_graph(Path::new(&args.engine.pool.pool)) {
+        return graph_file::examine(&args.engine.pool.pool, args.verify, output);
+    }
+    let file = args.engine.saved.as_ref();
+    let work = if file.is_some() {
+        Work::LabelSaved(0)
+    } else {
+        Work::Label(0)
+    };
+    let choices = prepare::paper(prepare::choices(&args.engine));
+    prepare::check(&choices)?;
+    let pool = prepare::open(&args.engine.pool, &args.engine.graph, work, output)?;
+    let quiet = Output {
+        quiet: true,
+        ..*output
+    };
+    // Settings that make no sense fail here as they would in a session.
+    let built = prepare::build(&pool, &choices, file, &quiet)?;
+    let Some(graph) = built.engine.graph.as_ref().map(|graph| graph.to_graph()) else {
+        unreachable!("an engine that was built has a graph");
+    };
+    let mut exam = Exam {
+        facts: Vec::new(),
+        findings: Vec::new(),
+    };
+    exam.features(&pool, &built);
+    exam.graph(&graph);
+    if let Some(neighbours) = &built.neighbours {
+        exam.hubs(neighbours);
+    }
+    exam.memory(
+        Shape::of(&pool, args.engine.graph.k.number(pool.matrix.n)),
+        work,
+    );
+    if built.engine.config.propagation == Spread::Poisson {
+        exam.tau(&built.engine);
+    }
+    if let Some(truth) = &pool.truth {
+        exam.labels(truth, &graph, built.neighbours.as_deref());
+    }
+    exam.print(&pool.name, output);
+    Ok(())
+}
+
+/// Facts under stable names, and what to make of them.
+struct Exam {
+    facts: Vec<(&'static str, Value, String)>,
+    findings: Vec<String>,
+}
+
+impl Exam {
+    fn fact(&mut self, name: &'static str, value: Value, text: String) {
+        self.facts.push((name, value, text));
+    }
+
+    fn features(&mut self, pool: &Pool, built: &Built<'_>) {
+        let (n, dim) = (pool.matrix.n, pool.matrix.dim);
+        let kind = if matches!(pool.matrix.values, Buffer::F32(_)) {
+            "f32"
+        } else {
+            "f64"
+        };
+        self.fact("items", json!(n), items::in_words(pool));
+        self.fact("dimensions", json!(dim), format!("{dim} ({kind})"));
+        let constant =
+            |&c: &usize| (1..n).all(|row| built.features.get(row, c) == built.features.get(0, c));
+        let constant = (0..dim).filter(constant).count();
+        self.fact("constant_columns", json!(constant), constant.to_string());
+        let groups = built.features.duplicate_groups();
+        let rows: usize = groups.iter().map(Vec::len).sum();
+        self.fact(
+            "duplicate_groups",
+            json!(groups.len()),
+            format!(
+                "{} of identical rows, {rows} rows",
+                count(groups.len(), "group", "groups")
+            ),
+        );
+        if !groups.is_empty() {
+            let groups = count(
+                groups.len(),
+                "exact duplicate group",
+                "exact duplicate groups",
+            );
+            self.findings
+                .push(format!("note[N4]: {groups}; {}", prepare::COPIES));
+        }
+        if let Some(truth) = &pool.truth {
+            let differs = |group: &&Vec<usize>| {
+                let known: Vec<u16> = group.iter().filter_map(|&row| truth.labels[row]).collect();
+                known.windows(2).any(|pair| pair[0] != pair[1])
+            };
+            let torn = groups.iter().filter(differs).count();
+            if torn > 0 {
+                self.findings.push(format!(
+                    "warn[N4]: {} different labels; no method can tell them apart.",
+                    count(
+                        torn,
+                        "group of identical items holds",
+                        "groups of identical items hold"
+                    )
+                ));
+            }
+        }
+    }
+
+    fn graph(&mut self, graph: &Graph) {
+        let edges = graph.entries() / 2;
+        self.fact(
+            "edges",
+            json!(edges),
+            format!(
+                "{edges}; an item has {:.1} neighbours on average",
+                graph.entries() as f64 / graph.n() as f64
+            ),
+        );
+        let degree = Range::of(graph.degrees().to_vec());
+        self.fact("weighted_degree", degree.json(), degree.to_string());
+        let counts = (0..graph.n() as u32)
+            .map(|node| graph.row(NodeId(node)).0.len() as f64)
+            .collect();
+        let counts = Range::of(counts);
+        self.fact("edges_per_item", counts.json(), counts.to_string());
+        let sizes = graph.component_sizes();
+        let largest = sizes.iter().copied().max().unwrap_or(0);
+        let isolated = sizes.iter().filter(|&&size| size == 1).count();
+        let text = format!("{} (the largest holds {largest} items)", sizes.len());
+        self.fact("components", json!(sizes.len()), text);
+        // The text of the components has said it.
+        self.fact("largest_component", json!(largest), String::new());
+        self.fact("isolated_items", json!(isolated), isolated.to_string());
+        if sizes.len() > 1 {
+            self.findings.push(format!(
+                "note[N1]: {} components: labels do not cross between them; each needs a label of its own. \
+                 A larger --k joins them.",
+                sizes.len()
+            ));
+        }
+        if isolated > 0 {
+            self.findings.push(format!(
+                "warn[N3]: isolated items: {isolated}. Each is known only if it is labelled itself."
+            ));
+        }
+    }
+
+    /// How often items appear among the neighbours of others.
+    fn hubs(&mut self, neighbours: &Neighbours) {
+        let n = neighbours.n();
+        let mut times = vec![0.0; n];
+        for node in 0..n as u32 {
+            neighbours
+                .of(NodeId(node))
+                .for_each(|(other, _)| times[other.index()] += 1.0);
+        }
+        let mean = times.iter().sum::<f64>() / n as f64;
+        let moment =
+            |power: i32| times.iter().map(|t| (t - mean).powi(power)).sum::<f64>() / n as f64;
+        let skewness = if moment(2) > 0.0 {
+            moment(3) / moment(2).powi(3).sqrt()
+        } else {
+            0.0
+        };
+        let orphans = times.iter().filter(|&&t| t == 0.0).count();
+        let largest = times.iter().copied().fold(0.0, f64::max);
+        let text = format!(
+            "skewness {skewness:.2}; one item is a neighbour of {largest} others, {orphans} of none"
+        );
+        let value = json!({ "skewness": skewness, "largest": largest, "orphans": orphans });
+        self.fact("hubness", value, text);
+        if skewness > 3.0 {
+            self.findings.push(
+                "warn: a few hubs are neighbours of very many items. Try the other --metric, --standardize, or \
+                 fewer dimensions (PCA)."
+                    .into(),
+            );
+        }
+    }
+
+    fn memory(&mut self, shape: Shape, work: Work) {
+        let stages = memory::stages(shape, work);
+        let sizes: Vec<f64> = stages.iter().map(memory::total).collect();
+        let (session, before) = sizes.split_last().expect("there are stages");
+        let building = before.iter().copied().fold(0.0, f64::max);
+        let part = |name: &str| {
+            let parts = stages.last().into_iter().flatten();
+            parts
+                .filter(|(part, _)| *part == name)
+                .map(|(_, bytes)| bytes)
+                .sum::<f64>()
+        };
+        let megabytes = |bytes: f64| format!("{:.0} MB", (bytes / 1e6).max(1.0));
+        let text = format!(
+            "about {} while building, {} for a session after",
+            megabytes(building),
+            megabytes(*session)
+        );
+        self.fact(
+            "memory_bytes",
+            json!({ "building": building, "graph": part("graph"), "session": session }),
+            text,
+        );
+    }
+
+    fn tau(&mut self, engine: &Engine<'_>) {
+        let (Some(tau), Some(graph)) = (engine.tau(), &engine.graph) else {
+            return;
+        };
+        let ratio = tau / graph.mean_degree();
+        self.fact(
+            "tau",
+            json!(tau),
+            format!("{tau} ({ratio:.2} of the mean degree)"),
+        );
+        self.findings.extend(prepare::faint(engine));
+    }
+
+    fn labels(&mut self, truth: &Truth, graph: &Graph, neighbours: Option<&Neighbours>) {
+        let known = truth.known();
+        self.fact(
+            "labelled_items",
+            json!(known),
+            format!(
+                "{known} in {}",
+                count(truth.classes.len(), "class", "classes")
+            ),
+        );
+        let mut sizes = vec![0usize; truth.classes.len()];
+        truth
+            .labels
+            .iter()
+            .flatten()
+            .for_each(|&class| sizes[usize::from(class)] += 1);
+        let named = || truth.classes.iter().zip(&sizes);
+        let mut text: Vec<String> = named()
+            .take(SHOWN)
+            .map(|(c, s)| format!("{c}: {s}"))
+            .collect();
+        if sizes.len() > SHOWN {
+            text.push(format!(
+                "and {}",
+                count(sizes.len() - SHOWN, "more class", "more classes")
+            ));
+        }
+        let object: serde_json::Map<String, Value> =
+            named().map(|(c, s)| (c.clone(), json!(s))).collect();
+        self.fact("class_sizes", Value::Object(object), text.join(", "));
+        if let [only] = truth.classes.as_slice() {
+            self.findings.push(format!(
+                "warn[N12]: all known labels are of one class, {only:?}; there is nothing to tell apart. Labels of a \
+                 second class are missing."
+            ));
+        }
+        let shares = (
+            share(edge_pairs(truth, graph)),
+            share(neighbour_pairs(truth, neighbours, usize::MAX)),
+            share(neighbour_pairs(truth, neighbours, 1)),
+        );
+        // With few labels known, no two of them may be neighbours.
+        let (Some(homophily), Some(purity), Some(nearest)) = shares else {
+            return;
+        };
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        self.fact(
+            "edge_homophily",
+            json!(homophily),
+            format!(
+                "{} of the edge weight joins equal labels",
+                percent(homophily)
+            ),
+        );
+        self.fact(
+            "neighbour_purity",
+            json!(purity),
+            format!("{} of neighbours share the label", percent(purity)),
+        );
+        self.fact(
+            "nearest_neighbour",
+            json!(nearest),
+            format!("{} of nearest neighbours share the label", percent(nearest)),
+        );
+        let chance = sizes
+            .iter()
+            .map(|&s| (s as f64 / known as f64).powi(2))
+            .sum::<f64>();
+        if purity < 0.5 * (1.0 + chance) {
+            self.findings.push(format!(
+                "warn: neighbours agree on the label {} of the time, chance alone gives {}. Labels will spread badly: \
+                 use better features, or try the other --metric or --standardize.",
+                percent(purity),
+                percent(chance)
+            ));
+        }
+    }
+
+    fn print(&self, pool: &str, output: &Output) {
+        let shown: Vec<(String, &String)> =
+            (self.facts.iter().filter(|(_, _, words)| !words.is_empty()))
+                .map(|(name, _, words)| (name.trim_end_matches("_bytes").replace('_', " "), words))
+                .collect();
+        let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let mut text = format!("{pool}\n\n");
+        for (name, words) in &shown {
+            text += &format!("  {name:<width$}  {words}\n");
+        }
+        text += "\n";
+        if self.findings.is_empty() {
+            text += "Nothing to complain about: this pool is ready for labelling.\n";
+        }
+        for finding in &self.findings {
+            text += &format!("{finding}\n");
+        }
+        let facts: serde_json::Map<String, Value> = self
+            .facts
+            .iter()
+            .map(|(name, value, _)| (name.to_string(), value.clone()))
+            .collect();
+        output.result(
+            &text,
+            &json!({ "pool": pool, "facts": facts, "findings": self.findings }),
+        );
+    }
+}
+
+/// Pairs of labels joined by an edge, with the weight of the edge.
+fn edge_pairs(truth: &Truth, graph: &Graph) -> Vec<(bool, f64)> {
+    let mut pairs = Vec::new();
+    for node in 0..graph.n() {
+        let (neighbours, weights) = graph.row(NodeId(node as u32));
+        for (&other, &weight) in neighbours.iter().zip(weights) {
+            if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other as usize]) {
+                pairs.push((a == b, weight));
+            }
+        }
+    }
+    pairs
+}
+
+/// Pairs of labels of an item and its nearest neighbours.
+fn neighbour_pairs(
+    truth: &Truth,
+    neighbours: Option<&Neighbours>,
+    nearest: usize,
+) -> Vec<(bool, f64)> {
+    let mut pairs = Vec::new();
+    let Some(neighbours) = neighbours else {
+        return pairs;
+    };
+    for node in 0..neighbours.n() {
+        for (other, _) in neighbours.of(NodeId(node as u32)).take(nearest) {
+            if let (Some(a), Some(b)) = (truth.labels[node], truth.labels[other.index()]) {
+                pairs.push((a == b, 1.0));
+            }
+        }
+    }
+    pairs
+}
+
+/// The share of the weight that is true, if there is any weight.
+fn share(pairs: Vec<(bool, f64)>) -> Option<f64> {
+    // Folded from 0.0: the sum of no numbers is -0.0, which shows.
+    let all = pairs.iter().fold(0.0, |sum, (_, weight)| sum + weight);
+    let equal = pairs
+        .iter()
+        .filter(|(equal, _)| *equal)
+        .fold(0.0, |sum, (_, weight)| sum + weight);
+    (all > 0.0).then(|| equal / all)
+}
+
+/// Least, median, mean and largest.
+struct Range {
+    least: f64,
+    median: f64,
+    mean: f64,
+    largest: f64,
+}
+
+impl Range {
+    fn of(mut values: Vec<f64>) -> Range {
+        values.sort_by(f64::total_cmp);
+        let (n, mean) = (
+            values.len(),
+            values.iter().sum::<f64>() / values.len() as f64,
+        );
+        Range {
+            least: values[0],
+            median: values[n / 2],
+            mean,
+            largest: values[n - 1],
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({ "least": self.least, "median": self.median, "mean": self.mean, "largest": self.largest })
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Range {
+            least,
+            median,
+            mean,
+            largest,
+        } = self;
+        write!(
+            f,
+            "{least:.3} least, {median:.3} median, {mean:.3} mean, {largest:.3} largest"
+        )
+    }
+}

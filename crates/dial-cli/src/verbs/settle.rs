@@ -1,0 +1,62 @@
+//! `dial settle`: answers that were kept aside (C3, C6) need no attention any more; what stands stays.
+
+use clap::Args;
+use dial_store::Decision;
+use serde_json::json;
+
+use crate::plan::project::{ProjectArgs, Sender};
+use crate::ui::failure::Failure;
+use crate::ui::output::{Output, count};
+
+/// `dial settle`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  dial status photos.dial                 lists answers that were kept aside, with their numbers
+  dial settle photos.dial 17              the label that stands is right
+  dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and settles it too")]
+pub struct Settle {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    /// The decisions, by the numbers that status shows
+    #[arg(value_name = "N", required_unless_present = "all")]
+    pub decisions: Vec<u64>,
+    /// All that wait
+    #[arg(long, conflicts_with = "decisions")]
+    pub all: bool,
+    #[command(flatten)]
+    pub sender: Sender,
+}
+
+/// Runs the command.
+pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
+    let mut project = args.project.handle_to_change(output)?;
+    let wanted = match args.all {
+        true => project.status()?.parked.iter().map(|one| one.seq).collect(),
+        false => args.decisions.clone(),
+    };
+    if wanted.is_empty() {
+        output.result(
+            "No answer was kept aside: nothing to settle.\n",
+            &json!({ "settled": [] }),
+        );
+        return Ok(());
+    }
+    let decisions = wanted
+        .iter()
+        .map(|&parked| Decision::Settle { parked })
+        .collect();
+    let receipt = project
+        .submit(args.sender.submission(decisions, false)?)?
+        .receipt;
+    let mut json = json!(receipt);
+    json["settled"] = json!(wanted);
+    output.result(
+        &format!(
+            "{} settled: what stands stays.\n",
+            count(wanted.len(), "answer", "answers")
+        ),
+        &json,
+    );
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The labelling page: plain files, compiled in. There is no build step, and nothing is fetched from anywhere else.
+
+use axum::Router;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+/// A file of the page: where it is, what it is, what is in it.
+type Asset = (&'static str, &'static str, &'static str);
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+macro_rules! script {
+    ($path:literal) => {
+        (
+            concat!("/", $path),
+            SCRIPT,
+            include_str!(concat!("../../page/", $path)),
+        )
+    };
+}
+
+/// All files.
+pub const ASSETS: [Asset; 30] = [
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("../../page/index.html"),
+    ),
+    (
+        "/icon.svg",
+        "image/svg+xml",
+        include_str!("../../page/icon.svg"),
+    ),
+    ("/base.css", STYLE, include_str!("../../page/base.css")),
+    ("/views.css", STYLE, include_str!("../../page/views.css")),
+    script!("main.js"),
+    script!("types.js"),
+    script!("strings.js"),
+    script!("dom.js"),
+    script!("api.js"),
+    script!("outbox.js"),
+    script!("state.js"),
+    script!("line.js"),
+    script!("hold.js"),
+    script!("refusals.js"),
+    script!("classes.js"),
+    script!("bars.js"),
+    script!("keys.js"),
+    script!("dialogs.js"),
+    script!("show.js"),
+    script!("chart.js"),
+    script!("points.js"),
+    script!("beliefs.js"),
+    script!("panel.js"),
+    script!("views/label.js"),
+    script!("views/map.js"),
+    script!("views/bulk.js"),
+    script!("views/review.js"),
+    script!("views/progress.js"),
+    script!("views/scene.js"),
+    script!("views/export.js"),
+];
+
+/// The routes of the page.
+pub fn page<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    ASSETS
+        .iter()
+        .fold(Router::new(), |router, &(path, kind, text)| {
+            router.route(path, get(move || async move { asset(kind, text) }))
+        })
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    (
+        [(header::CONTENT_TYPE, HeaderValue::from_static(kind))],
+        text,
+    )
+        .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_served_and_together_they_are_light() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+        let mut files = Vec::new();
+        for folder in [folder.clone(), folder.join("views")] {
+            let entries = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
+            // Types are for those who write the page, not for those who see it.
+            let shipped = |path: &std::path::PathBuf| {
+                path.is_file() && !path.to_string_lossy().ends_with(".d.ts")
+            };
+            files.extend(entries.filter(shipped));
+        }
+        assert_eq!(files.len(), ASSETS.len());
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            assert!(
+                ASSETS.iter().any(|(_, _, served)| *served == text),
+                "{}",
+                file.display()
+            );
+        }
+        let weight: usize = ASSETS.iter().map(|(_, _, text)| text.len()).sum();
+        assert!(weight < 300_000, "{weight} bytes");
+    }
+
+    #[test]
+    fn no_script_makes_markup_or_code_of_a_string() {
+        let banned = [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "http://",
+            "https://",
+        ];
+        for (path, kind, text) in ASSETS {
+            // The names of vector graphics look like addresses, and are none.
+            let text = text.replace("http://www.w3.org/2000/svg", "");
+            for word in banned {
+                assert!(!text.contains(word), "{path} ({kind}) holds {word}");
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Labels and beliefs as files, and back.
+
+pub(crate) mod labels_file;
+pub(crate) mod import;
+pub(crate) mod export;
+pub(crate) mod export_file;

@@ -1,0 +1,110 @@
+//! A store in memory: what the others are compared with, and what a tour needs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::log::record::{Chain, Entry, Record, first_link, next_link};
+use crate::log::store::{Lease, Store, Wanted};
+use dial::Change;
+
+/// A log that is gone with the process.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    project: String,
+    records: Vec<Record>,
+    head: Chain,
+    leases: Vec<Lease>,
+    kept: BTreeMap<String, Vec<u8>>,
+}
+
+impl Memory {
+    /// An empty log.
+    pub fn new(project: &str) -> Memory {
+        let head = first_link(project);
+        Memory {
+            project: project.into(),
+            records: Vec::new(),
+            head,
+            leases: Vec::new(),
+            kept: BTreeMap::new(),
+        }
+    }
+}
+
+impl Store for Memory {
+    fn project(&self) -> &str {
+        &self.project
+    }
+
+    fn read(&mut self, after: u64) -> Result<Vec<Record>> {
+        Ok(self.records.iter().skip(after as usize).cloned().collect())
+    }
+
+    fn append(&mut self, records: &[(Record, Chain)]) -> Result<()> {
+        let mut head = self.head;
+        for (place, (record, link)) in records.iter().enumerate() {
+            head = next_link(&head, &record.body());
+            if record.seq != (self.records.len() + place + 1) as u64 || head != *link {
+                return Err(Error::Moved);
+            }
+        }
+        self.head = head;
+        for (record, _) in records {
+            if let Some((item, annotator)) = answered(record) {
+                self.leases
+                    .retain(|lease| lease.item != item || lease.annotator != annotator);
+            }
+            self.records.push(record.clone());
+        }
+        Ok(())
+    }
+
+    fn lease(&mut self, wanted: &Wanted<'_>) -> Result<Option<Lease>> {
+        self.leases.retain(|lease| wanted.now < lease.until);
+        let chosen = wanted.choose(&self.leases);
+        if let Some(lease) = &chosen {
+            self.leases
+                .retain(|other| other.item != lease.item || other.annotator != lease.annotator);
+            self.leases.push(lease.clone());
+        }
+        Ok(chosen)
+    }
+
+    fn leases(&mut self) -> Result<Vec<Lease>> {
+        Ok(self.leases.clone())
+    }
+
+    fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.kept.insert(name.into(), bytes.into());
+        Ok(())
+    }
+
+    fn kept(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.kept.get(name).cloned())
+    }
+
+    fn copy_to(&mut self, file: &Path) -> Result<()> {
+        Err(Error::place(
+            file,
+            "a project in memory has no backup",
+            "Make a project on disk.",
+        ))
+    }
+
+    fn close(&mut self) {}
+
+    fn reopen(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The item and annotator of a record that answers a question.
+pub(crate) fn answered(record: &Record) -> Option<(&str, &str)> {
+    match &record.entry {
+        Entry::Change(
+            Change::Label { item, .. } | Change::Skip { item } | Change::Exclude { item },
+        ) => Some((item, &record.annotator)),
+        _ => None,
+    }
+}

@@ -1,0 +1,5 @@
+//! The project in numbers: progress, expected accuracy, reasons.
+
+pub(crate) mod estimate;
+pub(crate) mod reasons;
+pub(crate) mod status;
