@@ -167,8 +167,8 @@ fn typed(detail: String) -> String {
         .fold(detail, |text, (from, to)| text.replace(from, to))
 }
 
-impl From<dial_lab::Trouble> for Failure {
-    fn from(trouble: dial_lab::Trouble) -> Failure {
+impl From<dial_research::Trouble> for Failure {
+    fn from(trouble: dial_research::Trouble) -> Failure {
         Failure::new(trouble.code, trouble.kind, trouble.detail)
     }
 }

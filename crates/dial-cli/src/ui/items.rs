@@ -3,9 +3,9 @@
 use dial::NodeId;
 use dial_data::media::images;
 use dial_data::{Pool, Scene, Show};
-use dial_lab::chart::to_png;
-use dial_lab::picture::{GreyPicture, sparkline};
-use dial_lab::report::GalleryItem;
+use dial_plot::chart::to_png;
+use dial_plot::picture::{GreyPicture, sparkline};
+use dial_plot::report::GalleryItem;
 
 use crate::ui::output::count;
 

@@ -12,8 +12,8 @@ use dial::simulate::Truth;
 use dial::{NodeId, Session};
 use dial_data::write::{ClassMap, ValueMap, write_envi_classes, write_envi_values};
 use dial_data::{NumberedClass, Pool, Scene, Show, class_numbers, georeference};
-use dial_lab::colours;
-use dial_lab::plot::{Lacking, scene_map, value_map};
+use dial_plot::colours;
+use dial_plot::plot::{Lacking, scene_map, value_map};
 
 use crate::cli::pool_args::PoolArgs;
 use crate::plan::checks;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Instant;
 
-use dial_lab::report::Table;
-use dial_lab::study::{Finding, Named, Outcome};
+use dial_plot::report::Table;
+use dial_research::study::{Finding, Named, Outcome};
 use serde_json::{Value, json};
 
 use crate::ui::failure::Failure;
@@ -41,8 +41,8 @@ pub fn data_folder(named: Option<&PathBuf>) -> Option<PathBuf> {
 pub fn shown<P: Named>(
     (kind, part): (&str, P),
     hint: &str,
-    run: impl FnOnce(P) -> Result<Outcome, dial_lab::Trouble>,
-    write: impl FnOnce(P, &Outcome, f64) -> Result<Vec<PathBuf>, dial_lab::Trouble>,
+    run: impl FnOnce(P) -> Result<Outcome, dial_research::Trouble>,
+    write: impl FnOnce(P, &Outcome, f64) -> Result<Vec<PathBuf>, dial_research::Trouble>,
     output: &Output,
 ) -> Result<Value, Failure> {
     let start = Instant::now();

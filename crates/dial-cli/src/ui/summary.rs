@@ -5,10 +5,10 @@ use std::path::Path;
 use dial::simulate::{Record, Truth};
 use dial_baselines::comparison::Run;
 use dial_data::write::write_whole;
-use dial_lab::chart::{Canvas, to_png, to_svg};
-use dial_lab::plot::{LineChart, Series, side_by_side};
-pub use dial_lab::reproduce::pools::n_clusters;
-use dial_lab::stats::{Interval, band, interval, mean};
+use dial_plot::chart::{Canvas, to_png, to_svg};
+use dial_plot::plot::{LineChart, Series, side_by_side};
+use dial_plot::stats::{Interval, band, interval, mean};
+pub use dial_research::reproduce::pools::n_clusters;
 use serde_json::{Value, json};
 
 use crate::ui::failure::Failure;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use dial_lab::arena::contestants::{AUTO, Contestant, everybody};
-use dial_lab::arena::league::{Standing, league};
-use dial_lab::arena::pools::{self, ArenaPool};
-use dial_lab::arena::results::PoolResult;
-use dial_lab::arena::tables::{claims, league_table, to_json};
-use dial_lab::arena::{Settings, page, play, publish, read};
+use dial_research::arena::contestants::{AUTO, Contestant, everybody};
+use dial_research::arena::league::{Standing, league};
+use dial_research::arena::pools::{self, ArenaPool};
+use dial_research::arena::results::PoolResult;
+use dial_research::arena::tables::{claims, league_table, to_json};
+use dial_research::arena::{Settings, page, play, publish, read};
 use serde_json::json;
 
 use crate::cli::args::positive;
@@ -72,7 +72,7 @@ pub struct Arena {
 }
 
 fn seeds(text: &str) -> Result<usize, String> {
-    let most = dial_lab::arena::matches::MOST_SEEDS;
+    let most = dial_research::arena::matches::MOST_SEEDS;
     positive(text).and_then(|n| {
         if n <= most {
             Ok(n)

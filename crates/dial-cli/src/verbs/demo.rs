@@ -10,8 +10,8 @@ use dial_baselines::comparison::{Comparison, Run};
 use dial_baselines::methods::Method;
 use dial_baselines::models::ModelName;
 use dial_data::{Pool, write::write_whole};
-use dial_lab::chart::to_svg;
-use dial_lab::report::{Confusion, Figure, Gallery, Report, Step, Table, render};
+use dial_plot::chart::to_svg;
+use dial_plot::report::{Confusion, Figure, Gallery, Report, Step, Table, render};
 use serde_json::json;
 
 use crate::cli::args::{Demo, GraphArgs, PoolArgs};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dial_lab::reproduce::pools::Origin;
-use dial_lab::reproduce::{Experiment, Named, Settings, check, run as run_experiment, write};
+use dial_research::reproduce::pools::Origin;
+use dial_research::reproduce::{Experiment, Named, Settings, check, run as run_experiment, write};
 use serde_json::json;
 
 use crate::cli::args::positive;

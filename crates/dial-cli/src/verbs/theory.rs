@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dial_lab::theory::{
+use dial_research::theory::{
     Level, Named, Part, QUICK, Settings, check, has_data, run as run_part, write,
 };
 use serde_json::json;

@@ -61,7 +61,7 @@ fn codes() -> BTreeSet<String> {
         assert!(found.len() >= 10, "{file}: only {found:?}");
         codes.extend(found);
     }
-    let mut paths = vec![crates.join("dial-lab/src/trouble.rs")];
+    let mut paths = vec![crates.join("dial-research/src/trouble.rs")];
     for folder in ["dial-cli/src", "dial-server/src", "dial-server/src/handle"] {
         let entries = fs::read_dir(crates.join(folder)).unwrap();
         paths.extend(
