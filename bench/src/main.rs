@@ -21,10 +21,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dial::{
-    ClassId, CompactGraph, Config, Control, Eigenpairs, Engine, NodeId, Precision, Search, Session,
-    engine,
-};
+use dial::graph::packed::CompactGraph;
+use dial::knn::approximate::Search;
+use dial::linalg::eigen::Eigenpairs;
+use dial::propagation::certified::Precision;
+use dial::{ClassId, Config, Control, Engine, NodeId, Session, engine};
 use dial_baselines::{Criterion, SpectralOptimal};
 use dial_data::{Fingerprint, Pool, Recipe, SavedGraph, write_graph};
 use serde_json::{Value, json};

@@ -3,7 +3,12 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use dial::{CompactGraph, Control, Features, Kernel, Lists, Metric, Neighbours, ZeroVectors};
+use dial::graph::Kernel;
+use dial::graph::build::Lists;
+use dial::graph::packed::CompactGraph;
+use dial::knn::Neighbours;
+use dial::knn::metric_space::ZeroVectors;
+use dial::{Control, Features, Metric};
 use dial_data::{Buffer, Fingerprint, Matrix, Recipe, write_graph};
 
 use image::{ColorType, ImageFormat};

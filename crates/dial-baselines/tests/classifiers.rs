@@ -6,11 +6,10 @@ mod common;
 use std::sync::Arc;
 
 use common::Arrays;
+use dial::acquisition::{Score, Situation};
 use dial::classifiers::Classifier;
 use dial::linalg::eigen::Eigenpairs;
-use dial::{
-    Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Score, Situation,
-};
+use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId};
 use dial_baselines::ModelChange;
 use dial_baselines::models::{Model, ModelName, ScoreOf};
 

@@ -8,12 +8,13 @@ mod eigen;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close};
+use dial::acquisition::Situation;
+use dial::graph::Kernel;
+use dial::knn::Neighbours;
+use dial::knn::metric_space::ZeroVectors;
 use dial::linalg::eigen::Eigenpairs;
 use dial::seed::{Purpose, Random};
-use dial::{
-    Acquisition, Control, DirichletField, Error, Features, Graph, Kernel, Metric, Neighbours,
-    NodeId, Situation, ZeroVectors,
-};
+use dial::{Acquisition, Control, DirichletField, Error, Features, Graph, Metric, NodeId};
 use dial_baselines::{Land, LandOptions, Ranking};
 
 fn pool(x: &[f64], dim: usize, k: usize) -> (Neighbours, Graph) {

@@ -8,9 +8,10 @@ mod eigen;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, graph_of};
+use dial::acquisition::{Score, Situation};
 use dial::linalg::eigen::Eigenpairs;
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Control, DirichletField, Graph, NodeId, Score, Situation};
+use dial::{Acquisition, Control, DirichletField, Graph, NodeId};
 use dial_baselines::variance_opt::{Moments, NOISE, SHIFT};
 use dial_baselines::{Criterion, FullOptimal, ModelChange, SpectralOptimal};
 use eigen::{Matrix, eigenpairs, normalised};

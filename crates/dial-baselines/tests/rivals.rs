@@ -5,11 +5,11 @@ mod common;
 
 use std::sync::Arc;
 
+use dial::acquisition::Situation;
+use dial::knn::points::Points;
+use dial::propagation::radial::{Radial, Shape};
 use dial::seed::{Purpose, Random};
-use dial::{
-    Acquisition, Config, Control, DirichletField, Engine, Error, Features, Metric, NodeId, Points,
-    Radial, Shape, Situation,
-};
+use dial::{Acquisition, Config, Control, DirichletField, Engine, Error, Features, Metric, NodeId};
 use dial_baselines::methods::{Method, Workbench};
 use dial_baselines::{
     Clusterings, Distances, KCentre, MaxHerding, ProbCover, TypiClust, UncertaintyHerding,

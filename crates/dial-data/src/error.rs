@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io;
 
-use dial::ErrorKind;
+use dial::error::ErrorKind;
 use thiserror::Error as ThisError;
 
 /// The result of everything in this crate that can fail.

@@ -8,9 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use build::{Part, deflated, f64s, i64s, npy, stored, zip};
-use dial::{
-    CompactGraph, Control, Features, Graph, Kernel, Lists, Metric, Neighbours, NodeId, ZeroVectors,
-};
+use dial::graph::Kernel;
+use dial::graph::build::Lists;
+use dial::graph::packed::CompactGraph;
+use dial::knn::Neighbours;
+use dial::knn::metric_space::ZeroVectors;
+use dial::{Control, Features, Graph, Metric, NodeId};
 use dial_data::write::write_csr;
 use dial_data::{Buffer, Error, Fingerprint, Matrix, Recipe, SavedGraph, write_graph};
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dial::{Features, Graph, Values};
+use dial::features::Values;
+use dial::{Features, Graph};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 

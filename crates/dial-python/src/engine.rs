@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use dial::{CompactGraph, Control};
+use dial::Control;
+use dial::graph::packed::CompactGraph;
 use dial_data::ReadOptions;
 use dial_server::Local;
 use dial_store::{Decision, Journal, Material, Project, Recipe, Submission, random_id};

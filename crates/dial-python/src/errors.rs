@@ -1,6 +1,6 @@
 //! Failures of the other crates as Python exceptions: `dial._errors.make` knows the classes.
 
-use dial::ErrorKind;
+use dial::error::ErrorKind;
 use dial_server::http::wire::Problem;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;

@@ -173,8 +173,8 @@ pub fn save(
                 return Ok(());
             };
             let data = match rows.values {
-                dial::Values::F32(values) => SavedData::F32(values),
-                dial::Values::F64(values) => SavedData::F64(values),
+                dial::features::Values::F32(values) => SavedData::F32(values),
+                dial::features::Values::F64(values) => SavedData::F64(values),
             };
             write_npy(&folder.0.join(FEATURES), &Saved::matrix(data, rows.dim))?;
             keep_graph(&material.engine, recipe, folder, (rows.dim, print), control)

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use dial::Items;
+use dial::graph::packed::CompactGraph;
 use dial::graph::packed::{Parts, Slab};
-use dial::{CompactGraph, Items};
 use dial_store::{Project, Record};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

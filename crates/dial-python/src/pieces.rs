@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use dial::acquisition::{Score, Situation};
 use dial::classifiers::Classifier;
 use dial::engine::{self, graph_of};
+use dial::features::Values;
+use dial::graph::build::Lists;
+use dial::graph::packed::CompactGraph;
+use dial::knn::approximate::Found;
 use dial::policy::Chooser;
+use dial::policy::Sharpness;
+use dial::propagation::Poisson;
+use dial::propagation::heat::Heat;
 use dial::seed::{Purpose, Random};
-use dial::{
-    Acquisition, CompactGraph, Control, DirichletField, Found, Graph, Heat, Lists, NodeId, Poisson,
-    Policy, Propagation, Score, Sharpness, Situation, Values,
-};
+use dial::{Acquisition, Control, DirichletField, Graph, NodeId, Policy, Propagation};
 use dial_baselines::methods::Workbench;
 use dial_baselines::models::{Model, ModelName};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};

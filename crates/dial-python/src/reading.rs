@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dial::belief::field::variance;
-use dial::{ClassId, Newcomers, NodeId, Prediction, View};
+use dial::session::out_of_sample::Newcomers;
+use dial::{ClassId, NodeId, Prediction, View};
 use dial_data::{Buffer, Matrix};
 use dial_server::ProjectHandle;
 use dial_store::{Material, Project};
@@ -206,7 +207,9 @@ impl Engine {
     fn suspects(&self, py: Python<'_>) -> PyResult<Vec<(u32, u16, u16, f64)>> {
         self.with(py, None, |local, _| {
             let suspects = local.belief()?.suspects();
-            let row = |one: dial::Odds| (one.node.0, one.told.0, one.foretold.0, one.probability);
+            let row = |one: dial::session::view::Odds| {
+                (one.node.0, one.told.0, one.foretold.0, one.probability)
+            };
             Ok(suspects.into_iter().map(row).collect())
         })
     }

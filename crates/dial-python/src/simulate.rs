@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use dial::config::Asking;
 use dial::simulate::{Initial, Plan, Truth};
-use dial::{Asking, Choices, ClassId, Control, NodeId, Policy};
+use dial::{Choices, ClassId, Control, NodeId, Policy};
 use dial_baselines::comparison::{COLUMNS, Comparison, Row, Run};
 use dial_baselines::methods::{Method, Workbench};
 use dial_baselines::models::ModelName;

@@ -13,7 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use dial::{Control, Progress};
+use dial::Control;
+use dial::control::Progress;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dial::ErrorKind;
+use dial::error::ErrorKind;
 
 /// A failure with its stable code, as the command reports it.
 #[derive(Clone, Debug, PartialEq)]

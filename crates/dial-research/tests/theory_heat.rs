@@ -5,7 +5,8 @@ mod golden;
 
 use std::sync::Arc;
 
-use dial::{Control, Graph, Heat, NodeId, Propagation};
+use dial::propagation::heat::Heat;
+use dial::{Control, Graph, NodeId, Propagation};
 use dial_research::theory::continuum::network::Network;
 use dial_research::theory::heat::{euler, maximum, symbol};
 use serde_json::Value;

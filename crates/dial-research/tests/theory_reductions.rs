@@ -5,8 +5,9 @@ use std::f64::consts::{LN_2, PI};
 use std::path::Path;
 use std::sync::Arc;
 
+use dial::Control;
+use dial::propagation::Column;
 use dial::seed::{Purpose, Random};
-use dial::{Column, Control};
 use dial_research::theory::consistency::fluctuation;
 use dial_research::theory::continuum::density::Sampled;
 use dial_research::theory::continuum::ladder::growth_between;

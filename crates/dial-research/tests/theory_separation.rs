@@ -5,7 +5,7 @@ mod golden;
 
 use std::sync::Arc;
 
-use dial::Column;
+use dial::propagation::Column;
 use dial_research::theory::separation::{Pairs, attained, limits, verify, wendland};
 use serde_json::Value;
 

@@ -14,7 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use dial::{ClassId, Control, Error, Foreseen, NodeId, Overview, Question, View};
+use dial::session::question::Foreseen;
+use dial::session::view::Overview;
+use dial::{ClassId, Control, Error, NodeId, Question, View};
 use dial_store::{Follower, Material, News, Project};
 use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::sync::watch;

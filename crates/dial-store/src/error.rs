@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use dial::ErrorKind;
+use dial::error::ErrorKind;
 use thiserror::Error as ThisError;
 
 /// The result of everything in this crate that can fail.

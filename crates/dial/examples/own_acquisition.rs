@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use dial::{Acquisition, Config, Control, Engine, Features, Situation};
+use dial::acquisition::Situation;
+use dial::{Acquisition, Config, Control, Engine, Features};
 
 /// Entropy of the mean, divided by one plus the evidence.
 struct ThinAndTorn;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use dial::{ClassId, CompactGraph, Config, Control, Engine, Graph, Poisson, Policy, Prior};
+use dial::belief::prior::Prior;
+use dial::graph::packed::CompactGraph;
+use dial::propagation::Poisson;
+use dial::{ClassId, Config, Control, Engine, Graph, Policy};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

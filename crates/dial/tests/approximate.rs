@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use dial::knn::Neighbours;
+use dial::knn::approximate::{Effort, Found};
+use dial::knn::metric_space::ZeroVectors;
+use dial::knn::row_source::Rows;
 use dial::seed::{Purpose, Random};
-use dial::{
-    Control, Effort, Error, Features, Found, Metric, Neighbours, NodeId, Rows, ZeroVectors,
-};
+use dial::{Control, Error, Features, Metric, NodeId};
 
 /// Points around some centres, the coordinates of a class 0.3 wide.
 fn planted(n: usize, dim: usize, clusters: usize) -> Vec<f32> {

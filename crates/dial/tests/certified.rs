@@ -4,11 +4,17 @@ mod common;
 
 use std::sync::Arc;
 
+use dial::belief::calibration::Reading;
+use dial::belief::prior::Prior;
+use dial::graph::Kernel;
+use dial::graph::packed::CompactGraph;
 use dial::linalg::local::Regime;
+use dial::propagation::Poisson;
+use dial::propagation::certified::Certified;
 use dial::seed::{Purpose, Random};
+use dial::session::question::Foreseen;
 use dial::{
-    Certified, ClassId, CompactGraph, Config, Control, Engine, Features, Foreseen, Graph, Kernel,
-    Metric, NodeId, Poisson, Policy, Prior, Propagation, Reading, Session,
+    ClassId, Config, Control, Engine, Features, Graph, Metric, NodeId, Policy, Propagation, Session,
 };
 
 /// A random graph of clusters: a ring in each, shortcuts inside, a few bridges.

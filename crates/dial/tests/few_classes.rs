@@ -3,7 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use dial::acquisition::OfAlpha;
 use dial::linalg::local::Regime;
+use dial::propagation::certified::Precision;
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
 use dial::*;
 

@@ -5,13 +5,16 @@ mod common;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, dense, graph, graph_of};
+use dial::acquisition::{Score, Situation};
+use dial::graph::Kernel;
 use dial::graph::laplacian::Normalized;
 use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
 use dial::policy::{automatic_lambda, probabilities};
+use dial::propagation::Poisson;
 use dial::simulate::{Initial, Plan, Truth, trial};
 use dial::{
-    Acquisition, ClassId, Config, Control, DirichletField, Engine, Features, Kernel, Metric,
-    NodeId, Poisson, Propagation, Score, Situation,
+    Acquisition, ClassId, Config, Control, DirichletField, Engine, Features, Metric, NodeId,
+    Propagation,
 };
 
 fn small_kernel(tau: f64) -> Poisson {

@@ -3,9 +3,11 @@
 
 mod common;
 
+use dial::graph::Kernel;
 use dial::graph::layout::layout;
+use dial::graph::packed::CompactGraph;
 use dial::seed::{Purpose, Random};
-use dial::{CompactGraph, Control, Error, Features, Kernel, Metric};
+use dial::{Control, Error, Features, Metric};
 
 const CLOUD: usize = 200;
 

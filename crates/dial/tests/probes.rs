@@ -4,8 +4,9 @@ mod common;
 
 use std::sync::Arc;
 
+use dial::acquisition::Situation;
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId, Situation};
+use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId};
 use dial_baselines::ReweightedNorm;
 use dial_baselines::models::Model;
 

@@ -9,11 +9,14 @@ mod common;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, graph, graph_of};
+use dial::belief::prior::Prior;
+use dial::graph::Kernel;
+use dial::linalg::eigen::Eigenpairs;
+use dial::propagation::Poisson;
+use dial::propagation::heat::Heat;
+use dial::propagation::radial::{Radial, Shape};
 use dial::seed::{Purpose, Random};
-use dial::{
-    ClassId, Control, Eigenpairs, Engine, Features, Graph, Heat, Kernel, Metric, NodeId, Poisson,
-    Prior, Propagation, Radial, Shape,
-};
+use dial::{ClassId, Control, Engine, Features, Graph, Metric, NodeId, Propagation};
 use dial_baselines::NormalizedPoisson;
 
 /// What a label counts at its source in the table.
@@ -430,7 +433,7 @@ fn heat_of_dense_numpy() {
                 let part = |what: &str| {
                     golden.floats(&format!("{name}_{word}_{what}"))[place * size..][..size].to_vec()
                 };
-                let flat = |columns: Vec<dial::Column>| {
+                let flat = |columns: Vec<dial::propagation::Column>| {
                     columns.iter().flat_map(|c| c.to_vec()).collect::<Vec<_>>()
                 };
                 let g = flat(heat.raw_columns(&sources, &Control::new()).unwrap());

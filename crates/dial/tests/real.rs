@@ -6,10 +6,9 @@
 mod common;
 
 use common::{Arrays, assert_close, graph, real_data};
-use dial::{
-    Acquisition, ClassId, Config, Control, Engine, Features, Kernel, Metric, NodeId, Score,
-    Session, Situation,
-};
+use dial::acquisition::{Score, Situation};
+use dial::graph::Kernel;
+use dial::{Acquisition, ClassId, Config, Control, Engine, Features, Metric, NodeId, Session};
 
 #[test]
 fn weights_agree_with_the_authors_graph() {

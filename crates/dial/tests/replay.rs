@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
 use dial::{
     Change, ClassId, Config, Control, Engine, Error, Event, Features, Items, NodeId, Policy,
-    Session, Tau,
+    Session,
 };
 
 /// A pool of three clouds, which differs by its seed; the questions have seed 1.
@@ -357,7 +358,7 @@ fn logs_and_settings_that_do_not_fit_are_refused() {
 struct NotANumber;
 
 impl dial::Acquisition for NotANumber {
-    fn scores(&self, _: &dial::Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
+    fn scores(&self, _: &dial::acquisition::Situation<'_>, out: &mut [f64]) -> dial::Result<()> {
         out.fill(0.5);
         out[7] = f64::NAN;
         Ok(())

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use dial::acquisition::Score;
+use dial::propagation::certified::Precision;
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
 use dial::simulate::{Classes, Initial, Plan, Record, Truth, trial, trials};
-use dial::{
-    Change, ClassId, Config, Control, Engine, Error, Features, NodeId, Policy, Precision, Score,
-    Session, Tau,
-};
+use dial::{Change, ClassId, Config, Control, Engine, Error, Features, NodeId, Policy, Session};
 
 /// Six Gaussian clusters in the plane; the classes are the clusters modulo 3. Large enough for threads to share work.
 fn pool(n: usize) -> (Engine<'static>, Truth) {

@@ -3,7 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use dial::{Choices, Kernel, Metric, Precision, Search, Spread, Tau};
+use dial::config::Spread;
+use dial::graph::Kernel;
+use dial::knn::approximate::Search;
+use dial::propagation::certified::Precision;
+use dial::propagation::tau::Tau;
+use dial::{Choices, Metric};
 
 pub use crate::cli::asking_args::{AskingArgs, BeliefArgs};
 pub use crate::cli::help::{Completions, Man};

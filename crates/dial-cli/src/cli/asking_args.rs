@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use dial::belief::calibration::Reading;
+use dial::belief::prior::Prior;
+use dial::policy::Sharpness;
 use dial::simulate::Classes;
-use dial::{Choices, Policy, Prior, Reading, Sharpness};
+use dial::{Choices, Policy};
 use dial_baselines::methods::Method;
 use dial_baselines::models::ModelName;
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroRows {
     /// Handled by the core.
-    Core(dial::ZeroVectors),
+    Core(dial::knn::metric_space::ZeroVectors),
     /// Left out of the pool.
     Drop,
 }

@@ -4,7 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use dial::engine::{SEARCH_SEED, graph_of};
-use dial::{Choices, CompactGraph, Config, Effort, Neighbours, Rows, Search};
+use dial::graph::packed::CompactGraph;
+use dial::knn::Neighbours;
+use dial::knn::approximate::{Effort, Search};
+use dial::knn::row_source::Rows;
+use dial::{Choices, Config};
 use dial_data::{
     Fingerprint, GraphFile, Pool, ReadOptions, Recipe, RowFile, RowReader, write_graph,
 };

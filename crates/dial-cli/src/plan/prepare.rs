@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dial::config::Spread;
+use dial::graph::packed::CompactGraph;
+use dial::knn::Neighbours;
+use dial::knn::approximate::{Effort, Found};
+use dial::propagation::certified::Precision;
 use dial::simulate::Truth;
-use dial::{
-    Choices, CompactGraph, Config, Effort, Engine, Features, Found, Items, Metric, Neighbours,
-    Precision, Spread, engine,
-};
+use dial::{Choices, Config, Engine, Features, Items, Metric, engine};
 use dial_baselines::methods::Workbench;
 use dial_data::{Fingerprint, Pool, SavedGraph, Show};
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use clap::error::ErrorKind as ClapKind;
-use dial::ErrorKind;
+use dial::error::ErrorKind;
 use serde_json::json;
 
 use crate::ui::output::say;

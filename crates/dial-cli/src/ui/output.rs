@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use dial::{Control, Progress};
+use dial::Control;
+use dial::control::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How to talk.

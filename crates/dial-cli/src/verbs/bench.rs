@@ -9,11 +9,13 @@ use std::time::Instant;
 
 use clap::Args;
 use dial::engine::{self, graph_of};
+use dial::graph::packed::CompactGraph;
+use dial::knn::approximate::Search;
+use dial::propagation::Poisson;
+use dial::propagation::certified::Precision;
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
-use dial::{
-    ClassId, CompactGraph, Config, Control, Engine, NodeId, Poisson, Precision, Propagation,
-    Search, Tau,
-};
+use dial::{ClassId, Config, Control, Engine, NodeId, Propagation};
 use dial_data::Pool;
 use dial_data::generate::{Cluster, mixture};
 use rayon::prelude::*;

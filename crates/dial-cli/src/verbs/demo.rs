@@ -4,8 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use dial::acquisition::Score;
+use dial::belief::calibration::Accuracy;
 use dial::simulate::{Initial, Plan, Truth, scored, trial};
-use dial::{Accuracy, Choices, NodeId, Policy, Prediction, Score, Session};
+use dial::{Choices, NodeId, Policy, Prediction, Session};
 use dial_baselines::comparison::{Comparison, Run};
 use dial_baselines::methods::Method;
 use dial_baselines::models::ModelName;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use dial::{Engine, Graph, Neighbours, NodeId, Spread};
+use dial::config::Spread;
+use dial::knn::Neighbours;
+use dial::{Engine, Graph, NodeId};
 use dial_data::{Buffer, Pool, Truth};
 use serde_json::{Value, json};
 

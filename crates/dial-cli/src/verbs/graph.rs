@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dial::CompactGraph;
 use dial::engine::graph_of;
+use dial::graph::packed::CompactGraph;
 use dial_data::write::write_csr;
 use serde_json::json;
 

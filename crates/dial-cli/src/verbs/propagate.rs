@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dial::{NodeId, Spread};
+use dial::NodeId;
+use dial::config::Spread;
 use dial_data::write::{Saved, SavedData, write_npy};
 use serde_json::json;
 

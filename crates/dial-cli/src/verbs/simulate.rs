@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use dial::acquisition::Score;
+use dial::config::Asking;
+use dial::graph::Kernel;
 use dial::linalg::local::{Regime, Solving};
+use dial::propagation::certified::Precision;
 use dial::simulate::{Classes, Initial, Plan, Truth, trial};
-use dial::{Asking, Choices, Engine, Items, Kernel, NodeId, Policy, Precision, Score, Session};
+use dial::{Choices, Engine, Items, NodeId, Policy, Session};
 use dial_baselines::comparison::{COLUMNS, Comparison, Run};
 use dial_baselines::methods::{Method, Workbench};
 use dial_baselines::models::ModelName;

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use dial::CompactGraph;
+use dial::graph::packed::CompactGraph;
 
 use super::Recipe;
 use super::section::{checksum, lengths};

@@ -25,8 +25,10 @@ mod section;
 use std::path::Path;
 use std::sync::Arc;
 
+use dial::graph::Kernel;
+use dial::graph::packed::CompactGraph;
 use dial::graph::packed::Parts;
-use dial::{CompactGraph, Control, Kernel, Metric};
+use dial::{Control, Metric};
 
 use crate::error::{Fault, Result};
 use crate::pool::fingerprint::Fingerprint;

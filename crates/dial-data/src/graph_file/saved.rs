@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use dial::{CompactGraph, Control, Graph};
+use dial::graph::packed::CompactGraph;
+use dial::{Control, Graph};
 
 use crate::arrays::array::{Array, ArrayData};
 use crate::arrays::npz::read_npz;

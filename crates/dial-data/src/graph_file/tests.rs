@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use dial::{Control, Features, Lists, Neighbours, ZeroVectors};
+use dial::graph::build::Lists;
+use dial::knn::Neighbours;
+use dial::knn::metric_space::ZeroVectors;
+use dial::{Control, Features};
 use proptest::prelude::*;
 
 use super::*;

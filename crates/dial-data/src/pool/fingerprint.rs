@@ -9,7 +9,8 @@
 
 use std::fmt;
 
-use dial::{CompactGraph, Values};
+use dial::features::Values;
+use dial::graph::packed::CompactGraph;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 

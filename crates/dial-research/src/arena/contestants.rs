@@ -8,7 +8,10 @@
 
 use std::str::FromStr;
 
-use dial::{Asking, Choices, Config, Prior, Score};
+use dial::acquisition::Score;
+use dial::belief::prior::Prior;
+use dial::config::Asking;
+use dial::{Choices, Config};
 use dial_baselines::methods::Method;
 use dial_baselines::models::ModelName;
 use serde_json::{Value, json};
@@ -216,7 +219,10 @@ fn read(word: &str) -> Result<Contestant, String> {
 
 #[cfg(test)]
 mod tests {
-    use dial::{Kernel, Policy, Reading, Tau};
+    use dial::Policy;
+    use dial::belief::calibration::Reading;
+    use dial::graph::Kernel;
+    use dial::propagation::tau::Tau;
 
     use super::*;
 

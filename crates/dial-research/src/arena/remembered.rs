@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use dial::{Column, Control, NodeId, Propagation, Result};
+use dial::propagation::Column;
+use dial::{Control, NodeId, Propagation, Result};
 
 /// At most so many bytes of columns for all kernels of a pool.
 const ROOM: usize = 240 << 20;

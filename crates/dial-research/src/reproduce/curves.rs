@@ -8,9 +8,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::belief::prior::Prior;
 use dial::classifiers::Classifier;
+use dial::knn::approximate::Search;
+use dial::propagation::tau::Tau;
 use dial::simulate::{Plan, Record, Truth, trial};
-use dial::{Config, Control, Engine, Metric, Prior, Search, Tau};
+use dial::{Config, Control, Engine, Metric};
 use dial_baselines::land::Ranking;
 use dial_baselines::methods::Workbench;
 use rayon::prelude::*;

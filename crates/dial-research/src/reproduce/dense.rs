@@ -9,9 +9,10 @@
 
 use std::sync::Mutex;
 
+use dial::acquisition::Situation;
 use dial::graph::laplacian::Normalized;
 use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
-use dial::{Acquisition, Control, Graph, NodeId, Result, Situation};
+use dial::{Acquisition, Control, Graph, NodeId, Result};
 use dial_baselines::variance_opt::{NOISE, SHIFT};
 use rayon::prelude::*;
 

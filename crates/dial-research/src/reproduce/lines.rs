@@ -3,7 +3,9 @@
 //! The paper's text calibrates α₀ for both Dirichlet policies; its authors' scripts ran with α₀ = 1. Both are drawn for
 //! the maximum policy, because they differ; the proportional policy is calibrated, as in the text.
 
-use dial::{Policy, Prior, Score};
+use dial::Policy;
+use dial::acquisition::Score;
+use dial::belief::prior::Prior;
 use dial_baselines::methods::Method;
 use dial_baselines::models::ModelName;
 

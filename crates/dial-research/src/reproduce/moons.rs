@@ -14,7 +14,9 @@
 //! RBF; at first 95 % of all pairs). With seed 1 Poisson and RBF told 70.3 % and 48.4 % of the pairs apart at noise 0.12,
 //! and 94.0 % and 46.9 % at 0.1: the gap holds at both, its size does not.
 
-use dial::{Config, Control, Engine, Features, NodeId, Propagation, Radial, Result, Shape, Tau};
+use dial::propagation::radial::{Radial, Shape};
+use dial::propagation::tau::Tau;
+use dial::{Config, Control, Engine, Features, NodeId, Propagation, Result};
 use dial_data::generate;
 use dial_data::row;
 use dial_data::write::Cell;

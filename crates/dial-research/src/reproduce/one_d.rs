@@ -30,8 +30,9 @@ mod drawing;
 mod telling;
 
 use dial::policy::{Chooser, Policy, Sharpness};
+use dial::propagation::radial::{Radial, Shape};
 use dial::seed::{Purpose, Random};
-use dial::{Control, DirichletField, Features, NodeId, Propagation, Radial, Result, Shape};
+use dial::{Control, DirichletField, Features, NodeId, Propagation, Result};
 use dial_data::generate;
 
 use super::svm::Svm;
@@ -97,7 +98,7 @@ struct Line {
     /// γ.
     gamma: f64,
     /// K of the first grid point: by symmetry K(z, x) of any two, so many grid points apart.
-    kernel: dial::Column,
+    kernel: dial::propagation::Column,
 }
 
 impl Line {

@@ -18,9 +18,11 @@ mod telling;
 use std::sync::Arc;
 use std::time::Instant;
 
+use dial::acquisition::Score;
+use dial::belief::prior::Prior;
 use dial::classifiers::Classifier;
 use dial::seed::{Purpose, Random};
-use dial::{Acquisition, Control, Metric, NodeId, Policy, Prior, Score};
+use dial::{Acquisition, Control, Metric, NodeId, Policy};
 use dial_baselines::methods::{Method, Workbench};
 use dial_baselines::models::ModelName;
 use dial_baselines::variance_opt::ModelChange;

@@ -17,7 +17,9 @@ mod telling;
 
 use std::sync::Arc;
 
-use dial::{Control, Features, Graph, Heat, Metric, NodeId, Poisson, Propagation};
+use dial::propagation::Poisson;
+use dial::propagation::heat::Heat;
+use dial::{Control, Features, Graph, Metric, NodeId, Propagation};
 use dial_data::generate;
 use rayon::prelude::*;
 
@@ -142,13 +144,13 @@ fn on_graph(
     };
     let mut steps = Vec::new();
     for &time in &plan.graph_times {
-        let (u, v): (_, dial::Column) = (poisson(time)?, heat(time)?);
-        let u: dial::Column = u;
+        let (u, v): (_, dial::propagation::Column) = (poisson(time)?, heat(time)?);
+        let u: dial::propagation::Column = u;
         steps.push(compare(&network, time, &f, (&u, &v), control)?);
         control.advance(1)?;
     }
     let worst = worst(&steps);
-    let exact: dial::Column = heat(worst)?;
+    let exact: dial::propagation::Column = heat(worst)?;
     let many = refine(&network, worst, &f, &exact, plan.many, control)?;
     control.advance(1)?;
     Ok(Comparison {

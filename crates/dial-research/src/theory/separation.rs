@@ -20,7 +20,8 @@ pub mod samples;
 pub mod search;
 mod telling;
 
-use dial::{Column, Control};
+use dial::Control;
+use dial::propagation::Column;
 use rayon::prelude::*;
 
 pub use pairs::{Pairs, Separator, attained};
@@ -142,7 +143,7 @@ struct Compact {
     widest: f64,
 }
 
-/// Wendland's kernel at a distance r of its radius, as [`dial::Shape::Compact`] has it.
+/// Wendland's kernel at a distance r of its radius, as [`dial::propagation::radial::Shape::Compact`] has it.
 pub fn wendland(r: f64) -> f64 {
     let gap = (1.0 - r).max(0.0);
     gap * gap * gap * gap * (4.0 * r + 1.0)

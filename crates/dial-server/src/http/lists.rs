@@ -120,7 +120,7 @@ pub async fn suspects(
 
 /// All labels that the others contradict.
 pub fn at_odds(material: &Material, thought: &Thought) -> Vec<Suspect> {
-    let suspect = |odds: dial::Odds| Suspect {
+    let suspect = |odds: dial::session::view::Odds| Suspect {
         id: material.engine.items.id(odds.node),
         told: odds.told.0,
         foretold: odds.foretold.0,

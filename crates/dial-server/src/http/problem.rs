@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use dial::ErrorKind;
+use dial::error::ErrorKind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

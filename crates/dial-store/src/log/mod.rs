@@ -14,7 +14,8 @@ pub(crate) mod submit;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dial::{Change, ClassId, Event, Fate, Labels};
+use dial::labels::events::Fate;
+use dial::{Change, ClassId, Event, Labels};
 
 use crate::error::{Error, Result};
 use crate::log::record::{Chain, Entry, Look, Record, first_link, next_link};

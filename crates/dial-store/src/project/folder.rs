@@ -367,7 +367,7 @@ mod tests {
         let refused = enough(here, Some(RESERVE + 9), 10).unwrap_err();
         assert_eq!(
             (refused.code(), refused.kind()),
-            ("S3", dial::ErrorKind::Storage)
+            ("S3", dial::error::ErrorKind::Storage)
         );
         let folder = tempfile::tempdir().unwrap();
         assert!(cfg!(not(unix)) || free_space(folder.path()).is_some_and(|free| free > 0));

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use dial::engine::SEARCH_SEED;
-use dial::{CompactGraph, Control, Engine, Items, Metric};
+use dial::graph::packed::CompactGraph;
+use dial::{Control, Engine, Items, Metric};
 use dial_data::{Buffer, Fault, Fingerprint, GraphFile, Matrix, Pool, SavedGraph, write_graph};
 
 use crate::error::{Error, Result};

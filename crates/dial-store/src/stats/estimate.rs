@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! settled    share of the pool that is labelled, or whose class has a probability of at least 0.9
-//! accuracy   foretold from the labels, each left out in turn (`dial::Reader`)
+//! accuracy   foretold from the labels, each left out in turn (`dial::belief::calibration::Reader`)
 //! bins       labels left out, sorted by the probability of the class foretold and cut into bins of equal counts
 //! audit      of labels whose item was drawn at random: was the class believed before the answer right?
 //!            (Wilson's interval: it is honest also at 0 and at 100 %)
@@ -10,7 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use dial::{Accuracy, Change, ClassId, Odds, View};
+use dial::belief::calibration::Accuracy;
+use dial::session::view::Odds;
+use dial::{Change, ClassId, View};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

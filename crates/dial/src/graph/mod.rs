@@ -391,7 +391,8 @@ fn mean_reach(n: usize, reach: impl Fn(NodeId) -> Option<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Features, Metric, ZeroVectors};
+    use crate::knn::metric_space::ZeroVectors;
+    use crate::{Features, Metric};
 
     fn graph(x: &[f64], k: usize, kernel: Kernel) -> Graph {
         let features = Features::f64(x, x.len(), 1).unwrap();

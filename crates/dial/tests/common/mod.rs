@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dial::{Control, Features, Graph, Kernel, Metric, Neighbours, NodeId, ZeroVectors};
+use dial::graph::Kernel;
+use dial::knn::Neighbours;
+use dial::knn::metric_space::ZeroVectors;
+use dial::{Control, Features, Graph, Metric, NodeId};
 use dial_data::{Array, ArrayData};
 
 /// The arrays of an npz file by name.

@@ -11,9 +11,9 @@
 
 use std::sync::Arc;
 
-use dial::{
-    Config, Control, Engine, Features, NodeId, Propagation, Radial, Result, Shape, Tau, engine,
-};
+use dial::propagation::radial::{Radial, Shape};
+use dial::propagation::tau::Tau;
+use dial::{Config, Control, Engine, Features, NodeId, Propagation, Result, engine};
 
 use super::density::Kde;
 use super::plane::{Operator, Plane};

@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
+use dial::propagation::Column;
 use dial::seed::{Purpose, Random};
-use dial::{Column, Control, Result};
+use dial::{Control, Result};
 
 use super::bounds::{
     Case, after, constant, corrected, corrected_bound, printed, printed_bound, stepwise,

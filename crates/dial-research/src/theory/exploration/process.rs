@@ -5,8 +5,8 @@
 //! number of questions until every cluster was met; it is at least K, and the guarantee bounds the probability of
 //! exactly K.
 
-use dial::Column;
 use dial::policy::automatic_lambda;
+use dial::propagation::Column;
 use dial::seed::Random;
 
 /// A pool with its kernel.

@@ -17,11 +17,11 @@
 
 use std::sync::Arc;
 
+use dial::linalg::eigen::Eigenpairs;
+use dial::propagation::Poisson;
+use dial::propagation::heat::Heat;
 use dial::seed::{Purpose, Random};
-use dial::{
-    Config, Control, Eigenpairs, Features, Graph, Heat, Metric, NodeId, Poisson, Propagation,
-    Result, engine,
-};
+use dial::{Config, Control, Features, Graph, Metric, NodeId, Propagation, Result, engine};
 use rayon::prelude::*;
 
 /// What is beyond rounding.

@@ -11,7 +11,7 @@
 //! many items that holds for every smaller ζ and larger ε, and ε = 0 (the compact example) is meant with `<=`. K need not
 //! be symmetric; every ordered pair counts, K(x, x) among them.
 
-use dial::Column;
+use dial::propagation::Column;
 
 /// What sets attain: any smaller ζ and larger ε do as well.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,8 +9,10 @@
 
 use std::f64::consts::PI;
 
+use dial::propagation::Column;
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
-use dial::{Column, Config, Control, Engine, NodeId, Tau};
+use dial::{Config, Control, Engine, NodeId};
 use dial_data::generate::{self, Cluster};
 use dial_data::{Matrix, Pool};
 
@@ -206,11 +208,13 @@ impl Spread {
         };
         match self {
             Spread::Poisson(tau) => config.tau = Tau::Number(tau),
-            Spread::Heat(time) => config.propagation = dial::Spread::Heat { time },
-            Spread::Rbf(sigma) => config.propagation = dial::Spread::Rbf { sigma: Some(sigma) },
+            Spread::Heat(time) => config.propagation = dial::config::Spread::Heat { time },
+            Spread::Rbf(sigma) => {
+                config.propagation = dial::config::Spread::Rbf { sigma: Some(sigma) }
+            }
             Spread::Compact(radius) => {
                 let radius = Some(radius);
-                config.propagation = dial::Spread::Compact { radius };
+                config.propagation = dial::config::Spread::Compact { radius };
             }
         }
         let engine = Engine::build(features, &config, control)?;

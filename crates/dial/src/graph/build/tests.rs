@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::graph::Graph;
+use crate::knn::metric_space::ZeroVectors;
 use crate::seed::{Purpose, Random};
-use crate::{Features, Metric, ZeroVectors};
+use crate::{Features, Metric};
 use proptest::prelude::*;
 
 fn search(x: &[f64], dim: usize, k: usize) -> Neighbours {
