@@ -96,9 +96,9 @@ class Engine:
         Number of rows.
         """
     @staticmethod
-    def of_graph(graph: Incomplete, settings: dict[str, str], classes: SupportsGetItem[int, str], askable: SupportsGetItem[int, bool] | None = None, progress: Any | None = None) -> Engine:
+    def of_graph(graph: Incomplete, x: Incomplete | None, settings: dict[str, str], classes: SupportsGetItem[int, str], askable: SupportsGetItem[int, bool] | None = None, progress: Any | None = None) -> Engine:
         """
-        Begins on a graph.
+        Begins on a graph; the rows, if they are given, are for propagation that reads them.
         """
     @staticmethod
     def of_rows(x: Incomplete, settings: dict[str, str], classes: SupportsGetItem[int, str], askable: SupportsGetItem[int, bool] | None = None, progress: Any | None = None) -> Engine:
@@ -131,9 +131,9 @@ class Engine:
         The log, as JSON.
         """
     @staticmethod
-    def restored(state: tuple[str, SupportsGetItem[int, SupportsIndex], SupportsGetItem[int, SupportsIndex] | None, SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]], SupportsGetItem[int, bool] | None]) -> Engine:
+    def restored(state: tuple[str, SupportsGetItem[int, SupportsIndex], SupportsGetItem[int, SupportsIndex] | None, SupportsGetItem[int, SupportsGetItem[int, SupportsIndex]], SupportsGetItem[int, bool] | None], x: Incomplete | None) -> Engine:
         """
-        The session of [`Engine::state`], in memory.
+        The session of [`Engine::state`], in memory; the rows, if there are any, are for propagation that reads them.
         """
     def rows(self, /) -> "object":
         """
