@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use dial::acquisition::Situation;
+use dial::classifiers::Classifier;
 use dial::seed::{Purpose, Random};
 use dial::{Acquisition, Control, DirichletField, Features, Graph, Metric, NodeId};
 use dial_baselines::ReweightedNorm;
