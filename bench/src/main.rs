@@ -21,7 +21,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::knn::approximate::Search;
 use dial::linalg::eigen::Eigenpairs;
 use dial::propagation::certified::Precision;
@@ -189,7 +189,7 @@ fn spectral(graph: &str, count: usize, which: &str) {
 
 /// A graph of a pool, and the seconds it took.
 struct Built {
-    graph: CompactGraph,
+    graph: PackedGraph,
     recall: Option<f64>,
     /// Of them, for the search of neighbours.
     search: f64,
@@ -243,7 +243,7 @@ fn save(pool: &str, k: usize, file: &Path) {
     } else {
         let recipe = Recipe {
             k,
-            kernel: config.weights,
+            weights: config.weights,
             metric: config.metric,
             search: config.search.to_string(),
             seed: engine::SEARCH_SEED,
@@ -271,7 +271,7 @@ fn read_pool(path: &str) -> Pool {
     dial_data::open(path, &options, 0, &Control::new()).expect("a readable pool")
 }
 
-fn read_graph(path: &str) -> CompactGraph {
+fn read_graph(path: &str) -> PackedGraph {
     SavedGraph::map(Path::new(path))
         .expect("a graph saved by dial or scipy")
         .graph

@@ -3,9 +3,9 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::graph::build::Lists;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::{Control, Features, Metric};
@@ -175,17 +175,22 @@ fn graph(folder: &Path) -> Vec<u8> {
     let features = Features::f64(&x, 40, 1).expect("finite features");
     let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control)
         .expect("a search");
-    let graph = CompactGraph::assemble(&Lists::from(&found), Kernel::SelfTuning, None, &control)
-        .expect("a graph");
+    let graph = PackedGraph::assemble(
+        &Lists::from(&found),
+        EdgeWeights::SelfTuning,
+        None,
+        &control,
+    )
+    .expect("a graph");
     let features = Fingerprint::of(&Matrix {
         values: Buffer::F64(x),
         n: 40,
         dim: 1,
     });
-    let (metric, kernel) = (Metric::Euclidean, Kernel::SelfTuning);
+    let (metric, weights) = (Metric::Euclidean, EdgeWeights::SelfTuning);
     let recipe = Recipe {
         k: 4,
-        kernel,
+        weights,
         metric,
         search: "exact".into(),
         seed: 9,

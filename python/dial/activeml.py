@@ -35,10 +35,10 @@ _SETTINGS = (
     "tau",
     "prior",
     "sharpness",
-    "kernel",
+    "weights",
     "search",
     "precision",
-    "reading",
+    "calibration",
     "expected_clusters",
     "zero_vectors",
 )
@@ -51,7 +51,7 @@ class DialQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
     Parameters
     ----------
-    acquisition, policy, k, metric, tau, prior, sharpness, kernel, search, precision, reading, expected_clusters,
+    acquisition, policy, k, metric, tau, prior, sharpness, weights, search, precision, calibration, expected_clusters,
     zero_vectors :
         As in :class:`dial.Session`.
     missing_label : scalar, str, None or nan
@@ -82,10 +82,10 @@ class DialQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         tau: float | str | None = None,
         prior: float | str = "auto",
         sharpness: float | str = "auto",
-        kernel: str | None = None,
+        weights: str | None = None,
         search: str = "auto",
         precision: str = "faithful",
-        reading: str | None = None,
+        calibration: str | None = None,
         expected_clusters: int | None = None,
         zero_vectors: str = "error",
         missing_label: Any = MISSING_LABEL,
@@ -99,10 +99,10 @@ class DialQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         self.tau = tau
         self.prior = prior
         self.sharpness = sharpness
-        self.kernel = kernel
+        self.weights = weights
         self.search = search
         self.precision = precision
-        self.reading = reading
+        self.calibration = calibration
         self.expected_clusters = expected_clusters
         self.zero_vectors = zero_vectors
 

@@ -50,16 +50,16 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How distances are measured.
     tau : float or str, optional
         How far labels reach: a number, or a multiple of the mean degree such as ``"0.1xdegree"``. The default, as those
-        of ``kernel`` and ``reading``, is what goes with the acquisition ``"auto"`` of :class:`dial.Session`.
+        of ``weights`` and ``calibration``, is what goes with the acquisition ``"auto"`` of :class:`dial.Session`.
     prior : float or str
         The prior strength: ``"auto"``, a number, ``"calibrated"`` or ``"calibrated-raw"``.
-    kernel : str, optional
+    weights : str, optional
         How distances become weights.
     search : {"auto", "exact", "approximate"}
         How neighbours are found.
     precision : {"faithful", "certified"}
         How labels are spread: as in the paper, or by local solves with a proven bound, for large pools.
-    reading : {"plain", "even"}, optional
+    calibration : {"off", "on"}, optional
         How classes and probabilities are read: as in the paper, or (the default) classes evened out and probabilities
         calibrated on the labels.
     zero_vectors : {"error", "isolate"}
@@ -128,10 +128,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         metric: str = "euclidean",
         tau: float | str | None = None,
         prior: float | str = "auto",
-        kernel: str | None = None,
+        weights: str | None = None,
         search: str = "auto",
         precision: str = "faithful",
-        reading: str | None = None,
+        calibration: str | None = None,
         zero_vectors: str = "error",
         unlabelled: Any = -1,
         seed: int = 0,
@@ -141,10 +141,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.metric = metric
         self.tau = tau
         self.prior = prior
-        self.kernel = kernel
+        self.weights = weights
         self.search = search
         self.precision = precision
-        self.reading = reading
+        self.calibration = calibration
         self.zero_vectors = zero_vectors
         self.unlabelled = unlabelled
         self.seed = seed
@@ -190,10 +190,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             tau=self.tau,
             prior=self.prior,
             acquisition="auto",
-            kernel=self.kernel,
+            weights=self.weights,
             search=self.search,
             precision=self.precision,
-            reading=self.reading,
+            calibration=self.calibration,
             zero_vectors=self.zero_vectors,
             seed=self.seed,
             progress=self.progress,

@@ -38,7 +38,7 @@ def knn_graph(
     k: int = 20,
     *,
     metric: str = "euclidean",
-    kernel: str = "self-tuning",
+    weights: str = "self-tuning",
     search: str = "auto",
     zero_vectors: str = "error",
     neighbours: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
@@ -57,8 +57,8 @@ def knn_graph(
         if ids.shape != distances.shape or ids.ndim != 2:
             raise InputError(f"neighbours of {ids.shape} and distances of {distances.shape} do not fit.", "I3", "input")
         places = np.ascontiguousarray(np.where(ids < 0, 2**32 - 1, ids), dtype=np.uint32)
-        return _csr(_dial.weighted(places, distances, kernel))
-    words = settings(k=k, metric=metric, kernel=kernel, search=search, zero_vectors=zero_vectors)
+        return _csr(_dial.weighted(places, distances, weights))
+    words = settings(k=k, metric=metric, weights=weights, search=search, zero_vectors=zero_vectors)
     with reporting(progress) as report:
         return _csr(_dial.knn_graph(features(X), words, report))
 
@@ -162,7 +162,7 @@ def classify(
     model: str = "laplace",
     k: int = 20,
     metric: str = "euclidean",
-    kernel: str = "self-tuning",
+    weights: str = "self-tuning",
     progress: Progress = None,
 ) -> tuple[npt.NDArray[Any], Numbers]:
     """The classifiers that the paper compares with: the classes, and the score of every class at every row.
@@ -177,7 +177,7 @@ def classify(
         raise InputError("no row has a label. Give some.", "I12", "input")
     classes = as_array(met)
     told = [[row for row, label in known if key(label) == key(one)] for one in met]
-    words = settings(k=k, metric=metric, kernel=kernel)
+    words = settings(k=k, metric=metric, weights=weights)
     with reporting(progress) as report:
         scores = _dial.classify(
             model, told, words, None if X is None else features(X), None if graph is None else csr(graph), report

@@ -60,7 +60,7 @@ class Session(Believing):
         How a row is chosen from the scores.
     sharpness : float or str
         Of the proportional policy: ``"auto"``, a number, or ``"schedule:L0,P"``.
-    kernel : {"self-tuning", "symmetric", ...}, optional
+    weights : {"self-tuning", "symmetric", ...}, optional
         How distances become weights; the default goes with the acquisition.
     search : {"auto", "exact", "approximate"}
         How neighbours are found.
@@ -75,7 +75,7 @@ class Session(Believing):
         acquisition is ``"variance"`` with the settings of the paper: ``auto`` takes a solve over the whole pool a question.
     tolerance : float, optional
         The bound that certified solves stop at, above 0 and at most 1.
-    reading : {"plain", "even"}, optional
+    calibration : {"off", "on"}, optional
         How classes and probabilities are read: as in the paper, or classes evened out and probabilities calibrated on the
         labels. The default goes with the acquisition.
     expected_clusters : int, optional
@@ -115,13 +115,13 @@ class Session(Believing):
         acquisition: str | OwnAcquisition | None = None,
         policy: str = "max",
         sharpness: float | str = "auto",
-        kernel: str | None = None,
+        weights: str | None = None,
         search: str = "auto",
         propagation: str = "poisson",
         source_value: float = 1.0,
         precision: str = "faithful",
         tolerance: float | None = None,
-        reading: str | None = None,
+        calibration: str | None = None,
         expected_clusters: int | None = None,
         zero_vectors: str = "error",
         askable: npt.ArrayLike | None = None,
@@ -138,13 +138,13 @@ class Session(Believing):
             acquisition="variance" if callable(acquisition) else acquisition,
             policy=policy,
             sharpness=sharpness,
-            kernel=kernel,
+            weights=weights,
             search=search,
             propagation=propagation,
             source_value=source_value,
             precision=precision,
             tolerance=tolerance,
-            reading=reading,
+            calibration=calibration,
             expected_clusters=expected_clusters,
             zero_vectors=zero_vectors,
             seed=whole(seed, "seed", 0, 2**64 - 1),
@@ -344,15 +344,15 @@ class Session(Believing):
 
     def style_class(self, label: Hashable, colour: str, key: str = "") -> None:
         """Gives a class another colour (``"#rrggbb"``) and key on the labelling page."""
-        self._decide({"kind": "look", "class": self._known(label), "colour": colour, "key": key}, None)
+        self._decide({"kind": "style-class", "class": self._known(label), "colour": colour, "key": key}, None)
 
     def set_weight(self, annotator: str, weight: float) -> None:
         """How much the labels of an annotator count beside those of others on the same row: a number above 0."""
         self._decide({"kind": "weight", "annotator": annotator, "weight": float(weight)}, None)
 
-    def settle(self, parked: int) -> None:
-        """Keeps the label that stands where another answer was kept aside on the page (``status()["parked"]``)."""
-        self._decide({"kind": "settle", "parked": int(parked)}, None)
+    def resolve(self, conflict: int) -> None:
+        """Keeps the existing label where a conflicting answer was kept aside (``status()["conflicts"]``)."""
+        self._decide({"kind": "resolve", "conflict": int(conflict)}, None)
 
     def _known(self, label: Hashable) -> int:
         self._refresh()

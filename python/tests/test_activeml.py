@@ -58,10 +58,10 @@ CASES: dict[str, list[tuple[Any, Any]]] = {
     "tau": [(0.5, None), ("0.1xdegree", None), (-1.0, ValueError), ("far", ValueError)],
     "prior": [(0.01, None), ("calibrated", None), (-1.0, ValueError), ("none", ValueError)],
     "sharpness": [(3.0, None), ("schedule:1,2", None), ("blunt", ValueError)],
-    "kernel": [("symmetric", None), ("square", ValueError)],
+    "weights": [("symmetric", None), ("square", ValueError)],
     "search": [("exact", None), ("approximate", None), ("nowhere", ValueError)],
     "precision": [("certified", None), ("high", ValueError)],
-    "reading": [("plain", None), ("even", None), ("upside down", ValueError)],
+    "calibration": [("off", None), ("on", None), ("upside down", ValueError)],
     "expected_clusters": [(5, None), ("some", ValueError)],
     "zero_vectors": [("isolate", None), ("ignore", ValueError)],
 }

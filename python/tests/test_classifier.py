@@ -69,7 +69,7 @@ def test_the_belief_is_that_of_the_paper(four_clusters: Pool) -> None:
     y[nodes] = of[nodes] * 10
     weights = np.ones(len(X))
     weights[nodes[0]] = 0.25
-    model = DirichletClassifier(k=8, tau=0.3, prior=0.01, kernel="self-tuning", reading="plain")
+    model = DirichletClassifier(k=8, tau=0.3, prior=0.01, weights="self-tuning", calibration="off")
     model.fit(X, y, sample_weight=weights)
 
     graph = dial.knn_graph(X, 8).toarray()
@@ -118,7 +118,7 @@ def test_certified_precision_changes_the_solver_alone(four_clusters: Pool) -> No
 
 def test_new_rows_are_read_through_their_neighbours() -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0], [50.0], [51.0], [52.0], [53.0]])
-    model = DirichletClassifier(k=2, tau=0.3, prior=0.01, reading="plain").fit(X, marked("low", "high", "", 8))
+    model = DirichletClassifier(k=2, tau=0.3, prior=0.01, calibration="off").fit(X, marked("low", "high", "", 8))
     # The two nearest to 0.25 are 0 and 1, 1/4 and 3/4 away: w = exp(-4 d² / (3/4)²). Evidence is averaged.
     w = np.exp(-4 * np.array([0.25, 0.75]) ** 2 / 0.75**2)
     alpha = model.label_distributions_ * (model.evidence_[:, None] + 2 * 0.01)

@@ -107,9 +107,9 @@ DECISIONS = {
     "add-class": lambda s: s.add_class("odd"),
     "rename-class": lambda s: s.rename_class("odd", "even"),
     "merge-class": lambda s: s.merge_classes("even", "a"),
-    "look": lambda s: s.style_class("a", "#112233", "x"),
+    "style-class": lambda s: s.style_class("a", "#112233", "x"),
     "weight": lambda s: s.set_weight("ann", 2),
-    "settle": None,  # A session refuses what the page keeps aside, so there is nothing to settle here.
+    "resolve": None,  # A session refuses a conflicting answer, so there is nothing to resolve here.
 }
 
 #: Where a session has what the interface has; what is only drawn has none.
@@ -121,7 +121,7 @@ PATHS = {
     "item": "predict_proba",
     "items": "predict",
     "history": "history",
-    "parked": "status",
+    "conflicts": "status",
     "disagreements": "status",
     "estimates": "stopping",
     "export": "export",

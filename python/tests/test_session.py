@@ -118,7 +118,7 @@ def test_the_belief_is_that_of_dense_algebra() -> None:
 
 def test_a_graph_in_place_of_rows() -> None:
     X, y = two_groups()
-    session = dial.Session(graph=dial.knn_graph(X, kernel="symmetric"))
+    session = dial.Session(graph=dial.knn_graph(X, weights="symmetric"))
     answered(session, y, 3)
     assert (session.predict() == y).all()
     with pytest.raises(dial.InputError, match="graph"):
@@ -137,7 +137,7 @@ def test_what_it_looks_like() -> None:
     assert "<script>" not in session._repr_html_() and "&lt;script&gt;" in session._repr_html_()
     advice = session.stopping()
     assert advice.verdict in ("begin", "go-on", "soon", "stop") and 0 <= advice.settled <= 1
-    assert session.settings["tau"] == "0.03xdegree" and session.settings["reading"] == "even"
+    assert session.settings["tau"] == "0.03xdegree" and session.settings["calibration"] == "on"
     assert [event["entry"] for event in session.history()][-1] == {"change": {"kind": "rename-class", "class": int(session.classes_.tolist().index("<script>")), "name": "<script>"}}
 
 

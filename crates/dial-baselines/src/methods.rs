@@ -18,9 +18,9 @@ use crate::rwll::ReweightedNorm;
 use crate::typiclust::TypiClust;
 use crate::variance_opt::FullOptimal;
 use crate::variance_opt::{Criterion, ModelChange, Moments, SpectralOptimal};
-use dial::acquisition::auto::Doubt;
+use dial::acquisition::auto::Auto;
 use dial::acquisition::{Acquisition, Score};
-use dial::config::{Asking, Config};
+use dial::config::{AcquisitionKind, Config};
 use dial::control::Control;
 use dial::engine::{self, Engine};
 use dial::error::{Error, Result};
@@ -97,22 +97,22 @@ impl fmt::Display for Method {
     }
 }
 
-impl From<Asking> for Method {
-    fn from(asking: Asking) -> Method {
+impl From<AcquisitionKind> for Method {
+    fn from(asking: AcquisitionKind) -> Method {
         match asking {
-            Asking::Auto => Method::Auto,
-            Asking::Score(score) => Method::Score(score, ModelName::Dirichlet),
+            AcquisitionKind::Auto => Method::Auto,
+            AcquisitionKind::Score(score) => Method::Score(score, ModelName::Dirichlet),
         }
     }
 }
 
 impl Method {
     /// The acquisition whose defaults go with this method: its own, or the paper's.
-    pub fn asking(self) -> Asking {
+    pub fn asking(self) -> AcquisitionKind {
         match self {
-            Method::Auto => Asking::Auto,
-            Method::Score(score, ModelName::Dirichlet) => Asking::Score(score),
-            _ => Asking::Score(Score::Variance),
+            Method::Auto => AcquisitionKind::Auto,
+            Method::Score(score, ModelName::Dirichlet) => AcquisitionKind::Score(score),
+            _ => AcquisitionKind::Score(Score::Variance),
         }
     }
 }
@@ -358,12 +358,12 @@ impl<'a> Workbench<'a> {
         };
         let acquisition: Arc<dyn Acquisition + 'a> = match method {
             Method::Auto
-                if self.engine.config.acquisition == Asking::Auto
+                if self.engine.config.acquisition == AcquisitionKind::Auto
                     && Arc::ptr_eq(kernel, &self.engine.propagation) =>
             {
                 Arc::clone(&self.engine.acquisition)
             }
-            Method::Auto => Arc::new(Doubt::new(Arc::clone(kernel), control)?),
+            Method::Auto => Arc::new(Auto::new(Arc::clone(kernel), control)?),
             Method::Score(score, ModelName::Dirichlet) => Arc::new(score),
             Method::Score(score, model) => {
                 Arc::new(ScoreOf::new(score, self.model(model, control)?)?)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::{Arrays, assert_close};
 use dial::acquisition::Situation;
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::linalg::eigen::Eigenpairs;
@@ -27,7 +27,7 @@ fn pool(x: &[f64], dim: usize, k: usize) -> (Neighbours, Graph) {
         &Control::new(),
     )
     .unwrap();
-    let graph = Graph::new(&found, Kernel::SelfTuning, &Control::new()).unwrap();
+    let graph = Graph::new(&found, EdgeWeights::SelfTuning, &Control::new()).unwrap();
     (found, graph)
 }
 

@@ -89,7 +89,7 @@ fn flags(verb: &[&str]) -> Vec<String> {
 #[test]
 fn every_flag_of_a_project_is_explained() {
     let pages = text("docs/projects.md") + &text("docs/guide.md");
-    let verbs = "new ask tell undo redo skip exclude class status log settle pool predict export import backup restore";
+    let verbs = "new ask tell undo redo skip exclude class status log resolve pool predict export import backup restore";
     for verb in verbs.split(' ') {
         let flags = flags(&[verb]);
         assert!(flags.len() >= 4, "{verb}: {flags:?}");

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use build::{Part, deflated, f64s, i64s, npy, stored, zip};
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::graph::build::Lists;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::{Control, Features, Graph, Metric, NodeId};
@@ -18,15 +18,15 @@ use dial_data::write::write_csr;
 use dial_data::{Buffer, Error, Fingerprint, Matrix, Recipe, SavedGraph, write_graph};
 
 /// Two groups of points and their graph.
-fn built() -> (Matrix, CompactGraph) {
+fn built() -> (Matrix, PackedGraph) {
     let x: Vec<f64> = (0..60)
         .map(|i| f64::from(i * i % 37) / 7.0 + if i < 30 { 0.0 } else { 1000.0 })
         .collect();
     let (features, control) = (Features::f64(&x, 60, 1).unwrap(), Control::new());
     let found =
         Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control).unwrap();
-    let graph =
-        CompactGraph::assemble(&Lists::from(&found), Kernel::Symmetric, None, &control).unwrap();
+    let graph = PackedGraph::assemble(&Lists::from(&found), EdgeWeights::Symmetric, None, &control)
+        .unwrap();
     let matrix = Matrix {
         values: Buffer::F64(x),
         n: 60,
@@ -68,7 +68,7 @@ fn both_kinds_of_files_hold_the_graph_exactly() {
     let features = Fingerprint::of(&matrix);
     let recipe = Recipe {
         k: 4,
-        kernel: Kernel::Symmetric,
+        weights: EdgeWeights::Symmetric,
         metric: Metric::Euclidean,
         search: "exact".into(),
         seed: 0,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use dial::Control;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial_data::ReadOptions;
 use dial_server::Local;
 use dial_store::{Decision, Journal, Material, Project, Recipe, Submission, random_id};
@@ -199,7 +199,7 @@ impl Engine {
         let weights = graph.weights()?;
         let plain = x.as_ref().map(|rows| rows.plain()).transpose()?;
         run(py, progress, |control| {
-            let graph = Arc::new(CompactGraph::new(&*weights.graph()?));
+            let graph = Arc::new(PackedGraph::new(&*weights.graph()?));
             let config = Settings(settings).config(graph.n())?;
             let features = plain.map(|rows| rows.features()).transpose()?;
             let engine = dial::Engine::on(graph, features, &config, control)?;

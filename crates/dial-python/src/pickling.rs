@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dial::Items;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::graph::packed::{Parts, Slab};
 use dial_store::{Project, Record};
 use pyo3::prelude::*;
@@ -77,7 +77,7 @@ impl Engine {
             if let Some(kept) = kept {
                 project.keep(KEPT, &kept)?;
             }
-            let graph = CompactGraph::from_parts(parts_of(&graph)?)?;
+            let graph = PackedGraph::from_parts(parts_of(&graph)?)?;
             let Some(recipe) = project.log().recipe().cloned() else {
                 return Err(Failure::usage("these bytes are no session"));
             };

@@ -8,7 +8,7 @@ use dial::classifiers::Classifier;
 use dial::engine::{self, graph_of};
 use dial::features::Values;
 use dial::graph::build::Lists;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::knn::approximate::Found;
 use dial::policy::Chooser;
 use dial::policy::Sharpness;
@@ -101,7 +101,7 @@ pub fn weighted<'py>(
             .map(|distance| distance * distance)
             .collect();
         let lists = Lists::new(k, ids, Values::F64(&squared))?;
-        Ok(CompactGraph::assemble(&lists, kernel.parse()?, None, control)?.to_graph())
+        Ok(PackedGraph::assemble(&lists, kernel.parse()?, None, control)?.to_graph())
     })?;
     Ok(csr_arrays(py, &graph))
 }

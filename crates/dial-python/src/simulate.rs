@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use dial::config::Asking;
+use dial::config::AcquisitionKind;
 use dial::simulate::{Initial, Plan, Truth};
 use dial::{Choices, ClassId, Control, NodeId, Policy};
 use dial_baselines::comparison::{COLUMNS, Comparison, Row, Run};
@@ -79,7 +79,7 @@ fn play(
     let mut methods = words::<Method>(&wish.acquisitions)?;
     // As on the command line: beside auto all methods have its weights, tau and reading.
     let acquisition = match methods.contains(&Method::Auto) {
-        true => Some(Asking::Auto),
+        true => Some(AcquisitionKind::Auto),
         false => methods.first().map(|method| method.asking()),
     };
     let choices = Choices {

@@ -12,7 +12,7 @@ export class Refusal extends Error {
     /** The label that stands and the label that came. */
     this.said = more.said;
     /** Where the answer is kept aside. */
-    this.parked = more.parked;
+    this.conflict = more.conflict;
     /** Somebody has been told. */
     this.told = false;
   }

@@ -107,7 +107,7 @@ export function editClasses() {
     fields()[place]?.focus({ preventScroll: true });
   };
   const rows = () => shared.project.classes.map((one) => {
-    const look = (/** @type {object} */ with_) => change({ kind: "look", class: one.id, colour: one.colour, key: one.key, ...with_ });
+    const look = (/** @type {object} */ with_) => change({ kind: "style-class", class: one.id, colour: one.colour, key: one.key, ...with_ });
     const name = make("input", { value: one.name, maxLength: 200, aria: { label: T.name },
       on: { change: () => name.value.trim() && name.value.trim() !== one.name && change({ kind: "rename-class", class: one.id, name: name.value.trim() }) } });
     const colour = make("input", { type: "color", value: one.colour, aria: { label: `${T.colour}: ${one.name}` }, on: { change: () => look({ colour: colour.value }) } });

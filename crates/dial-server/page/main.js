@@ -52,11 +52,11 @@ function show(name) {
 let tabsFrom = "";
 
 function drawTabs() {
-  const from = JSON.stringify([names(), current, shared.project.parked]);
+  const from = JSON.stringify([names(), current, shared.project.conflicts]);
   if (from === tabsFrom) return;
   tabsFrom = from;
   fill(at("tabs"), names().map((name) => make("a", { href: `#${name}`, aria: name === current ? { current: "page" } : {} }, T.views[name],
-    name === "review" && shared.project.parked > 0 && make("span", { class: "badge" }, shared.project.parked))));
+    name === "review" && shared.project.conflicts > 0 && make("span", { class: "badge" }, shared.project.conflicts))));
   at("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 

@@ -31,13 +31,13 @@ function inWords(submission, refusal) {
   const again = () => { decide({ ...submission, key: newKey(), replace: true }).catch(() => {}); };
   const [first] = submission.decisions;
   const many = submission.decisions.length > 1;
-  const { code, parked, said } = refusal;
-  if (code === "C3" && parked !== undefined && said) {
-    const settle = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "settle", parked }] }).catch(() => {}); };
+  const { code, conflict, said } = refusal;
+  if (code === "C3" && conflict !== undefined && said) {
+    const settle = () => { decide({ key: newKey(), annotator: submission.annotator, decisions: [{ kind: "resolve", conflict }] }).catch(() => {}); };
     return { text: T.contradiction(itemOf(first), said[0], said[1]), offers: [[T.take(said[1]), again], [T.keep(said[0]), settle]] };
   }
   if (code === "C3" && many) return { text: T.contradictions, offers: [[T.replaceAll, again]] };
-  if (code === "C6") return { text: T.classGoneFor(itemOf(first)), offers: [[T.look, () => lookAt("parked")]] };
+  if (code === "C6") return { text: T.classGoneFor(itemOf(first)), offers: [[T.look, () => lookAt("conflicts")]] };
   if (code === "C5") return ofClasses(submission, refusal);
   if (refusal.status === 404) return { text: T.gone, offers: [] };
   return { text: sentence(refusal.message), offers: [] };

@@ -141,7 +141,7 @@ export const T = {
   total: (/** @type {number} */ n) => `${count(n, "open item")} of this class`,
 
   reviewTitle: "Labels to look at again",
-  tabs: { suspects: "At odds with the graph", disagreements: "Disagreements", parked: "Kept aside", history: "History" },
+  tabs: { suspects: "At odds with the graph", disagreements: "Disagreements", conflicts: "Kept aside", history: "History" },
   suspectsHow: "Labels that all the others contradict, the most suspicious first. Enter confirms, a class key corrects.",
   suspectsNone: "No label is at odds with the others.",
   suspect: (/** @type {string} */ told, /** @type {string} */ foretold, /** @type {number} */ p) =>
@@ -149,10 +149,10 @@ export const T = {
   confirm: "It is right",
   disagreementsNone: "Nobody disagrees.",
   disagreementsHow: "Items that people call different things. A class key settles it in your name.",
-  parkedNone: "Nothing was kept aside.",
-  parkedHow: "Answers that could not be taken as they were. Nothing is lost: send one again, or dismiss it.",
-  parkedAgain: "Take this answer",
-  parkedOther: "Answer with…",
+  conflictsNone: "Nothing was kept aside.",
+  conflictsHow: "Answers that could not be taken as they were. Nothing is lost: send one again, or dismiss it.",
+  conflictsAgain: "Take this answer",
+  conflictsOther: "Answer with…",
   answered: (/** @type {string[]} */ names, /** @type {boolean} */ unsure) => (unsure ? `${names.join(" or ")}, unsure` : names.join(" / ")),
   stands: (/** @type {string} */ name) => `stands as ${name}`,
   dismiss: "Dismiss",
@@ -167,7 +167,7 @@ export const T = {
   kinds: /** @type {Record<string, string>} */ ({
     label: "label", skip: "skip", exclude: "leave out", undo: "undo", redo: "redo", "add-class": "new class",
     "rename-class": "rename", "merge-class": "merge", look: "colour or key", weight: "weight of a person",
-    settings: "settings", pool: "pool", parked: "kept aside", settled: "settled",
+    settings: "settings", pool: "pool", conflict: "kept aside", resolved: "resolved",
   }),
 
   progressTitle: "How far along",

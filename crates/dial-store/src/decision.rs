@@ -87,7 +87,7 @@ pub enum Decision {
         into: ClassId,
     },
     /// Another colour or key for a class.
-    Look {
+    StyleClass {
         /// The class.
         #[schema(value_type = u16)]
         class: ClassId,
@@ -104,9 +104,9 @@ pub enum Decision {
         weight: f64,
     },
     /// A decision that was kept aside needs no attention any more.
-    Settle {
+    Resolve {
         /// Its place in the log.
-        parked: u64,
+        conflict: u64,
     },
     /// α₀ and K̂, when a project is made. Nobody sends it.
     #[serde(skip)]
@@ -181,8 +181,8 @@ impl Decision {
                 expected_clusters,
             },
             Decision::AddClass { .. }
-            | Decision::Look { .. }
-            | Decision::Settle { .. }
+            | Decision::StyleClass { .. }
+            | Decision::Resolve { .. }
             | Decision::Recipe(_) => return None,
         })
     }

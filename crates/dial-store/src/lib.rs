@@ -37,7 +37,7 @@ pub use stats::estimate::{
     Advice, Bin, Estimates, Facts, Interval, SETTLED, TARGET, Verdict, calibration,
 };
 pub use stats::reasons::why;
-pub use stats::status::{AnnotatorCount, ClassCount, Parked, Status};
+pub use stats::status::{AnnotatorCount, ClassCount, Conflict, Status};
 
 /// A new id, random: 128 bits in hexadecimal.
 pub fn random_id() -> Result<String> {

@@ -133,7 +133,7 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
         }
         18 => {
             let colour = any(&["#aabbcc", "blue"], random).to_string();
-            return Decision::Look {
+            return Decision::StyleClass {
                 class: class(random),
                 colour,
                 key: "q".into(),
@@ -147,8 +147,8 @@ fn decision(log: &Log, random: &mut Random) -> Decision {
                 .map(|record| record.seq)
                 .chain([3])
                 .collect::<Vec<_>>();
-            return Decision::Settle {
-                parked: *any(&parked, random),
+            return Decision::Resolve {
+                conflict: *any(&parked, random),
             };
         }
     };

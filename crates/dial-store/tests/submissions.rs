@@ -92,7 +92,7 @@ fn a_key_that_comes_again_with_more_is_refused() {
 #[test]
 fn every_group_is_of_one_submission() {
     let mut project = project();
-    let look = Decision::Look {
+    let look = Decision::StyleClass {
         class: ClassId(0),
         colour: "#123456".into(),
         key: "x".into(),
@@ -129,7 +129,7 @@ fn every_group_is_of_one_submission() {
 #[test]
 fn undo_is_not_refused_because_somebody_else_did_something_in_between() {
     let mut project = project();
-    let look = Decision::Look {
+    let look = Decision::StyleClass {
         class: ClassId(0),
         colour: "#123456".into(),
         key: "x".into(),
@@ -364,12 +364,18 @@ fn an_answer_that_contradicts_is_kept_aside_until_somebody_decides() {
     );
     assert_eq!(project.log().version(), version);
     project
-        .submit_one(submission("k3", "ann", Decision::Settle { parked }), 30)
+        .submit_one(
+            submission("k3", "ann", Decision::Resolve { conflict: parked }),
+            30,
+        )
         .unwrap();
     assert_eq!(project.log().parked().count(), 0);
     assert!(
         project
-            .submit_one(submission("k4", "ann", Decision::Settle { parked }), 30)
+            .submit_one(
+                submission("k4", "ann", Decision::Resolve { conflict: parked }),
+                30
+            )
             .is_err()
     );
 }

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Score;
 use crate::acquisition::auto::TAU_PER_DEGREE;
-use crate::belief::calibration::Reading;
+use crate::belief::calibration::Calibration;
 use crate::belief::prior::Prior;
 use crate::error::{Error, Result, check_positive};
 use crate::features::Metric;
-use crate::graph::Kernel;
+use crate::graph::EdgeWeights;
 use crate::knn::approximate::Search;
 use crate::knn::metric_space::ZeroVectors;
 use crate::policy::{Policy, Sharpness};
@@ -35,7 +35,7 @@ const HEAT_TIME: f64 = 3.0;
 
 /// What makes an item worth asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asking {
+pub enum AcquisitionKind {
     /// Doubt times the root of coverage: needs no tuning.
     #[default]
     Auto,
@@ -43,22 +43,22 @@ pub enum Asking {
     Score(Score),
 }
 
-impl fmt::Display for Asking {
+impl fmt::Display for AcquisitionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Asking::Auto => f.write_str("auto"),
-            Asking::Score(score) => score.fmt(f),
+            AcquisitionKind::Auto => f.write_str("auto"),
+            AcquisitionKind::Score(score) => score.fmt(f),
         }
     }
 }
 
-impl FromStr for Asking {
+impl FromStr for AcquisitionKind {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Asking> {
+    fn from_str(word: &str) -> Result<AcquisitionKind> {
         match word {
-            "auto" => Ok(Asking::Auto),
-            score => score.parse().map(Asking::Score).map_err(|_| {
+            "auto" => Ok(AcquisitionKind::Auto),
+            score => score.parse().map(AcquisitionKind::Score).map_err(|_| {
                 Error::setting(
                     "acquisition",
                     "auto, variance, margin, margin-range, entropy, least-confidence, norm or \
@@ -73,7 +73,7 @@ impl FromStr for Asking {
 /// How labels spread, with the parameter of the kind: `poisson` (its τ is [`Config::tau`]),
 /// `heat:TIME`, `rbf:SIGMA`, `compact:RADIUS`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Spread {
+pub enum PropagationKind {
     /// Poisson propagation on the graph: the paper's.
     #[default]
     Poisson,
@@ -94,21 +94,21 @@ pub enum Spread {
     },
 }
 
-impl Spread {
+impl PropagationKind {
     /// The same kind with another parameter.
     ///
     /// # Errors
     /// Poisson propagation, whose parameter is τ.
-    pub fn with_parameter(self, value: f64) -> Result<Spread> {
+    pub fn with_parameter(self, value: f64) -> Result<PropagationKind> {
         match self {
-            Spread::Poisson => Err(Error::setting(
+            PropagationKind::Poisson => Err(Error::setting(
                 "propagation",
                 "poisson without a parameter: its own is tau",
                 format!("poisson:{value}"),
             )),
-            Spread::Heat { .. } => Ok(Spread::Heat { time: value }),
-            Spread::Rbf { .. } => Ok(Spread::Rbf { sigma: Some(value) }),
-            Spread::Compact { .. } => Ok(Spread::Compact {
+            PropagationKind::Heat { .. } => Ok(PropagationKind::Heat { time: value }),
+            PropagationKind::Rbf { .. } => Ok(PropagationKind::Rbf { sigma: Some(value) }),
+            PropagationKind::Compact { .. } => Ok(PropagationKind::Compact {
                 radius: Some(value),
             }),
         }
@@ -117,41 +117,46 @@ impl Spread {
     /// The parameter, where it has one.
     fn parameter(self) -> Option<f64> {
         match self {
-            Spread::Poisson => None,
-            Spread::Heat { time } => Some(time),
-            Spread::Rbf { sigma: width } | Spread::Compact { radius: width } => width,
+            PropagationKind::Poisson => None,
+            PropagationKind::Heat { time } => Some(time),
+            PropagationKind::Rbf { sigma: width } | PropagationKind::Compact { radius: width } => {
+                width
+            }
         }
     }
 
     /// Whether it reads the features instead of the graph.
     pub fn is_radial(self) -> bool {
-        matches!(self, Spread::Rbf { .. } | Spread::Compact { .. })
+        matches!(
+            self,
+            PropagationKind::Rbf { .. } | PropagationKind::Compact { .. }
+        )
     }
 
     fn is_poisson(&self) -> bool {
-        *self == Spread::Poisson
+        *self == PropagationKind::Poisson
     }
 }
 
-impl fmt::Display for Spread {
+impl fmt::Display for PropagationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Spread::Poisson => f.write_str("poisson"),
-            Spread::Heat { time } => write!(f, "heat:{time}"),
-            Spread::Rbf { sigma: None } => f.write_str("rbf"),
-            Spread::Rbf { sigma: Some(sigma) } => write!(f, "rbf:{sigma}"),
-            Spread::Compact { radius: None } => f.write_str("compact"),
-            Spread::Compact {
+            PropagationKind::Poisson => f.write_str("poisson"),
+            PropagationKind::Heat { time } => write!(f, "heat:{time}"),
+            PropagationKind::Rbf { sigma: None } => f.write_str("rbf"),
+            PropagationKind::Rbf { sigma: Some(sigma) } => write!(f, "rbf:{sigma}"),
+            PropagationKind::Compact { radius: None } => f.write_str("compact"),
+            PropagationKind::Compact {
                 radius: Some(radius),
             } => write!(f, "compact:{radius}"),
         }
     }
 }
 
-impl FromStr for Spread {
+impl FromStr for PropagationKind {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Spread> {
+    fn from_str(word: &str) -> Result<PropagationKind> {
         let wrong = || {
             Error::setting(
                 "propagation",
@@ -164,10 +169,10 @@ impl FromStr for Spread {
             None => (word, None),
         };
         let kind = match kind {
-            "poisson" => Spread::Poisson,
-            "heat" => Spread::Heat { time: HEAT_TIME },
-            "rbf" => Spread::Rbf { sigma: None },
-            "compact" => Spread::Compact { radius: None },
+            "poisson" => PropagationKind::Poisson,
+            "heat" => PropagationKind::Heat { time: HEAT_TIME },
+            "rbf" => PropagationKind::Rbf { sigma: None },
+            "compact" => PropagationKind::Compact { radius: None },
             _ => return Err(wrong()),
         };
         parameter.map_or(Ok(kind), |value| kind.with_parameter(value))
@@ -188,13 +193,17 @@ pub struct Config {
     /// How distances are measured.
     pub metric: Metric,
     /// How distances become edge weights.
-    #[serde(rename = "kernel")]
-    pub weights: Kernel,
+    #[serde(alias = "kernel")]
+    pub weights: EdgeWeights,
     /// How neighbours are found.
     pub search: Search,
     /// How labels spread.
-    #[serde(default, with = "word", skip_serializing_if = "Spread::is_poisson")]
-    pub propagation: Spread,
+    #[serde(
+        default,
+        with = "word",
+        skip_serializing_if = "PropagationKind::is_poisson"
+    )]
+    pub propagation: PropagationKind,
     /// τ of Poisson propagation.
     #[serde(with = "word")]
     pub tau: Tau,
@@ -208,7 +217,7 @@ pub struct Config {
     pub tolerance: Option<f64>,
     /// What makes an item worth asking.
     #[serde(with = "word")]
-    pub acquisition: Asking,
+    pub acquisition: AcquisitionKind,
     /// How an item is chosen from the scores.
     pub policy: Policy,
     /// λ of the proportional policy.
@@ -218,8 +227,8 @@ pub struct Config {
     #[serde(with = "word")]
     pub prior: Prior,
     /// How classes and probabilities are read from the field.
-    #[serde(rename = "belief")]
-    pub readout: Reading,
+    #[serde(alias = "belief")]
+    pub calibration: Calibration,
     /// K̂; by default max(20, 2K).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_clusters: Option<usize>,
@@ -238,25 +247,27 @@ fn is_one(value: &f64) -> bool {
 impl Default for Config {
     /// The setting that needs no tuning: `auto` and what goes with it.
     fn default() -> Config {
-        Config::suited(Asking::Auto)
+        Config::suited(AcquisitionKind::Auto)
     }
 }
 
 impl Config {
     /// The paper's setting: Dirichlet variance, maximum policy.
     pub fn paper() -> Config {
-        Config::suited(Asking::Score(Score::Variance))
+        Config::suited(AcquisitionKind::Score(Score::Variance))
     }
 
     /// Everything else as it goes with an acquisition.
-    fn suited(acquisition: Asking) -> Config {
-        let (weights, tau, readout) = match acquisition {
-            Asking::Auto => (
-                Kernel::Symmetric,
+    fn suited(acquisition: AcquisitionKind) -> Config {
+        let (weights, tau, calibration) = match acquisition {
+            AcquisitionKind::Auto => (
+                EdgeWeights::Symmetric,
                 Tau::TimesDegree(TAU_PER_DEGREE),
-                Reading::Even,
+                Calibration::On,
             ),
-            Asking::Score(_) => (Kernel::SelfTuning, Tau::Number(0.1), Reading::Plain),
+            AcquisitionKind::Score(_) => {
+                (EdgeWeights::SelfTuning, Tau::Number(0.1), Calibration::Off)
+            }
         };
         Config {
             zero_vectors: ZeroVectors::default(),
@@ -265,7 +276,7 @@ impl Config {
             metric: Metric::default(),
             weights,
             search: Search::default(),
-            propagation: Spread::Poisson,
+            propagation: PropagationKind::Poisson,
             tau,
             source_value: 1.0,
             precision: Precision::default(),
@@ -274,7 +285,7 @@ impl Config {
             policy: Policy::default(),
             sharpness: Sharpness::default(),
             prior: Prior::default(),
-            readout,
+            calibration,
             expected_clusters: None,
             seed: 0,
         }
@@ -323,7 +334,7 @@ impl Config {
                 refuse("tolerance", want, tolerance)
             }
             Config {
-                acquisition: Asking::Auto,
+                acquisition: AcquisitionKind::Auto,
                 ..
             } if !poisson || self.tau.is_zero() => {
                 let want = "another one here: auto needs Poisson propagation with a tau above 0";
@@ -346,18 +357,18 @@ pub struct Choices {
     pub drop_zero_rows: bool,
     pub k: Option<usize>,
     pub metric: Option<Metric>,
-    pub weights: Option<Kernel>,
+    pub weights: Option<EdgeWeights>,
     pub search: Option<Search>,
-    pub propagation: Option<Spread>,
+    pub propagation: Option<PropagationKind>,
     pub tau: Option<Tau>,
     pub source_value: Option<f64>,
     pub precision: Option<Precision>,
     pub tolerance: Option<f64>,
-    pub acquisition: Option<Asking>,
+    pub acquisition: Option<AcquisitionKind>,
     pub policy: Option<Policy>,
     pub sharpness: Option<Sharpness>,
     pub prior: Option<Prior>,
-    pub readout: Option<Reading>,
+    pub calibration: Option<Calibration>,
     pub expected_clusters: Option<usize>,
     pub seed: Option<u64>,
 }
@@ -368,7 +379,7 @@ impl Choices {
         "zero_vectors",
         "k",
         "metric",
-        "kernel",
+        "weights",
         "search",
         "propagation",
         "tau",
@@ -379,7 +390,7 @@ impl Choices {
         "policy",
         "sharpness",
         "prior",
-        "reading",
+        "calibration",
         "expected_clusters",
         "seed",
     ];
@@ -393,7 +404,7 @@ impl Choices {
             "zero_vectors" => self.zero_vectors = Some(word.parse()?),
             "k" => self.k = Some(number("k", word)?),
             "metric" => self.metric = Some(word.parse()?),
-            "kernel" => self.weights = Some(word.parse()?),
+            "weights" => self.weights = Some(word.parse()?),
             "search" => self.search = Some(word.parse()?),
             "propagation" => self.propagation = Some(word.parse()?),
             "tau" => self.tau = Some(word.parse()?),
@@ -404,13 +415,13 @@ impl Choices {
             "policy" => self.policy = Some(word.parse()?),
             "sharpness" => self.sharpness = Some(word.parse()?),
             "prior" => self.prior = Some(word.parse()?),
-            "reading" => self.readout = Some(word.parse()?),
+            "calibration" => self.calibration = Some(word.parse()?),
             "expected_clusters" => {
                 self.expected_clusters = Some(number("expected_clusters", word)?);
             }
             "seed" => self.seed = Some(number("seed", word)?),
             _ => {
-                let want = "a setting such as k, metric, kernel, tau or acquisition";
+                let want = "a setting such as k, metric, weights, tau or acquisition";
                 return Err(Error::setting("the name", want, name));
             }
         }
@@ -445,7 +456,7 @@ impl Choices {
             policy: self.policy.unwrap_or(base.policy),
             sharpness: self.sharpness.unwrap_or(base.sharpness),
             prior: self.prior.unwrap_or(base.prior),
-            readout: self.readout.unwrap_or(base.readout),
+            calibration: self.calibration.unwrap_or(base.calibration),
             expected_clusters: self.expected_clusters,
             seed: self.seed.unwrap_or(base.seed),
         };
@@ -455,14 +466,14 @@ impl Choices {
 
     /// The acquisition that was chosen, or `auto` where it can be had. In certified precision people
     /// want speed, and `auto` takes a global solve a question.
-    fn asking(&self) -> Asking {
+    fn asking(&self) -> AcquisitionKind {
         let faithful = self.precision.unwrap_or_default() == Precision::Faithful;
         let poisson = self.propagation.unwrap_or_default().is_poisson();
         let auto = faithful && poisson && !self.tau.is_some_and(Tau::is_zero);
         let default = if auto {
-            Asking::Auto
+            AcquisitionKind::Auto
         } else {
-            Asking::Score(Score::Variance)
+            AcquisitionKind::Score(Score::Variance)
         };
         self.acquisition.unwrap_or(default)
     }
@@ -544,17 +555,17 @@ mod tests {
             "compact",
             "compact:0.25",
         ] {
-            assert_eq!(word.parse::<Spread>().unwrap().to_string(), word);
+            assert_eq!(word.parse::<PropagationKind>().unwrap().to_string(), word);
         }
         assert_eq!(
-            "heat".parse::<Spread>().unwrap(),
-            Spread::Heat { time: 3.0 }
+            "heat".parse::<PropagationKind>().unwrap(),
+            PropagationKind::Heat { time: 3.0 }
         );
         for word in ["", "heat:", "heat:x", "poisson:1", "warmth"] {
-            assert!(word.parse::<Spread>().is_err(), "{word}");
+            assert!(word.parse::<PropagationKind>().is_err(), "{word}");
         }
         for word in ["auto", "variance", "random"] {
-            assert_eq!(word.parse::<Asking>().unwrap().to_string(), word);
+            assert_eq!(word.parse::<AcquisitionKind>().unwrap().to_string(), word);
         }
     }
 
@@ -570,7 +581,7 @@ mod tests {
             assert!(!text.contains(later), "{later}");
         }
         let other = Config {
-            propagation: Spread::Heat { time: 2.5 },
+            propagation: PropagationKind::Heat { time: 2.5 },
             source_value: 2.0,
             expected_clusters: Some(30),
             ..Config::paper()

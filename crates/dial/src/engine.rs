@@ -9,15 +9,15 @@
 
 use std::sync::Arc;
 
-use crate::acquisition::auto::Doubt;
+use crate::acquisition::auto::Auto;
 use crate::acquisition::{Acquisition, Score};
 use crate::belief::prior::{self, Prior};
-use crate::config::{Asking, Config, Spread};
+use crate::config::{AcquisitionKind, Config, PropagationKind};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::graph::build::Lists;
-use crate::graph::packed::CompactGraph;
+use crate::graph::packed::PackedGraph;
 use crate::ids::{Items, NodeId};
 use crate::knn::Neighbours;
 use crate::knn::approximate::{Effort, Found, Search};
@@ -42,7 +42,7 @@ pub struct Engine<'a> {
     /// The item ids.
     pub items: Items,
     /// The graph, where there is one: batches hold no neighbours.
-    pub graph: Option<Arc<CompactGraph>>,
+    pub graph: Option<Arc<PackedGraph>>,
     /// How labels spread.
     pub propagation: Arc<dyn Propagation + 'a>,
     /// What makes a node worth asking.
@@ -92,9 +92,9 @@ pub fn search(features: Features<'_>, config: &Config, control: &Control) -> Res
 ///
 /// # Errors
 /// Cancelled.
-pub fn graph_of(found: &Found, config: &Config, control: &Control) -> Result<CompactGraph> {
+pub fn graph_of(found: &Found, config: &Config, control: &Control) -> Result<PackedGraph> {
     let lists = Lists::from(&found.neighbours);
-    CompactGraph::assemble(&lists, config.weights, found.order.clone(), control)
+    PackedGraph::assemble(&lists, config.weights, found.order.clone(), control)
 }
 
 impl Engine<'static> {
@@ -135,7 +135,7 @@ impl Engine<'static> {
     /// # Errors
     /// As [`Engine::build`]; radial propagation without features or without a width.
     pub fn on(
-        graph: Arc<CompactGraph>,
+        graph: Arc<PackedGraph>,
         features: Option<Features<'_>>,
         config: &Config,
         control: &Control,
@@ -143,8 +143,8 @@ impl Engine<'static> {
         config.check()?;
         let propagation = spread(&graph, features, config)?;
         let acquisition: Arc<dyn Acquisition> = match config.acquisition {
-            Asking::Auto => Arc::new(Doubt::new(Arc::clone(&propagation), control)?),
-            Asking::Score(score) => Arc::new(score),
+            AcquisitionKind::Auto => Arc::new(Auto::new(Arc::clone(&propagation), control)?),
+            AcquisitionKind::Score(score) => Arc::new(score),
         };
         let mut engine = Engine::with(propagation).asking_by(acquisition);
         engine.config = config.clone();
@@ -266,11 +266,11 @@ fn joined(
     found: &Found,
     config: &Config,
     control: &Control,
-) -> Result<(Arc<CompactGraph>, Config)> {
+) -> Result<(Arc<PackedGraph>, Config)> {
     let width = || Some(mean_reach(features, &found.neighbours));
     let propagation = match config.propagation {
-        Spread::Rbf { sigma: None } => Spread::Rbf { sigma: width() },
-        Spread::Compact { radius: None } => Spread::Compact { radius: width() },
+        PropagationKind::Rbf { sigma: None } => PropagationKind::Rbf { sigma: width() },
+        PropagationKind::Compact { radius: None } => PropagationKind::Compact { radius: width() },
         given => given,
     };
     let graph = graph_of(found, config, control)?;
@@ -285,7 +285,7 @@ fn joined(
 
 /// The propagation of a configuration.
 fn spread(
-    graph: &Arc<CompactGraph>,
+    graph: &Arc<PackedGraph>,
     features: Option<Features<'_>>,
     config: &Config,
 ) -> Result<Arc<dyn Propagation>> {
@@ -300,22 +300,22 @@ fn spread(
         width.ok_or_else(|| Error::setting("sigma", "given (--sigma, or rbf:S) on a saved graph, which does not tell how far neighbours are apart", "none"))
     };
     Ok(match (config.propagation, config.precision) {
-        (Spread::Rbf { sigma }, _) => Arc::new(radial(Shape::Rbf {
+        (PropagationKind::Rbf { sigma }, _) => Arc::new(radial(Shape::Rbf {
             sigma: width(sigma)?,
         })?),
-        (Spread::Compact { radius }, _) => Arc::new(radial(Shape::Compact {
+        (PropagationKind::Compact { radius }, _) => Arc::new(radial(Shape::Compact {
             radius: width(radius)?,
         })?),
-        (Spread::Heat { time }, _) => Arc::new(
+        (PropagationKind::Heat { time }, _) => Arc::new(
             Heat::new(Arc::new(graph.to_graph()), time)?.with_source_value(config.source_value)?,
         ),
-        (Spread::Poisson, Precision::Faithful) => {
+        (PropagationKind::Poisson, Precision::Faithful) => {
             // Sums by node have other last bits than sums by place.
             let by_node = Arc::new(graph.by_node());
             let poisson = Poisson::new(by_node, config.tau.value(graph.mean_degree()))?;
             Arc::new(poisson.with_source_value(config.source_value)?)
         }
-        (Spread::Poisson, Precision::Certified) => {
+        (PropagationKind::Poisson, Precision::Certified) => {
             let tau = config.tau.value(graph.mean_degree());
             let certified = Certified::new(Arc::clone(graph), tau)?;
             let certified = certified.with_source_value(config.source_value)?;

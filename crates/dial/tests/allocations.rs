@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dial::belief::prior::Prior;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::propagation::Poisson;
 use dial::{ClassId, Config, Control, Engine, Graph, Policy};
 
@@ -17,7 +17,7 @@ fn a_step_allocates_its_column_and_little_else() {
         .flat_map(|i| [(i, (i + 1) % n, 1.0), (i, (i + 7) % n, 0.5)])
         .collect();
     let graph = Arc::new(Graph::from_edges(n as usize, &ring).unwrap());
-    let compact = Arc::new(CompactGraph::new(&graph));
+    let compact = Arc::new(PackedGraph::new(&graph));
     let _profiler = dhat::Profiler::builder().testing().build();
     for policy in [Policy::Max, Policy::Proportional] {
         let kernel = Arc::new(Poisson::new(Arc::clone(&graph), 0.1).unwrap());

@@ -4,10 +4,10 @@ mod common;
 
 use std::sync::Arc;
 
-use dial::belief::calibration::Reading;
+use dial::belief::calibration::Calibration;
 use dial::belief::prior::Prior;
-use dial::graph::Kernel;
-use dial::graph::packed::CompactGraph;
+use dial::graph::EdgeWeights;
+use dial::graph::packed::PackedGraph;
 use dial::linalg::local::Regime;
 use dial::propagation::Poisson;
 use dial::propagation::certified::Certified;
@@ -73,7 +73,7 @@ fn session<'a>(kernel: Arc<dyn Propagation + 'a>, prior: f64, policy: Policy) ->
 
 fn certified(graph: &Graph, tau: f64) -> Arc<Certified> {
     // These pools are small; the tolerance is given so that they are solved locally all the same.
-    let kernel = Certified::new(Arc::new(CompactGraph::new(graph)), tau).unwrap();
+    let kernel = Certified::new(Arc::new(PackedGraph::new(graph)), tau).unwrap();
     Arc::new(if tau > 0.01 {
         kernel.with_tolerance(1e-3).unwrap()
     } else {
@@ -88,7 +88,7 @@ fn class(node: NodeId) -> ClassId {
 /// Every value of every class within its bound of the exact one, for these labels.
 fn check_bounds(graph: &Graph, tau: f64, prior: f64, labels: &[NodeId], tolerance: f64) -> f64 {
     let control = Control::new();
-    let kernel = Certified::new(Arc::new(CompactGraph::new(graph)), tau)
+    let kernel = Certified::new(Arc::new(PackedGraph::new(graph)), tau)
         .unwrap()
         .with_tolerance(tolerance)
         .unwrap();
@@ -147,7 +147,7 @@ fn bounds_are_never_violated() {
         let labels: Vec<NodeId> = (0..4)
             .map(|_| NodeId(random.below(n as usize) as u32))
             .collect();
-        let kernel = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
+        let kernel = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
         if kernel.solver().regime(tolerance) == Regime::Local {
             tightest = tightest.max(check_bounds(&graph, tau, 1.0, &labels, tolerance));
         }
@@ -171,7 +171,7 @@ fn bounds_and_regret_on_the_real_pools() {
         let pool = common::Arrays::read(data.join(format!("features/{set}.npz")));
         let (x, shape) = (pool.f32s("X"), &pool.array("X").shape);
         let features = Features::f32(&x, shape[0], shape[1]).unwrap();
-        let graph = common::graph(features, 20, metric, Kernel::SelfTuning);
+        let graph = common::graph(features, 20, metric, EdgeWeights::SelfTuning);
         let control = Control::new();
         let mut fast = session(certified(&graph, 0.1), prior, Policy::Max);
         let mut slow = session(
@@ -325,10 +325,10 @@ fn what_an_answer_changes_is_what_telling_it_changes() {
     let graph = graph(600, 4, 8, &mut Random::new(6, Purpose::User, 0));
     let control = Control::new();
     let mut most = 0;
-    for reading in [Reading::Plain, Reading::Even] {
+    for reading in [Calibration::Off, Calibration::On] {
         let kernel = Arc::new(Poisson::new(Arc::new(graph.clone()), 0.2).unwrap());
         let mut engine = Engine::with(kernel);
-        engine.config.readout = reading;
+        engine.config.calibration = reading;
         let mut session = engine.session(&["0", "1", "2"], &control).unwrap();
         for node in [3, 160, 300, 460, 75, 590] {
             let item = node.to_string();
@@ -388,7 +388,7 @@ fn a_cancelled_label_leaves_everything_as_it_was() {
 #[test]
 fn tiny_tau_falls_back_to_global_solves_and_zero_is_refused() {
     let graph = graph(600, 4, 8, &mut Random::new(9, Purpose::User, 0));
-    assert!(Certified::new(Arc::new(CompactGraph::new(&graph)), 0.0).is_err());
+    assert!(Certified::new(Arc::new(PackedGraph::new(&graph)), 0.0).is_err());
     let kernel = certified(&graph, 1e-4);
     assert_eq!(kernel.solver().regime(1e-3), Regime::Global);
     let (mut fast, exact) = (

@@ -5,7 +5,16 @@ mod common;
 use std::sync::Arc;
 
 use common::{assert_close, dense};
+use dial::acquisition::Situation;
+use dial::acquisition::auto::Auto;
 use dial::acquisition::auto::TAU_PER_DEGREE;
+use dial::belief::calibration::Calibration;
+use dial::graph::EdgeWeights;
+use dial::graph::packed::PackedGraph;
+use dial::propagation::Poisson;
+use dial::propagation::certified::Certified;
+use dial::propagation::radial::Radial;
+use dial::propagation::radial::Shape;
 use dial::seed::{Purpose, Random};
 use dial::simulate::{Initial, Plan, Truth, trial};
 use dial::*;
@@ -20,7 +29,7 @@ fn clouds(sizes: &[usize]) -> Vec<f64> {
     x
 }
 
-fn pool(sizes: &[usize], kernel: Kernel) -> (Arc<Graph>, f64) {
+fn pool(sizes: &[usize], kernel: EdgeWeights) -> (Arc<Graph>, f64) {
     let x = clouds(sizes);
     let graph = common::graph(
         Features::f64(&x, x.len() / 2, 2).unwrap(),
@@ -74,7 +83,7 @@ fn inverse(graph: &Graph, tau: f64) -> Vec<Vec<f64>> {
 #[test]
 fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
     for sizes in [&[40, 30][..], &[25]] {
-        let (graph, tau) = pool(sizes, Kernel::Symmetric);
+        let (graph, tau) = pool(sizes, EdgeWeights::Symmetric);
         let values: Vec<f64> = (0..graph.n()).map(|i| (i % 7) as f64 / 7.0).collect();
         let dense = inverse(&graph, tau);
         let want: Vec<f64> = dense
@@ -82,7 +91,7 @@ fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
             .map(|row| row.iter().zip(&values).map(|(g, v)| g * v).sum())
             .collect();
         let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
-        let certified = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
+        let certified = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
         for kernel in [&poisson as &dyn Propagation, &certified] {
             let got = kernel.spread(&values, &Control::new()).unwrap().unwrap();
             // |u - u*| <= residual/τ, times d + τ; the residual is at most 1e-4 |values|.
@@ -96,7 +105,7 @@ fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
             );
         }
     }
-    let (graph, _) = pool(&[25], Kernel::Symmetric);
+    let (graph, _) = pool(&[25], EdgeWeights::Symmetric);
     assert!(
         Poisson::new(graph, 0.0)
             .unwrap()
@@ -108,10 +117,10 @@ fn coverage_is_the_dense_sum_in_both_precisions_and_on_pieces() {
 
 #[test]
 fn scores_are_doubt_times_the_root_of_coverage() {
-    let (graph, tau) = pool(&[30, 30], Kernel::Symmetric);
+    let (graph, tau) = pool(&[30, 30], EdgeWeights::Symmetric);
     let n = graph.n();
     let poisson: Arc<dyn Propagation> = Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap());
-    let doubt = Doubt::new(Arc::clone(&poisson), &Control::new()).unwrap();
+    let doubt = Auto::new(Arc::clone(&poisson), &Control::new()).unwrap();
     let mut field = DirichletField::new(n, 2, 1e-4);
     let columns = poisson
         .columns(&[NodeId(3), NodeId(40)], &Control::new())
@@ -222,10 +231,10 @@ fn a_question_can_be_cancelled_and_asked_again() {
 
 #[test]
 fn peaks_of_many_nodes_are_those_of_their_columns() {
-    let (graph, tau) = pool(&[400, 300], Kernel::Symmetric);
+    let (graph, tau) = pool(&[400, 300], EdgeWeights::Symmetric);
     let nodes = [0, 255, 256, 399, 400, 511, 512, 699].map(NodeId);
     let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
-    let certified = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
+    let certified = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
     let columns = poisson.raw_columns(&nodes, &Control::new()).unwrap();
     for kernel in [&poisson as &dyn Propagation, &certified] {
         let peaks = kernel.peaks(&Control::new()).unwrap().unwrap();
@@ -244,9 +253,9 @@ fn peaks_of_many_nodes_are_those_of_their_columns() {
 
 #[test]
 fn measuring_peaks_can_be_cancelled() {
-    let (graph, tau) = pool(&[400, 300], Kernel::Symmetric);
+    let (graph, tau) = pool(&[400, 300], EdgeWeights::Symmetric);
     let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
-    let certified = Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap();
+    let certified = Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap();
     for kernel in [&poisson as &dyn Propagation, &certified] {
         let cancelled = Control::new();
         cancelled.cancel();
@@ -271,9 +280,9 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
         clusters: classes.iter().map(|&class| Some(class as u32)).collect(),
     };
     let run = |threads: usize, certified: bool| {
-        let (graph, tau) = pool(&sizes, Kernel::Symmetric);
+        let (graph, tau) = pool(&sizes, EdgeWeights::Symmetric);
         let kernel: Arc<dyn Propagation> = match certified {
-            true => Arc::new(Certified::new(Arc::new(CompactGraph::new(&graph)), tau).unwrap()),
+            true => Arc::new(Certified::new(Arc::new(PackedGraph::new(&graph)), tau).unwrap()),
             false => Arc::new(Poisson::new(Arc::clone(&graph), tau).unwrap()),
         };
         let plan = Plan {
@@ -286,9 +295,9 @@ fn auto_asks_alike_for_any_number_of_threads_and_in_certified_precision() {
             .build()
             .unwrap();
         workers.install(|| {
-            let acquisition = Arc::new(Doubt::new(Arc::clone(&kernel), &Control::new()).unwrap());
+            let acquisition = Arc::new(Auto::new(Arc::clone(&kernel), &Control::new()).unwrap());
             let mut engine = Engine::with(kernel).asking_by(acquisition);
-            engine.config.readout = Reading::Even;
+            engine.config.calibration = Calibration::On;
             trial(&engine, &truth, &plan, &|| 0.0, &Control::new())
                 .unwrap()
                 .0
@@ -315,7 +324,7 @@ fn other_kernels_are_refused() {
     let features = Features::f64(&x, 30, 1).unwrap();
     let radial: Arc<dyn Propagation> =
         Arc::new(Radial::new(features, Shape::Rbf { sigma: 2.0 }).unwrap());
-    let refused = Doubt::new(radial, &Control::new()).err().unwrap();
+    let refused = Auto::new(radial, &Control::new()).err().unwrap();
     assert!(refused.to_string().contains("Poisson"), "{refused}");
 }
 

@@ -2,8 +2,26 @@
 
 use std::sync::Arc;
 
+use dial::acquisition::Score;
+use dial::acquisition::auto::Auto;
+use dial::config::AcquisitionKind;
+use dial::config::PropagationKind;
 use dial::engine::{SEARCH_SEED, search};
+use dial::graph::EdgeWeights;
+use dial::graph::build::Lists;
+use dial::graph::packed::PackedGraph;
+use dial::knn::Neighbours;
+use dial::knn::approximate::Effort;
+use dial::knn::approximate::Search;
+use dial::knn::metric_space::ZeroVectors;
 use dial::linalg::local::Regime;
+use dial::propagation::Poisson;
+use dial::propagation::certified::Certified;
+use dial::propagation::certified::Precision;
+use dial::propagation::heat::Heat;
+use dial::propagation::radial::Radial;
+use dial::propagation::radial::Shape;
+use dial::propagation::tau::Tau;
 use dial::seed::{Purpose, Random};
 use dial::*;
 
@@ -56,13 +74,17 @@ fn configs() -> Vec<Config> {
             ..Config::default()
         },
         Config {
-            acquisition: Asking::Score(Score::Entropy),
+            acquisition: AcquisitionKind::Score(Score::Entropy),
             tau: Tau::TimesDegree(0.05),
             source_value: 2.5,
             ..base.clone()
         },
     ];
-    for weights in [Kernel::Gaussian, Kernel::Uniform, Kernel::Symmetric] {
+    for weights in [
+        EdgeWeights::Gaussian,
+        EdgeWeights::Uniform,
+        EdgeWeights::Symmetric,
+    ] {
         configs.push(Config {
             weights,
             policy: Policy::Proportional,
@@ -82,7 +104,7 @@ fn by_hand(features: Features<'_>, config: &Config) -> Engine<'static> {
     let control = Control::new();
     let found = neighbours(features, config.metric);
     let graph = Arc::new(Graph::new(&found, config.weights, &control).unwrap());
-    let compact = Arc::new(CompactGraph::new(&graph));
+    let compact = Arc::new(PackedGraph::new(&graph));
     let tau = config.tau.value(compact.mean_degree());
     let value = config.source_value;
     let reach = || {
@@ -92,30 +114,30 @@ fn by_hand(features: Features<'_>, config: &Config) -> Engine<'static> {
     };
     let radial = |shape| Radial::new(features, shape).unwrap();
     let propagation: Arc<dyn Propagation> = match (config.propagation, config.precision) {
-        (Spread::Poisson, Precision::Faithful) => {
+        (PropagationKind::Poisson, Precision::Faithful) => {
             let poisson = Poisson::new(Arc::clone(&graph), tau).unwrap();
             Arc::new(poisson.with_source_value(value).unwrap())
         }
-        (Spread::Poisson, Precision::Certified) => {
+        (PropagationKind::Poisson, Precision::Certified) => {
             let certified = Certified::new(Arc::clone(&compact), tau).unwrap();
             Arc::new(match config.tolerance {
                 Some(tolerance) => certified.with_tolerance(tolerance).unwrap(),
                 None => certified,
             })
         }
-        (Spread::Heat { time }, _) => Arc::new(Heat::new(graph, time).unwrap()),
-        (Spread::Rbf { sigma }, _) => {
+        (PropagationKind::Heat { time }, _) => Arc::new(Heat::new(graph, time).unwrap()),
+        (PropagationKind::Rbf { sigma }, _) => {
             let sigma = sigma.unwrap_or_else(reach);
             Arc::new(radial(Shape::Rbf { sigma }))
         }
-        (Spread::Compact { radius }, _) => {
+        (PropagationKind::Compact { radius }, _) => {
             let radius = radius.unwrap_or_else(reach);
             Arc::new(radial(Shape::Compact { radius }))
         }
     };
     let acquisition: Arc<dyn Acquisition> = match config.acquisition {
-        Asking::Auto => Arc::new(Doubt::new(Arc::clone(&propagation), &control).unwrap()),
-        Asking::Score(score) => Arc::new(score),
+        AcquisitionKind::Auto => Arc::new(Auto::new(Arc::clone(&propagation), &control).unwrap()),
+        AcquisitionKind::Score(score) => Arc::new(score),
     };
     Engine {
         config: config.clone(),
@@ -200,7 +222,7 @@ fn an_approximate_search_is_used_in_its_own_order() {
     .unwrap();
     let lists = Lists::from(&found.neighbours);
     let order = found.order.clone();
-    let graph = CompactGraph::assemble(&lists, Kernel::SelfTuning, order, &control).unwrap();
+    let graph = PackedGraph::assemble(&lists, EdgeWeights::SelfTuning, order, &control).unwrap();
     let poisson = Poisson::new(Arc::new(graph.to_graph()), 0.1).unwrap();
     let by_hand = Engine {
         graph: Some(Arc::new(graph)),
@@ -219,7 +241,7 @@ fn its_graph_is_the_graph_of_its_neighbours_bit_by_bit() {
     let x = points();
     let features = Features::f64(&x, N, DIM).unwrap();
     let found = neighbours(features, Metric::Euclidean);
-    for &weights in Kernel::ALL {
+    for &weights in EdgeWeights::ALL {
         let config = Config {
             k: K,
             weights,
@@ -276,12 +298,12 @@ fn a_width_that_was_left_open_is_filled_in() {
         ..Config::paper()
     };
     let built = |word| Engine::build(features, &config(word), &control).unwrap();
-    let Spread::Rbf { sigma: Some(sigma) } = built("rbf").config.propagation else {
+    let PropagationKind::Rbf { sigma: Some(sigma) } = built("rbf").config.propagation else {
         panic!("a width");
     };
     let compact = built("compact").config.propagation;
     let radius = Some(sigma);
-    assert_eq!(compact, Spread::Compact { radius });
+    assert_eq!(compact, PropagationKind::Compact { radius });
     let given = config("rbf:1.5");
     assert_eq!(
         built("rbf:1.5").config,
@@ -341,7 +363,7 @@ fn choices_that_do_not_go_together_are_refused_before_the_search() {
     );
     let refused = Config {
         precision: Precision::Certified,
-        propagation: Spread::Heat { time: 1.0 },
+        propagation: PropagationKind::Heat { time: 1.0 },
         ..Config::paper()
     };
     assert_eq!(build(&refused).unwrap().code(), "U1");

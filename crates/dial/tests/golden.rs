@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{Arrays, assert_close, dense, graph, graph_of};
 use dial::acquisition::{Score, Situation};
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::graph::laplacian::Normalized;
 use dial::linalg::cg::{Stop, Workspace, conjugate_gradients};
 use dial::policy::{automatic_lambda, probabilities};
@@ -45,13 +45,13 @@ fn weights_of_every_kernel_and_metric() {
     let (x, x32, k) = (pool.floats("X"), pool.f32s("X32"), pool.integers("k")[0]);
     let wide = Features::f64(&x, 150, 5).unwrap();
     let narrow = Features::f32(&x32, 150, 5).unwrap();
-    let (euclidean, tuned) = (Metric::Euclidean, Kernel::SelfTuning);
+    let (euclidean, tuned) = (Metric::Euclidean, EdgeWeights::SelfTuning);
     for (name, features, metric, kernel) in [
         ("euclidean", wide, euclidean, tuned),
         ("euclidean_f32", narrow, euclidean, tuned),
         ("cosine", wide, Metric::Cosine, tuned),
-        ("gaussian", wide, euclidean, Kernel::Gaussian),
-        ("uniform", wide, euclidean, Kernel::Uniform),
+        ("gaussian", wide, euclidean, EdgeWeights::Gaussian),
+        ("uniform", wide, euclidean, EdgeWeights::Uniform),
     ] {
         let ours = graph(features, k, metric, kernel);
         let theirs = if name == "euclidean" {
@@ -78,7 +78,7 @@ fn weights_among_duplicates() {
         features,
         pool.integers("k")[0],
         Metric::Euclidean,
-        Kernel::SelfTuning,
+        EdgeWeights::SelfTuning,
     );
     assert_close(
         "duplicates",

@@ -5,6 +5,13 @@ mod common;
 use std::sync::Arc;
 
 use common::{Arrays, assert_close, dense, graph, graph_of};
+use dial::acquisition::Situation;
+use dial::acquisition::auto::Auto;
+use dial::belief::calibration::Reader;
+use dial::graph::EdgeWeights;
+use dial::graph::packed::PackedGraph;
+use dial::propagation::Poisson;
+use dial::propagation::certified::Certified;
 use dial::*;
 
 /// The cases, with the graph of each.
@@ -55,7 +62,7 @@ fn symmetric_weights_with_duplicates_and_an_outlier() {
         features,
         golden.integers("k")[0],
         Metric::Euclidean,
-        Kernel::Symmetric,
+        EdgeWeights::Symmetric,
     );
     assert_close(
         "weights",
@@ -118,7 +125,7 @@ fn kernels(golden: &Arrays, name: &str) -> [Arc<dyn Propagation>; 2] {
         graph_of(&golden.rows(&format!("{name}_W"))),
         golden.float(&format!("{name}_tau")),
     );
-    let compact = Arc::new(CompactGraph::new(&graph));
+    let compact = Arc::new(PackedGraph::new(&graph));
     [
         Arc::new(Poisson::new(graph, tau).unwrap()),
         Arc::new(Certified::new(compact, tau).unwrap()),
@@ -166,7 +173,7 @@ fn doubt_spreads_and_scores() {
         for kernel in kernels(&golden, name) {
             let spread = kernel.spread(&doubt, &Control::new()).unwrap().unwrap();
             let mut scores = vec![f64::NAN; doubt.len()];
-            let acquisition = Doubt::new(kernel, &Control::new()).unwrap();
+            let acquisition = Auto::new(kernel, &Control::new()).unwrap();
             acquisition
                 .scores(&Situation::at_start(&field(&golden, case), 0), &mut scores)
                 .unwrap();

@@ -3,9 +3,9 @@
 
 mod common;
 
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::graph::layout::layout;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::seed::{Purpose, Random};
 use dial::{Control, Error, Features, Metric};
 
@@ -26,13 +26,13 @@ fn clouds() -> (Vec<f64>, Vec<[f32; 2]>) {
     (rows, plane)
 }
 
-fn graph(rows: &[f64]) -> CompactGraph {
+fn graph(rows: &[f64]) -> PackedGraph {
     let features = Features::f64(rows, 3 * CLOUD, 10).unwrap();
-    CompactGraph::new(&common::graph(
+    PackedGraph::new(&common::graph(
         features,
         10,
         Metric::Euclidean,
-        Kernel::SelfTuning,
+        EdgeWeights::SelfTuning,
     ))
 }
 
@@ -53,7 +53,7 @@ fn share(plane: &[[f32; 2]]) -> f64 {
 }
 
 /// The share of edges of the graph that join nodes among the thirty nearest in the plane.
-fn kept(graph: &CompactGraph, plane: &[[f32; 2]]) -> f64 {
+fn kept(graph: &PackedGraph, plane: &[[f32; 2]]) -> f64 {
     let (mut near, mut all) = (0, 0);
     for (item, at) in plane.iter().enumerate() {
         let far =

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use common::{Arrays, assert_close, graph, graph_of};
 use dial::belief::prior::Prior;
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::linalg::eigen::Eigenpairs;
 use dial::propagation::Poisson;
 use dial::propagation::heat::Heat;
@@ -52,7 +52,7 @@ fn grounds() -> Vec<Ground> {
         Features::f64(&cloud, 300, 2).unwrap(),
         8,
         Metric::Euclidean,
-        Kernel::SelfTuning,
+        EdgeWeights::SelfTuning,
     );
     vec![
         Ground {
@@ -327,7 +327,7 @@ fn large_graphs_keep_their_bits_too() {
         Features::f64(&points, 9000, 2).unwrap(),
         6,
         Metric::Euclidean,
-        Kernel::SelfTuning,
+        EdgeWeights::SelfTuning,
     );
     let near = Arc::new(near);
     let on = |threads| {

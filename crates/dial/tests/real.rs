@@ -7,7 +7,7 @@ mod common;
 
 use common::{Arrays, assert_close, graph, real_data};
 use dial::acquisition::{Score, Situation};
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::{Acquisition, ClassId, Config, Control, Engine, Features, Metric, NodeId, Session};
 
 #[test]
@@ -21,7 +21,7 @@ fn weights_agree_with_the_authors_graph() {
         Features::f64(&x, x.len() / 2, 2).unwrap(),
         19,
         Metric::Euclidean,
-        Kernel::SelfTuning,
+        EdgeWeights::SelfTuning,
     );
     let (starts, columns, weights) = (
         theirs.integers("indptr"),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use dial::config::Spread;
-use dial::graph::Kernel;
+use dial::config::PropagationKind;
+use dial::graph::EdgeWeights;
 use dial::knn::approximate::Search;
 use dial::propagation::certified::Precision;
 use dial::propagation::tau::Tau;
@@ -28,8 +28,8 @@ pub use crate::verbs::pool::PoolPlace;
 pub use crate::verbs::predict::Predict;
 #[cfg(feature = "research")]
 pub use crate::verbs::reproduce::Reproduce;
+pub use crate::verbs::resolve::Resolve;
 pub use crate::verbs::serve::{Label, Serve};
-pub use crate::verbs::settle::Settle;
 pub use crate::verbs::status::Show;
 pub use crate::verbs::tell::Tell;
 #[cfg(feature = "research")]
@@ -84,7 +84,7 @@ pub enum Verb {
     /// Set how much an annotator counts beside others
     Weight(Weight),
     /// Resolve conflicting answers by keeping the existing label
-    Settle(Settle),
+    Resolve(Resolve),
     /// Show progress, expected accuracy and advice on when to stop
     Status(Show),
     /// Show what is believed about items
@@ -167,7 +167,7 @@ pub struct GraphArgs {
     pub metric: Option<Metric>,
     /// self-tuning (the paper's), symmetric, gaussian or uniform [default: symmetric when asking by auto, else self-tuning]
     #[arg(long, value_name = "KERNEL")]
-    pub kernel: Option<Kernel>,
+    pub weights: Option<EdgeWeights>,
     /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub search: Search,
@@ -179,10 +179,10 @@ pub struct GraphArgs {
 /// How labels spread.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Propagation")]
-pub struct KernelArgs {
+pub struct PropagationArgs {
     /// poisson or heat (on the graph), rbf or compact (on the features)
     #[arg(long, value_name = "NAME", default_value = "poisson")]
-    pub propagation: Spread,
+    pub propagation: PropagationKind,
     /// Regularisation of Poisson: a number, or e.g. 0.1xdegree (times the mean degree) [default: 0.03xdegree when asking by
     /// auto, else 0.1]
     #[arg(long, value_name = "TAU", allow_hyphen_values = true)]
@@ -222,7 +222,7 @@ pub struct EngineArgs {
     #[arg(long = "graph", value_name = "FILE", help_heading = "Graph")]
     pub saved: Option<PathBuf>,
     #[command(flatten)]
-    pub kernel: KernelArgs,
+    pub propagation: PropagationArgs,
 }
 
 impl GraphArgs {
@@ -230,18 +230,18 @@ impl GraphArgs {
     pub fn choose(&self, choices: &mut Choices) {
         choices.k = self.k.typed();
         choices.metric = self.metric;
-        choices.weights = self.kernel;
+        choices.weights = self.weights;
         choices.search = Some(self.search);
     }
 }
 
-impl KernelArgs {
+impl PropagationArgs {
     /// What was typed, as choices.
     pub fn choose(&self, choices: &mut Choices) {
         let parameter = match self.propagation {
-            Spread::Poisson => None,
-            Spread::Heat { .. } => self.heat_time,
-            Spread::Rbf { .. } | Spread::Compact { .. } => self.sigma,
+            PropagationKind::Poisson => None,
+            PropagationKind::Heat { .. } => self.heat_time,
+            PropagationKind::Rbf { .. } | PropagationKind::Compact { .. } => self.sigma,
         };
         let given = |value| {
             self.propagation

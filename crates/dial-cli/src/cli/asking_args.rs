@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dial::belief::calibration::Reading;
+use dial::belief::calibration::Calibration;
 use dial::belief::prior::Prior;
 use dial::policy::Sharpness;
 use dial::simulate::Classes;
@@ -34,10 +34,10 @@ pub struct BeliefArgs {
         allow_hyphen_values = true
     )]
     pub prior: Prior,
-    /// How classes are read from the field: plain (the paper's) or even (classes evened out, probabilities calibrated)
-    /// [default: even when asking by auto, else plain]
+    /// Calibrated probabilities and class-balanced predictions: on, or off (the Dirichlet mean, as in the paper)
+    /// [default: on with auto, else off]
     #[arg(long, value_name = "NAME")]
-    pub reading: Option<Reading>,
+    pub calibration: Option<Calibration>,
     /// Overestimate of the number of clusters, for the calibrated prior and the automatic lambda [default: max(20, 2K)]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub expected_clusters: Option<usize>,
@@ -48,7 +48,7 @@ impl BeliefArgs {
     pub fn choose(&self, choices: &mut Choices) {
         choices.sharpness = Some(self.lambda);
         choices.prior = Some(self.prior);
-        choices.readout = self.reading;
+        choices.calibration = self.calibration;
         choices.expected_clusters = self.expected_clusters;
     }
 }

@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Label from scripts",
         &[
             "new", "serve", "ask", "tell", "undo", "redo", "skip", "exclude", "class", "weight",
-            "settle",
+            "resolve",
         ],
     ),
     (

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use dial::engine::{SEARCH_SEED, graph_of};
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::knn::Neighbours;
 use dial::knn::approximate::{Effort, Search};
 use dial::knn::row_source::Rows;
@@ -32,7 +32,7 @@ pub fn is_graph(path: &Path) -> bool {
 fn recipe(config: &Config, n: usize, dim: usize, features: Fingerprint) -> Recipe {
     Recipe {
         k: config.k,
-        kernel: config.weights,
+        weights: config.weights,
         metric: config.metric,
         search: config.search.for_pool(n, dim).to_string(),
         seed: SEARCH_SEED,
@@ -44,7 +44,7 @@ fn recipe(config: &Config, n: usize, dim: usize, features: Fingerprint) -> Recip
 /// Saves the graph of a pool.
 pub fn save(
     pool: &Pool,
-    graph: &CompactGraph,
+    graph: &PackedGraph,
     config: &Config,
     file: &Path,
     output: &Output,
@@ -81,7 +81,7 @@ pub fn save_rows(
     limit: Option<Size>,
     file: &Path,
     output: &Output,
-) -> Result<CompactGraph, Failure> {
+) -> Result<PackedGraph, Failure> {
     let (config, control) = (choices.config(rows.n)?, output.control());
     let memory = memory::for_rows(rows, config.k, limit, output)?;
     let effort = Effort {
@@ -132,8 +132,8 @@ pub fn agree(path: &Path, recipe: &Recipe, typed: &Choices) -> Result<(), Failur
         (_, Some(metric), _) if metric != recipe.metric => {
             differs("metric", metric.to_string(), recipe.metric.to_string())
         }
-        (.., Some(weights)) if weights != recipe.kernel => {
-            differs("kernel", weights.to_string(), recipe.kernel.to_string())
+        (.., Some(weights)) if weights != recipe.weights => {
+            differs("weights", weights.to_string(), recipe.weights.to_string())
         }
         _ => Ok(()),
     }
@@ -143,12 +143,12 @@ pub fn agree(path: &Path, recipe: &Recipe, typed: &Choices) -> Result<(), Failur
 pub fn words(recipe: &Recipe) -> String {
     let Recipe {
         k,
-        kernel,
+        weights,
         metric,
         search,
         ..
     } = recipe;
-    format!("k = {k}, {metric}, {kernel} weights, {search} search")
+    format!("k = {k}, {metric}, {weights} weights, {search} search")
 }
 
 /// `dial doctor FILE` of a saved graph: what it is and, if asked for, whether every byte of it is right.
@@ -176,7 +176,7 @@ pub fn examine(path: &str, verify: bool, output: &Output) -> Result<(), Failure>
         "edges": file.entries() / 2,
         "k": recipe.k,
         "metric": recipe.metric,
-        "kernel": recipe.kernel,
+        "weights": recipe.weights,
         "search": recipe.search,
         "seed": recipe.seed,
         "dimensions": recipe.dim,

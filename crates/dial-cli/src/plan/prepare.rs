@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dial::config::Spread;
-use dial::graph::packed::CompactGraph;
+use dial::config::PropagationKind;
+use dial::graph::packed::PackedGraph;
 use dial::knn::Neighbours;
 use dial::knn::approximate::{Effort, Found};
 use dial::propagation::certified::Precision;
@@ -33,7 +33,7 @@ pub fn graph_choices(how: &ReadingArgs, graph: &GraphArgs) -> Choices {
 /// What was typed about a graph and how labels spread on it, as choices.
 pub fn choices(args: &EngineArgs) -> Choices {
     let mut choices = graph_choices(&args.pool.how, &args.graph);
-    args.kernel.choose(&mut choices);
+    args.propagation.choose(&mut choices);
     choices
 }
 
@@ -181,7 +181,7 @@ pub fn load(
         graph_file::agree(file, recipe, &choices)?;
         choices.k = Some(recipe.k);
         choices.metric = Some(recipe.metric);
-        choices.weights = Some(recipe.kernel);
+        choices.weights = Some(recipe.weights);
         choices.search = recipe.search.parse().ok().or(choices.search);
     }
     saved.check_features(pool.matrix.n, &Fingerprint::of(&pool.matrix))?;
@@ -232,7 +232,7 @@ pub fn graph_notes(engine: &Engine<'_>, features: Features<'_>, output: &Output)
 }
 
 /// Says that a graph has several components, if it has.
-pub fn component_note(graph: &CompactGraph, output: &Output) {
+pub fn component_note(graph: &PackedGraph, output: &Output) {
     let mut largest = graph.component_sizes().to_vec();
     if largest.len() > 1 {
         largest.sort_unstable_by(|a, b| b.cmp(a));
@@ -276,7 +276,7 @@ pub fn faint(engine: &Engine<'_>) -> Option<String> {
     let graph = engine
         .graph
         .as_ref()
-        .filter(|_| engine.config.propagation == Spread::Poisson)?;
+        .filter(|_| engine.config.propagation == PropagationKind::Poisson)?;
     let (tau, degrees) = (engine.tau()?, &graph.parts().degrees);
     let strength = |place: usize| {
         let largest = graph

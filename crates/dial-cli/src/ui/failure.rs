@@ -1,7 +1,7 @@
 //! What ends a command early: one text shape, one JSON shape, one table of exit codes.
 //!
 //! Text: `error[CODE]: what, where. What was kept. What to do.` JSON (RFC 9457): `type`, `title`, `detail`, and our
-//! members `code` and `exit_code`, and `parked` where an answer was kept aside.
+//! members `code` and `exit_code`, and `conflict` where an answer was kept aside.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub struct Failure {
     kind: ErrorKind,
     detail: String,
     /// The place in the log where an answer that could not be taken is kept aside.
-    parked: Option<u64>,
+    conflict: Option<u64>,
 }
 
 impl Failure {
@@ -27,7 +27,7 @@ impl Failure {
             code: code.into(),
             kind,
             detail,
-            parked: None,
+            conflict: None,
         }
     }
 
@@ -62,13 +62,13 @@ impl Failure {
     }
 
     /// The same about an answer that is kept aside at this place in the log.
-    pub fn with_parked(self, parked: Option<u64>) -> Failure {
-        Failure { parked, ..self }
+    pub fn with_conflict(self, conflict: Option<u64>) -> Failure {
+        Failure { conflict, ..self }
     }
 
     /// The place where an answer is kept aside.
-    pub fn parked(&self) -> Option<u64> {
-        self.parked
+    pub fn conflict(&self) -> Option<u64> {
+        self.conflict
     }
 
     /// The stable code.
@@ -106,8 +106,8 @@ impl Failure {
             "code": self.code,
             "exit_code": exit_code,
         });
-        if let Some(parked) = self.parked {
-            problem["parked"] = json!(parked);
+        if let Some(conflict) = self.conflict {
+            problem["conflict"] = json!(conflict);
         }
         say(&if json {
             problem.to_string()
@@ -133,11 +133,11 @@ impl From<dial_data::Error> for Failure {
 impl From<dial_store::Error> for Failure {
     fn from(error: dial_store::Error) -> Failure {
         use dial_store::Error::{ClassGone, Contradiction};
-        let parked = match &error {
+        let conflict = match &error {
             Contradiction { parked, .. } | ClassGone { parked, .. } => Some(*parked),
             _ => None,
         };
-        Failure::new(error.code(), error.kind(), typed(error.to_string())).with_parked(parked)
+        Failure::new(error.code(), error.kind(), typed(error.to_string())).with_conflict(conflict)
     }
 }
 
@@ -151,7 +151,7 @@ impl From<dial_server::http::wire::Problem> for Failure {
             kind.unwrap_or(ErrorKind::Storage),
             typed(problem.detail),
         );
-        failure.with_parked(problem.parked)
+        failure.with_conflict(problem.conflict)
     }
 }
 

@@ -69,16 +69,19 @@ impl Names {
 
     /// A label at odds with the others, in words.
     pub fn suspect(&self, one: &Suspect) -> String {
-        let (told, foretold) = (self.name(one.told), self.name(one.foretold));
-        format!("{} is {told}, by the others {foretold}", one.id)
+        let (label, expected) = (self.name(one.label), self.name(one.expected));
+        format!(
+            "{} is labelled {label}; the other labels suggest {expected}",
+            one.id
+        )
     }
 
     /// The same as JSON.
     pub fn suspect_json(&self, one: &Suspect) -> Value {
         json!({
             "id": one.id,
-            "told": self.name(one.told),
-            "foretold": self.name(one.foretold),
+            "label": self.name(one.label),
+            "expected": self.name(one.expected),
             "probability": one.probability,
         })
     }

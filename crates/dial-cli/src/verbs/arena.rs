@@ -204,7 +204,7 @@ fn chosen(args: &Arena, data: Option<&Path>) -> Result<Vec<ArenaPool>, Failure> 
 
 fn list(output: &Output) {
     let (pools, everybody) = (pools::all(), everybody());
-    let header = "contestant method policy prior tau weights reading judge";
+    let header = "contestant method policy prior tau weights calibration judge";
     let mut rows = vec![header.split(' ').map(String::from).collect()];
     for one in &everybody {
         let later = if one.ready() { "" } else { " (not yet)" };
@@ -215,7 +215,7 @@ fn list(output: &Output) {
             one.config.prior.to_string(),
             one.config.tau.to_string(),
             one.config.weights.to_string(),
-            one.config.readout.to_string(),
+            one.config.calibration.to_string(),
             one.judge.clone().unwrap_or_default(),
         ]);
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dial::engine::{self, graph_of};
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::knn::approximate::Search;
 use dial::propagation::Poisson;
 use dial::propagation::certified::Precision;
@@ -193,7 +193,7 @@ fn triad() -> f64 {
 
 fn say(
     args: &Bench,
-    graph: &CompactGraph,
+    graph: &PackedGraph,
     timings: &Timings,
     iterations: usize,
     [solver, ceiling]: [f64; 2],

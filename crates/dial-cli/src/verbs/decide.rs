@@ -54,14 +54,14 @@ pub struct Class {
     pub project: ProjectArgs,
     /// What to do with classes.
     #[command(subcommand)]
-    pub deed: Deed,
+    pub action: ClassAction,
     #[command(flatten)]
     pub sender: Sender,
 }
 
 /// What can be done with classes.
 #[derive(Debug, Subcommand)]
-pub enum Deed {
+pub enum ClassAction {
     /// Add classes
     Add {
         /// Their names
@@ -83,7 +83,7 @@ pub enum Deed {
         into: String,
     },
     /// Give a class another colour and key on the page
-    Look {
+    Style {
         /// The class
         class: String,
         /// Its colour, as #rrggbb
@@ -195,8 +195,8 @@ pub fn pass(args: &Pass, way: Passing, output: &Output) -> Result<(), Failure> {
 pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
     let mut project = args.project.handle_to_change(output)?;
     let mut find = |name: &str| crate::plan::project::class(&mut *project, name);
-    let (decisions, text) = match &args.deed {
-        Deed::Add { names } => {
+    let (decisions, text) = match &args.action {
+        ClassAction::Add { names } => {
             let add = names
                 .iter()
                 .map(|name| Decision::AddClass { name: name.clone() });
@@ -205,14 +205,14 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
                 format!("{} added", count(names.len(), "class", "classes")),
             )
         }
-        Deed::Rename { old, new } => {
+        ClassAction::Rename { old, new } => {
             let rename = Decision::RenameClass {
                 class: find(old)?,
                 name: new.clone(),
             };
             (vec![rename], format!("{old} is now {new}"))
         }
-        Deed::Merge { from, into } => {
+        ClassAction::Merge { from, into } => {
             let merge = Decision::MergeClass {
                 from: find(from)?,
                 into: find(into)?,
@@ -222,9 +222,9 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
                 format!("The labels of {from} now count for {into}"),
             )
         }
-        Deed::Look { class, colour, key } => {
+        ClassAction::Style { class, colour, key } => {
             let (colour, key) = (colour.clone(), key.clone());
-            let look = Decision::Look {
+            let look = Decision::StyleClass {
                 class: find(class)?,
                 colour,
                 key,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dial::config::Spread;
+use dial::config::PropagationKind;
 use dial::knn::Neighbours;
 use dial::{Engine, Graph, NodeId};
 use dial_data::{Buffer, Pool, Truth};
@@ -55,7 +55,7 @@ pub fn run(args: &Doctor, output: &Output) -> Result<(), Failure> {
         Shape::of(&pool, args.engine.graph.k.number(pool.matrix.n)),
         work,
     );
-    if built.engine.config.propagation == Spread::Poisson {
+    if built.engine.config.propagation == PropagationKind::Poisson {
         exam.tau(&built.engine);
     }
     if let Some(truth) = &pool.truth {

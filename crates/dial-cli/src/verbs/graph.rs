@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dial::engine::graph_of;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial_data::write::write_csr;
 use serde_json::json;
 
@@ -55,7 +55,7 @@ pub fn run(args: &Graph, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn say(name: &str, graph: &CompactGraph, args: &Graph, output: &Output) {
+fn say(name: &str, graph: &PackedGraph, args: &Graph, output: &Output) {
     let (file, n, edges) = (args.out.as_deref(), graph.n(), graph.entries() / 2);
     let (components, mean_degree) = (graph.component_sizes().len(), graph.mean_degree());
     let end = match file {

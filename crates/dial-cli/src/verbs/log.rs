@@ -121,7 +121,7 @@ fn in_words(row: &HistoryRow) -> String {
     } = row;
     match (kind.as_str(), item) {
         ("label", Some(item)) => format!("{item} = {text}"),
-        ("parked", Some(item)) => format!("{item} = {text}, kept aside"),
+        ("conflict", Some(item)) => format!("{item} = {text}, kept aside"),
         ("known", Some(item)) => format!("{item} = {text}, as before"),
         (_, Some(item)) => format!("{kind} {item}"),
         (_, None) => format!("{kind} {text}").trim_end().to_string(),

@@ -19,7 +19,7 @@ pub(crate) mod propagate;
 #[cfg(feature = "research")]
 pub(crate) mod reproduce;
 pub(crate) mod serve;
-pub(crate) mod settle;
+pub(crate) mod resolve;
 pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod tell;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dial::NodeId;
-use dial::config::Spread;
+use dial::config::PropagationKind;
 use dial_data::write::{Saved, SavedData, write_npy};
 use serde_json::json;
 
@@ -33,7 +33,7 @@ pub fn run(args: &Propagate, output: &Output) -> Result<(), Failure> {
     let (source, kernel) = (engine.items.node(&args.source)?, &engine.propagation);
     let column = kernel.columns(&[source], &output.control())?.remove(0);
     let clamped = match engine.config.propagation {
-        Spread::Heat { .. } => Some(clamped(
+        PropagationKind::Heat { .. } => Some(clamped(
             &kernel.raw_columns(&[source], &output.control())?[0],
             source,
         )),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use dial::acquisition::Score;
-use dial::config::Asking;
-use dial::graph::Kernel;
+use dial::config::AcquisitionKind;
+use dial::graph::EdgeWeights;
 use dial::linalg::local::{Regime, Solving};
 use dial::propagation::certified::Precision;
 use dial::simulate::{Classes, Initial, Plan, Truth, trial};
@@ -156,7 +156,7 @@ pub fn chosen(args: &Simulate) -> Result<(Choices, Vec<Method>), Failure> {
     args.asking.belief.choose(&mut choices);
     choices.seed = Some(args.asking.seed);
     choices.acquisition = match typed.contains(&Method::Auto) {
-        true => Some(Asking::Auto),
+        true => Some(AcquisitionKind::Auto),
         false => typed.first().map(|method| method.asking()),
     };
     let config = choices.config(usize::MAX)?;
@@ -172,8 +172,8 @@ fn beside_auto(engine: &Engine<'_>, methods: &[Method], output: &Output) {
     if !methods.contains(&Method::Auto) {
         return;
     }
-    if engine.config.weights != Kernel::Symmetric {
-        output.note("note: auto does best on symmetric weights: save the graph with dial graph --kernel symmetric.");
+    if engine.config.weights != EdgeWeights::Symmetric {
+        output.note("note: auto does best on symmetric weights: save the graph with dial graph --weights symmetric.");
     }
     if methods.len() > 1 {
         output.note("note: beside auto all acquisitions have its weights, tau and reading; alone they have the paper's.");
@@ -184,7 +184,7 @@ fn beside_auto(engine: &Engine<'_>, methods: &[Method], output: &Output) {
 /// checkpoint, the belief when it is scored), scores and a solve, but no columns.
 fn work(args: &Simulate, classes: usize) -> Work {
     let columns = (3 * classes + 14) * args.asking.trials.min(rayon::current_num_threads());
-    match (&args.engine.saved, args.engine.kernel.precision) {
+    match (&args.engine.saved, args.engine.propagation.precision) {
         (None, _) => Work::Label(columns),
         (Some(_), Precision::Faithful) => Work::LabelSaved(columns),
         (Some(_), Precision::Certified) => Work::Certify(columns),

@@ -67,7 +67,7 @@ fn in_words(status: &Status, project: &str) -> String {
         );
         text.push_str(&format!("\n{}", table(&rows)));
     }
-    let parked = status.parked.iter().map(|one| {
+    let parked = status.conflicts.iter().map(|one| {
         format!(
             "{} of {}: {} stands, {} came (decision {})",
             one.item,
@@ -81,9 +81,9 @@ fn in_words(status: &Status, project: &str) -> String {
         ("answer needs attention", "answers need attention"),
         parked,
     ));
-    if !status.parked.is_empty() {
+    if !status.conflicts.is_empty() {
         text.push_str(&format!(
-            "  dial settle {project} DECISION keeps what stands; dial tell {project} ITEM CLASS --replace takes the other.\n"
+            "  dial resolve {project} DECISION keeps what stands; dial tell {project} ITEM CLASS --replace takes the other.\n"
         ));
     }
     let differ = status.disagreements.iter().map(|one| {

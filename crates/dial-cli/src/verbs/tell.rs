@@ -23,7 +23,7 @@ Example:
   dial tell photos.dial -- -x.jpg cat          an id that looks like an option
 
 A label that contradicts an earlier one of the same annotator is kept aside and answered with exit code 6
-(C3): send it again with --replace if it is the right one, or keep the first with dial settle.")]
+(C3): send it again with --replace if it is the right one, or keep the first with dial resolve.")]
 pub struct Tell {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -78,12 +78,12 @@ pub fn run(args: &Tell, output: &Output) -> Result<(), Failure> {
 
 /// Says how the first of two answers is kept.
 fn how_to_keep(failure: Failure, project: &str) -> Failure {
-    match (failure.code(), failure.parked()) {
-        ("C3", Some(parked)) => failure.and(&format!(
-            "To keep the first: dial settle {project} {parked}."
+    match (failure.code(), failure.conflict()) {
+        ("C3", Some(conflict)) => failure.and(&format!(
+            "To keep the first: dial resolve {project} {conflict}."
         )),
-        ("C6", Some(parked)) => {
-            failure.and(&format!("To leave it: dial settle {project} {parked}."))
+        ("C6", Some(conflict)) => {
+            failure.and(&format!("To leave it: dial resolve {project} {conflict}."))
         }
         _ => failure,
     }

@@ -12,7 +12,7 @@ const POOL: &str = "id,x,c,label\n\
 
 fn examine(words: &str) -> Ran {
     Place::with("pool.csv", POOL)
-        .line(&format!("doctor pool.csv --k 3 --kernel uniform {words}"))
+        .line(&format!("doctor pool.csv --k 3 --weights uniform {words}"))
         .ok()
 }
 

@@ -244,7 +244,7 @@ fn project() -> (u16, Value) {
     let project = json!({
         "name": "rows", "id": "1", "pool": "rows", "item_word": "row", "items": 12, "labelled": 0,
         "classes": [class(0, "a"), class(7, "b")], "annotators": {}, "acquisition": "auto", "overlap": 1,
-        "version": 3, "model_version": 3, "model_ready": true, "foreseen": false, "banner": null, "parked": 0,
+        "version": 3, "model_version": 3, "model_ready": true, "foreseen": false, "banner": null, "conflicts": 0,
     });
     (200, project)
 }
@@ -253,7 +253,7 @@ fn status() -> (u16, Value) {
     let class = |id: u16, name: &str| json!({ "id": id, "name": name, "labels": 0 });
     let status = json!({
         "name": "rows", "id": "1", "pool": "rows.csv", "items": 12, "labelled": 0, "labels": 0, "skipped": 0,
-        "excluded": 0, "classes": [class(0, "a"), class(7, "b")], "annotators": [], "parked": [],
+        "excluded": 0, "classes": [class(0, "a"), class(7, "b")], "annotators": [], "conflicts": [],
         "disagreements": [], "version": 3, "last": null, "estimates": null,
     });
     (200, status)
@@ -318,12 +318,12 @@ fn a_running_server_is_used_instead_of_the_lock() {
     assert!(sent.join().unwrap()[2].ends_with("{\"annotator\":\"\",\"count\":2}"));
     // What the server says of the exit code counts, not the status; so does an answer that it kept aside.
     let problem =
-        json!({ "code": "C3", "detail": "kept aside.", "status": 422, "exit": 6, "parked": 31 });
+        json!({ "code": "C3", "detail": "kept aside.", "status": 422, "exit": 6, "conflict": 31 });
     let sent = server(&place, vec![project(), status(), (422, problem)]);
     place.line("tell rows.dial r1 b").fails(
         "C3",
         6,
-        &["kept aside. To keep the first: dial settle rows.dial 31."],
+        &["kept aside. To keep the first: dial resolve rows.dial 31."],
     );
     sent.join().unwrap();
     // Something else than a server of ours, after all.
@@ -446,5 +446,5 @@ fn the_real_server_takes_what_the_verbs_send() {
         ),
         (Some(5), Some(1), Some(1))
     );
-    assert_eq!(status["parked"].as_array().unwrap().len(), 1);
+    assert_eq!(status["conflicts"].as_array().unwrap().len(), 1);
 }

@@ -121,14 +121,14 @@ fn kernels_and_metrics_by_hand() {
         weights(&place, "g.npz").concat()
     };
     close(
-        &of("three.csv --k 1 --kernel uniform"),
+        &of("three.csv --k 1 --weights uniform"),
         &[0.0, 1.0, 0.0, 1.0, 0.0, 0.5, 0.0, 0.5, 0.0],
         0.0,
     );
     // The mean distance to the nearest is (1 + 1 + 2)/3 = 4/3: exp(-4 r² 9/16) is exp(-9/4) at 1 and exp(-9) at 2.
     let (near, far) = (rounded(exp(-2.25)), rounded(exp(-9.0) / 2.0));
     close(
-        &of("three.csv --k 1 --kernel gaussian"),
+        &of("three.csv --k 1 --weights gaussian"),
         &[0.0, near, 0.0, near, 0.0, far, 0.0, far, 0.0],
         1e-15,
     );

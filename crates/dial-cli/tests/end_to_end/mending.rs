@@ -128,40 +128,40 @@ fn an_answer_kept_aside_is_settled() {
     place.line("tell rows.dial i3 dog --annotator ann").fails(
         "C3",
         6,
-        &["with --replace", "dial settle rows.dial "],
+        &["with --replace", "dial resolve rows.dial "],
     );
     let problem = place
         .line("tell rows.dial i3 dog --annotator ann --json --key k")
         .err;
-    let parked = serde_json::from_str::<serde_json::Value>(&problem).unwrap()["parked"]
+    let parked = serde_json::from_str::<serde_json::Value>(&problem).unwrap()["conflict"]
         .as_u64()
         .unwrap();
     let status = place.line("status rows.dial").ok().out;
     assert!(
         status.contains(&format!("(decision {parked})"))
-            && status.contains("dial settle rows.dial"),
+            && status.contains("dial resolve rows.dial"),
         "{status}"
     );
-    place.line(&format!("settle rows.dial {parked}")).ok();
-    place.line(&format!("settle rows.dial {parked}")).fails(
+    place.line(&format!("resolve rows.dial {parked}")).ok();
+    place.line(&format!("resolve rows.dial {parked}")).fails(
         "U1",
         2,
         &["does not wait", "dial status"],
     );
     assert_eq!(
-        place.line("status rows.dial --json").ok().json()["parked"]
+        place.line("status rows.dial --json").ok().json()["conflicts"]
             .as_array()
             .unwrap()
             .len(),
         1
     );
-    place.line("settle rows.dial --all").ok();
+    place.line("resolve rows.dial --all").ok();
     let status = place.line("status rows.dial --json").ok().json();
     assert_eq!(
-        (status["parked"].to_string(), status["labels"].as_u64()),
+        (status["conflicts"].to_string(), status["labels"].as_u64()),
         ("[]".into(), Some(1))
     );
-    place.line("settle rows.dial").fails("U0", 2, &[]);
+    place.line("resolve rows.dial").fails("U0", 2, &[]);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn schedules_and_constants_agree() {
 #[test]
 fn defaults_are_what_they_are_said_to_be() {
     let auto =
-        "--acquisition auto --prior 0.0001 --tau 0.03xdegree --kernel symmetric --reading even";
+        "--acquisition auto --prior 0.0001 --tau 0.03xdegree --weights symmetric --calibration on";
     same(
         MOONS,
         "--queries 5",
@@ -107,18 +107,18 @@ fn defaults_are_what_they_are_said_to_be() {
         variance,
         &[
             "",
-            "--policy max --prior 1 --tau 0.1 --kernel self-tuning --reading plain",
+            "--policy max --prior 1 --tau 0.1 --weights self-tuning --calibration off",
         ],
     );
     same(
         MOONS,
         "--queries 5 --propagation heat",
-        &["", "--acquisition variance --kernel self-tuning"],
+        &["", "--acquisition variance --weights self-tuning"],
     );
     same(
         MOONS,
         "--queries 5 --tau 0",
-        &["", "--acquisition variance --reading plain"],
+        &["", "--acquisition variance --calibration off"],
     );
     let drawn = "--queries 5 --acquisition variance --policy proportional";
     same(
@@ -161,7 +161,7 @@ fn defaults_are_what_they_are_said_to_be() {
 fn tau_in_units_of_the_degree() {
     let place = Place::new();
     let json = place
-        .line(&format!("graph {MOONS} --kernel symmetric --json --quiet"))
+        .line(&format!("graph {MOONS} --weights symmetric --json --quiet"))
         .ok()
         .json();
     let tau = 0.1 * json["mean_degree"].as_f64().unwrap();

@@ -211,7 +211,7 @@ fn labels_of_every_kind_are_told_and_undone() {
     let now = status();
     assert_eq!(
         (
-            now["parked"].as_array().unwrap().len(),
+            now["conflicts"].as_array().unwrap().len(),
             now["disagreements"].as_array().unwrap().len()
         ),
         (1, 1)

@@ -22,7 +22,7 @@ fn poisson_on_a_path_by_hand() {
     let of = |source: &str| {
         column(
             &place,
-            &format!("path.csv --k 1 --kernel uniform --tau 1 --source {source}"),
+            &format!("path.csv --k 1 --weights uniform --tau 1 --source {source}"),
         )
     };
     // L + I = (2, -1, 0; -1, 5/2, -1/2; 0, -1/2, 3/2).
@@ -37,7 +37,7 @@ fn poisson_on_a_path_by_hand() {
 #[test]
 fn tau_zero_and_the_value_at_the_source() {
     let place = path();
-    let words = "path.csv --k 1 --kernel uniform --source a";
+    let words = "path.csv --k 1 --weights uniform --source a";
     // L g = e_a - 1/3: g_c - g_b = -2/3 and g_a - g_b = 2/3, so K = (4/3, 2/3, 0)/(4/3).
     close(
         &column(&place, &format!("{words} --tau 0")),
@@ -76,7 +76,7 @@ fn radial_kernels_by_hand() {
 fn heat_by_hand() {
     // Two items and an edge of weight 1: exp(-tL) e_0 = (1 + e^-2t, 1 - e^-2t)/2, so K = (1, tanh t).
     let place = Place::with("two.csv", "x\n0\n1\n");
-    let words = "two.csv --k 1 --kernel uniform --propagation heat --source 0";
+    let words = "two.csv --k 1 --weights uniform --propagation heat --source 0";
     let tanh = |t: f64| (1.0 - exp(-2.0 * t)) / (1.0 + exp(-2.0 * t));
     close(
         &column(&place, &format!("{words} --heat-time 0.5")),

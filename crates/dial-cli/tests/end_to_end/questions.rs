@@ -178,10 +178,10 @@ fn a_graph_that_was_saved_asks_what_one_that_is_built_asks() {
         )
     };
     place
-        .line("graph pool.csv --k 6 --kernel symmetric --out g.npz --quiet")
+        .line("graph pool.csv --k 6 --weights symmetric --out g.npz --quiet")
         .ok();
     place
-        .line("graph pool.csv --k 6 --kernel symmetric --out g.dialgraph --quiet")
+        .line("graph pool.csv --k 6 --weights symmetric --out g.dialgraph --quiet")
         .ok();
     let nodes = |name: &str| -> Vec<Option<usize>> {
         let csv = String::from_utf8(place.read(name)).unwrap();
@@ -216,9 +216,9 @@ const TYPED: [(&str, &str); 11] = [
     ("add-class", "class p.dial add odd"),
     ("rename-class", "class p.dial rename odd even"),
     ("merge-class", "class p.dial merge even left"),
-    ("look", "class p.dial look left #112233 x"),
+    ("style-class", "class p.dial look left #112233 x"),
     ("weight", "weight p.dial ann 2"),
-    ("settle", "settle p.dial --all"),
+    ("resolve", "resolve p.dial --all"),
 ];
 
 /// Where the command has what the interface has; what is only for drawing has a reason.
@@ -230,7 +230,7 @@ const PATHS: [(&str, &str); 25] = [
     ("/api/v1/item", "predict"),
     ("/api/v1/items", "predict"),
     ("/api/v1/history", "log"),
-    ("/api/v1/parked", "status"),
+    ("/api/v1/conflicts", "status"),
     ("/api/v1/disagreements", "status"),
     ("/api/v1/estimates", "predict"),
     ("/api/v1/export", "export"),
@@ -276,7 +276,7 @@ fn the_command_has_what_the_interface_has() {
     place
         .line("new pool.csv --classes left,right --k 6 --project p --quiet")
         .ok();
-    // Something for settle to settle.
+    // Something for resolve to resolve.
     place.line("tell p.dial i9 left").ok();
     assert_eq!(place.line("tell p.dial i9 right").code, 6);
     for (kind, line) in TYPED {
@@ -288,7 +288,7 @@ fn the_command_has_what_the_interface_has() {
             .iter()
             .map(|row| row["kind"].as_str().unwrap())
             .collect();
-        let stored = if kind == "settle" { "settled" } else { kind };
+        let stored = if kind == "resolve" { "resolved" } else { kind };
         assert!(found.contains(&stored), "{line}: {found:?}");
     }
     for (path, verb) in PATHS.iter().filter(|(_, verb)| !verb.contains(' ')) {

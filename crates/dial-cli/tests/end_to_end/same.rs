@@ -192,8 +192,8 @@ fn decisions_are_the_same_with_and_without_a_server() {
         "class rows.dial add odd even",
         "tell rows.dial r8 new --add-classes",
         "tell rows.dial r3 right",
-        "settle rows.dial --all",
-        "settle rows.dial --all",
+        "resolve rows.dial --all",
+        "resolve rows.dial --all",
         "log rows.dial --limit 9 --json",
     ];
     let decided = |place: &Place| -> Vec<(i32, String, String)> {
@@ -245,7 +245,10 @@ fn decisions_are_the_same_with_and_without_a_server() {
         "{}",
         with[8].2
     );
-    assert_eq!(with[10].1, "No answer was kept aside: nothing to settle.\n");
+    assert_eq!(
+        with[10].1,
+        "No answer was kept aside: nothing to resolve.\n"
+    );
     let kinds = |ran: &(i32, String, String)| -> Vec<String> {
         let page: Value = serde_json::from_str(&ran.1).unwrap();
         let rows = page["rows"].as_array().unwrap().iter();
@@ -256,8 +259,8 @@ fn decisions_are_the_same_with_and_without_a_server() {
     assert_eq!(
         kinds(&with[11])[..2],
         [
-            "\"settled\" null \"decision 22\"",
-            "\"parked\" \"r3\" \"right\""
+            "\"resolved\" null \"decision 22\"",
+            "\"conflict\" \"r3\" \"right\""
         ]
         .map(String::from)
     );

@@ -43,7 +43,7 @@ fn a_saved_graph_gives_what_a_built_one_gives() {
             "{built} {saved}"
         );
     }
-    let line = "simulate pool.npy --labels pool-labels.npy --queries 6 --trials 1 --kernel self-tuning --json --quiet";
+    let line = "simulate pool.npy --labels pool-labels.npy --queries 6 --trials 1 --weights self-tuning --json --quiet";
     let accuracy = |words: &str| {
         place.line(&format!("{line} {words}")).ok().json()["methods"][0]["accuracy"].clone()
     };

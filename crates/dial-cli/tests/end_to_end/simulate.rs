@@ -161,7 +161,7 @@ fn separable_classes_are_learnt_to_the_last_item() {
         "",
         "--propagation rbf --sigma 10",
         "--propagation compact --sigma 30",
-        "--kernel uniform",
+        "--weights uniform",
     ] {
         // Widths are those of the columns as they are.
         let rest = &format!("--standardize=no {rest}");

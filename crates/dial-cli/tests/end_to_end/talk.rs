@@ -176,7 +176,7 @@ fn every_verb_has_an_example_that_fits_a_line() {
 #[test]
 fn every_flag_of_the_contract_is_known() {
     let help = Place::new().line("simulate --help").ok().out;
-    let flags = "--k --metric --kernel --propagation --tau --sigma --prior --expected-clusters --acquisition --policy \
+    let flags = "--k --metric --weights --propagation --tau --sigma --prior --expected-clusters --acquisition --policy \
                  --lambda --model --queries --batch --initial --mod --ignore-label --trials --seed --precision \
                  --threads --out --quiet --json";
     for flag in flags.split_whitespace() {

@@ -4,7 +4,7 @@
 //!    0  magic 89 44 49 41 4C 47 0D 0A      8  version u32 = 1           12  length of the header u32 = 1024
 //!   16  n u64                             24  entries u64               32  components u64
 //!   40  columns of the features u64       48  seed u64                  56  k u32, then zero u32
-//!   64  kernel, 80 metric, 96 search: words of 16 bytes, filled with zeros
+//!   64  weights, 80 metric, 96 search: words of 16 bytes, filled with zeros
 //!  112  fingerprint of the features, 32 bytes
 //!  144  for each of the 8 sections: offset u64, length u64, CRC-32 u32, zero u32
 //!  336  zeros                           1020  CRC-32 of the 1020 bytes before
@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 
 use super::Recipe;
 use super::section::{checksum, lengths};
@@ -49,7 +49,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub fn new(graph: &CompactGraph, recipe: &Recipe, sums: [u32; 8]) -> Header {
+    pub fn new(graph: &PackedGraph, recipe: &Recipe, sums: [u32; 8]) -> Header {
         assert!(
             recipe.search.len() <= WORD,
             "the word {:?} is too long",
@@ -86,7 +86,7 @@ impl Header {
             recipe.k as u64,
         ];
         bytes.extend(sizes.map(u64::to_le_bytes).concat());
-        for word in [recipe.kernel.word(), recipe.metric.word(), &recipe.search] {
+        for word in [recipe.weights.word(), recipe.metric.word(), &recipe.search] {
             let end = bytes.len() + WORD;
             bytes.extend(word.as_bytes());
             bytes.resize(end, 0);
@@ -193,7 +193,7 @@ fn fields(header: &[u8]) -> Option<Header> {
                 .to_string(),
         )
     };
-    let (kernel, metric, search) = (word()?, word()?, word()?);
+    let (weights, metric, search) = (word()?, word()?, word()?);
     let features = Fingerprint(from.take(32)?.try_into().ok()?);
     let mut sections = [Place {
         offset: 0,
@@ -207,11 +207,11 @@ fn fields(header: &[u8]) -> Option<Header> {
             checksum: u32::try_from(from.u64()?).ok()?,
         };
     }
-    let (kernel, metric) = (kernel.parse().ok()?, metric.parse().ok()?);
+    let (weights, metric) = (weights.parse().ok()?, metric.parse().ok()?);
     let (dim, k) = (usize::try_from(dim).ok()?, usize::try_from(k).ok()?);
     let recipe = Recipe {
         k,
-        kernel,
+        weights,
         metric,
         search,
         seed,

@@ -25,8 +25,8 @@ mod section;
 use std::path::Path;
 use std::sync::Arc;
 
-use dial::graph::Kernel;
-use dial::graph::packed::CompactGraph;
+use dial::graph::EdgeWeights;
+use dial::graph::packed::PackedGraph;
 use dial::graph::packed::Parts;
 use dial::{Control, Metric};
 
@@ -46,7 +46,7 @@ pub struct Recipe {
     /// Neighbours of each item.
     pub k: usize,
     /// How distances became weights.
-    pub kernel: Kernel,
+    pub weights: EdgeWeights,
     /// How distances were measured.
     pub metric: Metric,
     /// How neighbours were searched for, in a word of at most 16 letters.
@@ -65,7 +65,7 @@ pub struct Recipe {
 /// If the word for the search is longer than 16 bytes.
 pub fn write_graph(
     path: &Path,
-    graph: &CompactGraph,
+    graph: &PackedGraph,
     recipe: &Recipe,
     control: &Control,
 ) -> Result<()> {
@@ -137,7 +137,7 @@ impl GraphFile {
     ///
     /// # Errors
     /// Arrays that do not fit together (I13).
-    pub fn graph(&self) -> Result<CompactGraph> {
+    pub fn graph(&self) -> Result<PackedGraph> {
         let [
             starts,
             neighbours,
@@ -159,7 +159,7 @@ impl GraphFile {
             component: slab(map, component),
             component_sizes: slab(map, sizes),
         };
-        CompactGraph::from_parts(parts).map_err(|error| Fault::Core(error).at(&self.place))
+        PackedGraph::from_parts(parts).map_err(|error| Fault::Core(error).at(&self.place))
     }
 
     /// Reads and checks everything: the checksums, then what they cannot tell.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::{Control, Graph};
 
 use crate::arrays::array::{Array, ArrayData};
@@ -18,7 +18,7 @@ use crate::pool::fingerprint::Fingerprint;
 #[derive(Clone, Debug)]
 pub struct SavedGraph {
     /// The graph.
-    pub graph: CompactGraph,
+    pub graph: PackedGraph,
     /// How it was made; none for a sparse matrix.
     pub recipe: Option<Recipe>,
     place: String,
@@ -63,7 +63,7 @@ impl SavedGraph {
         let arrays = read_npz(path)?;
         let graph = graph_of(&arrays).map_err(|error| Fault::Core(error).at(&place))?;
         Ok(SavedGraph {
-            graph: CompactGraph::new(&graph),
+            graph: PackedGraph::new(&graph),
             recipe: None,
             place,
         })

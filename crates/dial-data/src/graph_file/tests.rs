@@ -15,7 +15,7 @@ use crate::pool::matrix::{Buffer, Matrix};
 
 /// A graph of two groups of points, its recipe, and a folder to put it in.
 struct Case {
-    graph: CompactGraph,
+    graph: PackedGraph,
     recipe: Recipe,
     folder: tempfile::TempDir,
 }
@@ -29,18 +29,22 @@ impl Case {
         let control = Control::new();
         let found = Neighbours::exact(features, 4, Metric::Euclidean, ZeroVectors::Error, &control)
             .unwrap();
-        let graph =
-            CompactGraph::assemble(&Lists::from(&found), Kernel::SelfTuning, None, &control)
-                .unwrap();
+        let graph = PackedGraph::assemble(
+            &Lists::from(&found),
+            EdgeWeights::SelfTuning,
+            None,
+            &control,
+        )
+        .unwrap();
         let features = Fingerprint::of(&Matrix {
             values: Buffer::F64(x),
             n: 60,
             dim: 1,
         });
-        let (metric, kernel) = (Metric::Euclidean, Kernel::SelfTuning);
+        let (metric, weights) = (Metric::Euclidean, EdgeWeights::SelfTuning);
         let recipe = Recipe {
             k: 4,
-            kernel,
+            weights,
             metric,
             search: "exact".into(),
             seed: 9,
@@ -71,7 +75,7 @@ impl Case {
     }
 }
 
-fn same(a: &CompactGraph, b: &CompactGraph) -> bool {
+fn same(a: &PackedGraph, b: &PackedGraph) -> bool {
     section::bytes_of(a.parts()) == section::bytes_of(b.parts())
 }
 

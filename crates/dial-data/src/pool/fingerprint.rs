@@ -10,7 +10,7 @@
 use std::fmt;
 
 use dial::features::Values;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -49,7 +49,7 @@ impl Fingerprint {
     }
 
     /// The fingerprint of a graph: its nodes, edges and weights.
-    pub fn of_graph(graph: &CompactGraph) -> Fingerprint {
+    pub fn of_graph(graph: &PackedGraph) -> Fingerprint {
         let parts = graph.parts();
         let mut all = Sha256::new();
         all.update(b"graph");

@@ -9,8 +9,9 @@
 use std::str::FromStr;
 
 use dial::acquisition::Score;
+use dial::belief::calibration::Calibration;
 use dial::belief::prior::Prior;
-use dial::config::Asking;
+use dial::config::AcquisitionKind;
 use dial::{Choices, Config};
 use dial_baselines::methods::Method;
 use dial_baselines::models::ModelName;
@@ -60,11 +61,11 @@ const LISTED: [&str; 26] = [
     "margin@logistic=margin@logistic:judge=logistic",
     "entropy@logistic=entropy@logistic:judge=logistic",
     "rwll-norm=rwll-norm:judge=reweighted",
-    "variance+=variance:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
-    "margin+=margin:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
-    "uncertainty-herding+=uncertainty-herding:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
-    "random+=random:prior=0.0001:tau=0.03xdegree:kernel=symmetric:reading=even",
-    "auto=auto:prior=auto:tau=0.03xdegree:kernel=symmetric:reading=even",
+    "variance+=variance:prior=0.0001:tau=0.03xdegree:weights=symmetric:calibration=on",
+    "margin+=margin:prior=0.0001:tau=0.03xdegree:weights=symmetric:calibration=on",
+    "uncertainty-herding+=uncertainty-herding:prior=0.0001:tau=0.03xdegree:weights=symmetric:calibration=on",
+    "random+=random:prior=0.0001:tau=0.03xdegree:weights=symmetric:calibration=on",
+    "auto=auto:prior=auto:tau=0.03xdegree:weights=symmetric:calibration=on",
 ];
 
 /// Everybody, in the order of the tables; some may not be [`Contestant::ready`].
@@ -123,15 +124,19 @@ impl Contestant {
         self.name.replace([':', '='], "_")
     }
 
-    /// The settings, to be stored with its cells.
+    /// The settings, to be stored with its cells. Digests of published results are of these names and words.
     pub fn settings(&self, batch: usize) -> Value {
+        let reading = match self.config.calibration {
+            Calibration::Off => "plain",
+            Calibration::On => "even",
+        };
         json!({
             "method": self.method,
             "policy": self.config.policy.to_string(),
             "prior": self.config.prior.to_string(),
             "tau": self.config.tau.to_string(),
             "kernel": self.config.weights.to_string(),
-            "reading": self.config.readout.to_string(),
+            "reading": reading,
             "judge": self.judge().map(|model| model.to_string()),
             "batch": self.batch.unwrap_or(batch),
         })
@@ -157,7 +162,7 @@ impl FromStr for Contestant {
             .map(|one| one.name.as_str())
             .collect();
         Err(format!(
-            "use some of {}, or METHOD:prior=P:tau=T:kernel=NAME:reading=NAME:policy=NAME:judge=MODEL:batch=N",
+            "use some of {}, or METHOD:prior=P:tau=T:weights=NAME:calibration=NAME:policy=NAME:judge=MODEL:batch=N",
             names.join(", ")
         ))
     }
@@ -181,7 +186,7 @@ fn read(word: &str) -> Result<Contestant, String> {
     let method = parts.next().unwrap_or_default();
     // The ground of every method is the paper's; who asks on it, the match decides.
     let mut choices = Choices {
-        acquisition: Some(Asking::Score(Score::Variance)),
+        acquisition: Some(AcquisitionKind::Score(Score::Variance)),
         prior: Some(Prior::Constant(1.0)),
         ..Choices::default()
     };
@@ -189,9 +194,11 @@ fn read(word: &str) -> Result<Contestant, String> {
     for part in parts {
         let wrong = |why: String| format!("{word:?}: {part:?}: {why}");
         match part.split_once('=') {
-            Some((name @ ("policy" | "prior" | "tau" | "kernel" | "reading"), value)) => choices
-                .set(name, value)
-                .map_err(|error| wrong(error.to_string()))?,
+            Some((name @ ("policy" | "prior" | "tau" | "weights" | "calibration"), value)) => {
+                choices
+                    .set(name, value)
+                    .map_err(|error| wrong(error.to_string()))?
+            }
             Some(("judge", value)) => judge = Some(value.to_string()),
             Some(("batch", value)) => {
                 let count = value.parse().ok().filter(|n| *n > 0);
@@ -200,7 +207,7 @@ fn read(word: &str) -> Result<Contestant, String> {
             }
             _ => {
                 return Err(wrong(
-                    "use policy=, prior=, tau=, kernel=, reading=, judge= or batch=".into(),
+                    "use policy=, prior=, tau=, weights=, calibration=, judge= or batch=".into(),
                 ));
             }
         }
@@ -220,8 +227,8 @@ fn read(word: &str) -> Result<Contestant, String> {
 #[cfg(test)]
 mod tests {
     use dial::Policy;
-    use dial::belief::calibration::Reading;
-    use dial::graph::Kernel;
+    use dial::belief::calibration::Calibration;
+    use dial::graph::EdgeWeights;
     use dial::propagation::tau::Tau;
 
     use super::*;
@@ -271,9 +278,9 @@ mod tests {
             (
                 batched.batch,
                 batched.config.weights,
-                batched.config.readout
+                batched.config.calibration
             ),
-            (Some(5), Kernel::Symmetric, Reading::Even)
+            (Some(5), EdgeWeights::Symmetric, Calibration::On)
         );
         assert_eq!(one.name, "variance:prior=0.0001:tau=0.1xdegree:batch=5");
         assert_eq!(

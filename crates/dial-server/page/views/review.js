@@ -44,7 +44,7 @@ export function reviewView() {
   let wanted = 50;
 
   const drawTabs = () => fill(tabs, /** @type {Tab[]} */ (Object.keys(T.tabs)).map((one) => make("button", { type: "button", role: "tab", aria: { selected: one === tab() },
-    on: { click: () => { shared.review = one; place = 0; wanted = 50; read(); } } }, T.tabs[one], one === "parked" && shared.project.parked > 0 && ` (${shared.project.parked})`)));
+    on: { click: () => { shared.review = one; place = 0; wanted = 50; read(); } } }, T.tabs[one], one === "conflicts" && shared.project.conflicts > 0 && ` (${shared.project.conflicts})`)));
 
   const read = async () => {
     const turn = ++turns;
@@ -54,9 +54,9 @@ export function reviewView() {
       if (tab() === "suspects") {
         const page = await api.get("suspects", { limit: 200 });
         if (turn !== turns) return;
-        doubts = page.rows.filter((row) => !confirmed.has(`${row.told} ${row.id}`)).map((row) => ({
-          id: row.id, words: T.suspect(classOf(row.told).name, classOf(row.foretold).name, row.probability),
-          confirm: async () => { confirmed.add(`${row.told} ${row.id}`); localStorage.setItem(kept, JSON.stringify([...confirmed])); },
+        doubts = page.rows.filter((row) => !confirmed.has(`${row.label} ${row.id}`)).map((row) => ({
+          id: row.id, words: T.suspect(classOf(row.label).name, classOf(row.expected).name, row.probability),
+          confirm: async () => { confirmed.add(`${row.label} ${row.id}`); localStorage.setItem(kept, JSON.stringify([...confirmed])); },
         }));
         await drawDoubt(T.suspectsHow, T.suspectsNone);
       } else if (tab() === "disagreements") {
@@ -64,7 +64,7 @@ export function reviewView() {
         if (turn !== turns) return;
         doubts = page.rows.map((row) => ({ id: row.id, words: row.labels.map((one) => T.says(one.annotator, saidOf(one.classes))).join(" · ") }));
         await drawDoubt(T.disagreementsHow, T.disagreementsNone);
-      } else if (tab() === "parked") await drawParked();
+      } else if (tab() === "conflicts") await drawConflicts();
       else await drawHistory();
     } catch (error) {
       fill(body, make("div", { class: "empty" }, make("h2", {}, T.broken), make("p", {}, /** @type {Error} */ (error).message), make("button", { on: { click: read } }, T.retry)));
@@ -113,32 +113,32 @@ export function reviewView() {
     try { await work(); } catch (error) { complain(error); }
   };
 
-  const drawParked = async () => {
+  const drawConflicts = async () => {
     const turn = turns;
-    const { rows } = await api.get("parked", { limit: 200 });
+    const { rows } = await api.get("conflicts", { limit: 200 });
     const cards = await Promise.all(rows.map((row) => api.get("item", { id: row.item }).catch(() => null)));
     if (turn !== turns) return;
     const choose = make("button", { type: "button", on: { click: () => file.click() } }, T.takeFile);
-    if (!rows.length) return fill(body, make("div", { class: "empty" }, make("h2", {}, T.parkedNone), choose, file));
-    fill(body, make("p", { class: "soft" }, T.parkedHow), make("ul", { class: "parked" }, rows.map((row, i) => parked(row, cards[i]))), make("p", {}, choose, file));
+    if (!rows.length) return fill(body, make("div", { class: "empty" }, make("h2", {}, T.conflictsNone), choose, file));
+    fill(body, make("p", { class: "soft" }, T.conflictsHow), make("ul", { class: "conflicts" }, rows.map((row, i) => conflict(row, cards[i]))), make("p", {}, choose, file));
   };
 
   /** An answer that was kept aside, with the item it is for. @param {import("../types.js").HistoryRow} row @param {import("../types.js").Card|null} card */
-  const parked = (row, card) => {
+  const conflict = (row, card) => {
     const after = () => refresh().then(read);
     const answer = (/** @type {import("../types.js").Share[]} */ classes) => attempt(async () => {
       await submit([{ kind: "label", item: row.item ?? "", classes }], { replace: true });
     }).then(after);
-    const dismiss = () => attempt(async () => { await submit([{ kind: "settle", parked: row.seq }]); }).then(after);
+    const dismiss = () => attempt(async () => { await submit([{ kind: "resolve", conflict: row.seq }]); }).then(after);
     const live = (row.classes ?? []).every((share) => shared.project.classes.some((one) => one.id === share.class));
     const mine = row.annotator === annotator() && (row.classes ?? []).length > 0;
-    const other = make("select", { aria: { label: `${T.parkedOther}: ${row.item}` }, on: { change: () => answer([{ class: Number(other.value), weight: 1 }]) } },
-      make("option", { value: "" }, T.parkedOther), shared.project.classes.map((one) => make("option", { value: String(one.id) }, one.name)));
+    const other = make("select", { aria: { label: `${T.conflictsOther}: ${row.item}` }, on: { change: () => answer([{ class: Number(other.value), weight: 1 }]) } },
+      make("option", { value: "" }, T.conflictsOther), shared.project.classes.map((one) => make("option", { value: String(one.id) }, one.name)));
     const stands = card?.labels.find((label) => label.annotator === row.annotator)?.classes;
     return make("li", { class: "card pad" }, card && small(card.show, card.id, 96),
       make("div", {}, make("p", {}, foreign(row.item ?? ""), " → ", make("strong", {}, foreign(row.classes?.length && live ? saidOf(row.classes) : row.text))),
         make("p", { class: "soft small" }, foreign(`${stands ? `${T.stands(saidOf(stands))} · ` : ""}${row.annotator || T.nobody}, ${when(row.time)}`))),
-      make("div", { class: "row" }, mine && live && make("button", { type: "button", class: "main", on: { click: () => answer(row.classes ?? []) } }, T.parkedAgain),
+      make("div", { class: "row" }, mine && live && make("button", { type: "button", class: "main", on: { click: () => answer(row.classes ?? []) } }, T.conflictsAgain),
         mine && !live && other, make("button", { type: "button", on: { click: dismiss } }, T.dismiss)));
   };
 
@@ -177,6 +177,6 @@ export function reviewView() {
       } else return picker.key(event);
       return true;
     },
-    changed: (what) => { if (shown && (what === "model" || (what === "log" && tab() === "parked"))) read(); },
+    changed: (what) => { if (shown && (what === "model" || (what === "log" && tab() === "conflicts"))) read(); },
   };
 }

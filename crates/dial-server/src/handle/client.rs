@@ -373,7 +373,7 @@ mod tests {
         let project = json!({
             "name": "p", "id": "1", "pool": "p", "item_word": "row", "items": 1, "labelled": 0, "classes": [],
             "annotators": {}, "acquisition": "auto", "overlap": 1, "version": 1, "model_version": 1,
-            "model_ready": false, "foreseen": false, "banner": null, "parked": 0,
+            "model_ready": false, "foreseen": false, "banner": null, "conflicts": 0,
         });
         assert!(matches!(of(200, project), There::Server));
         assert!(matches!(

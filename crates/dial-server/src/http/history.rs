@@ -86,18 +86,18 @@ fn in_words(log: &dial_store::Log, entry: &Entry) -> (&'static str, Option<Strin
             Change::Undo { group } => ("undo", None, format!("group {group}")),
             Change::Redo { group } => ("redo", None, format!("group {group}")),
         },
-        Entry::Look(look) => ("look", None, name(&look.class)),
+        Entry::Look(look) => ("style-class", None, name(&look.class)),
         Entry::Recipe(recipe) => ("pool", None, recipe.pool.clone()),
         Entry::Parked {
             change: Change::Label { item, .. },
             said,
             ..
-        } => ("parked", Some(item.clone()), said[1].clone()),
-        Entry::Parked { .. } => ("parked", None, String::new()),
+        } => ("conflict", Some(item.clone()), said[1].clone()),
+        Entry::Parked { .. } => ("conflict", None, String::new()),
         Entry::Known { change, .. } => {
             let (_, item, text) = in_words(log, &Entry::Change(change.clone()));
             ("known", item, text)
         }
-        Entry::Settled { parked } => ("settled", None, format!("decision {parked}")),
+        Entry::Settled { parked } => ("resolved", None, format!("decision {parked}")),
     }
 }

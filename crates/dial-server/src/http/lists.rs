@@ -122,8 +122,8 @@ pub async fn suspects(
 pub fn at_odds(material: &Material, thought: &Thought) -> Vec<Suspect> {
     let suspect = |odds: dial::session::view::Odds| Suspect {
         id: material.engine.items.id(odds.node),
-        told: odds.told.0,
-        foretold: odds.foretold.0,
+        label: odds.told.0,
+        expected: odds.foretold.0,
         probability: odds.probability,
     };
     let view = thought.view.as_ref();

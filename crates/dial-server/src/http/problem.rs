@@ -36,7 +36,7 @@ pub struct Problem {
     /// The place in the log where an answer that could not be taken is kept aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub parked: Option<u64>,
+    pub conflict: Option<u64>,
     /// The label that stands and the label that came, where they contradict each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<(String, String)>, nullable = false)]
@@ -53,7 +53,7 @@ impl Problem {
             detail: detail.into(),
             code: code.into(),
             exit: exit(status),
-            parked: None,
+            conflict: None,
             said: None,
         }
     }
@@ -127,12 +127,12 @@ impl From<dial_store::Error> for Problem {
                 second,
                 ..
             } => Problem {
-                parked: Some(parked),
+                conflict: Some(parked),
                 said: Some(Box::new([first, second])),
                 ..problem
             },
             Error::ClassGone { parked, .. } => Problem {
-                parked: Some(parked),
+                conflict: Some(parked),
                 ..problem
             },
             _ => problem,

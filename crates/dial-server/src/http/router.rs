@@ -47,7 +47,7 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(paths::item))
         .routes(routes!(paths::media_of))
         .routes(routes!(paths::history))
-        .routes(routes!(paths::parked))
+        .routes(routes!(paths::conflicts))
         .routes(routes!(paths::estimates))
         .routes(routes!(lists::items))
         .routes(routes!(lists::suspects))

@@ -89,7 +89,7 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             model_ready: thought.view.is_some(),
             foreseen: !thought.foreseen.is_empty(),
             banner: banner(project.trouble(), thought.trouble.as_deref()),
-            parked: log.parked().count(),
+            conflicts: log.parked().count(),
         })
     })
     .await
@@ -414,8 +414,8 @@ pub fn latest(log: &Log, part: &Part) -> Page<HistoryRow> {
 }
 
 /// Decisions that were kept aside and need attention.
-#[utoipa::path(get, path = "/parked", params(Part), responses((status = 200, body = Page<HistoryRow>)))]
-pub async fn parked(
+#[utoipa::path(get, path = "/conflicts", params(Part), responses((status = 200, body = Page<HistoryRow>)))]
+pub async fn conflicts(
     State(app): Shared,
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<HistoryRow>>, Problem> {

@@ -237,7 +237,7 @@ pub struct ProjectInfo {
     #[schema(required)]
     pub banner: Option<String>,
     /// Decisions that need attention.
-    pub parked: usize,
+    pub conflicts: usize,
 }
 
 /// Which items, in which order.
@@ -307,9 +307,9 @@ pub struct Suspect {
     /// The item.
     pub id: String,
     /// The class it was given.
-    pub told: u16,
+    pub label: u16,
     /// The class that the other labels foretell.
-    pub foretold: u16,
+    pub expected: u16,
     /// The probability of the class it was given, by the other labels.
     pub probability: f64,
 }

@@ -37,9 +37,9 @@ test("an answer that contradicts another is told once, with the way out", async 
     await page.waitForSelector(".toast button");
     equal(await page.locator(".toast").count(), 1, "told once");
     equal(await page.locator(".toast p").textContent(), `You called ${item} 7 before, and 4 now. Which is right?`, "in people's words");
-    equal((await server.get("project")).parked, 1, "kept aside");
+    equal((await server.get("project")).conflicts, 1, "kept aside");
     await page.click(`.toast button >> text=${offer}`);
-    await until("it is settled", async () => (await server.get("project")).parked === 0);
+    await until("it is settled", async () => (await server.get("project")).conflicts === 0);
     equal(await classOf(server, item), class_, offer);
     await until("the next item", async () => (await asked(page)) !== item);
   }
@@ -178,7 +178,7 @@ test("eight tabs of one browser share a line, and no item is asked twice", async
   equal(new Set(items).size, 8, `items on screen: ${items}`);
   await Promise.all(tabs.map((tab) => tab.keyboard.press("1")));
   for (const tab of tabs) await until("its answer is saved", async () => (await tab.textContent("#count")).startsWith("8 of"));
-  equal((await server.get("project")).parked, 0, "nothing contradicts itself");
+  equal((await server.get("project")).conflicts, 0, "nothing contradicts itself");
   // The tab that listens goes: another one takes over.
   await first.close();
   await tell(server, "299", 3).catch(() => {});
@@ -227,7 +227,7 @@ test("an unsure answer that was kept aside is shown with its item and taken up",
   await page.waitForSelector(".parked img");
   equal(await page.textContent(".parked strong"), "3 or 8, unsure", "in words");
   await page.click("text=Take this answer");
-  await until("nothing waits", async () => (await server.get("project")).parked === 0);
+  await until("nothing waits", async () => (await server.get("project")).conflicts === 0);
   equal((await server.get("item?id=5")).labels[0].classes, [{ class: 3, weight: 0.5 }, { class: 8, weight: 0.5 }], "the answer");
   equal(page.trouble, [], "no error");
   await page.context().close();

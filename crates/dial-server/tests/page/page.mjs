@@ -71,7 +71,7 @@ test("a whole session by keyboard only", async () => {
     await page.keyboard.press("4");
     await page.waitForTimeout(250);
   }
-  equal((await server.get("project")).parked, 0, "nothing contradicts itself");
+  equal((await server.get("project")).conflicts, 0, "nothing contradicts itself");
   // Skip, leave out, unsure.
   for (const [key, kind] of [["Space", "skip"], ["Delete", "exclude"]]) {
     const id = await asked(page);
@@ -242,7 +242,7 @@ test("nothing is lost or doubled by reloads, a killed server, or a bad line", as
   await page.waitForSelector(".item img");
   await saved(page);
   const stored = (await labels(server)).map(([item, text]) => `${item} ${text}`);
-  equal((await server.get("project")).parked, 0, "nothing was kept aside");
+  equal((await server.get("project")).conflicts, 0, "nothing was kept aside");
   equal([...stored].sort(), given.map(([item, text]) => `${item} ${text}`).sort(), "the log is what was typed");
   hold(page.trouble.length === 0, page.trouble.join("; "));
   await page.context().close();

@@ -341,7 +341,7 @@ fn two_classes_in_hand_and_over_the_wire() {
     assert!(repeated.receipt.repeated);
     let contradiction = all.label("against", "ann", &item, 1 - class).unwrap_err();
     assert_eq!(&*contradiction.code, "C3");
-    assert!(contradiction.parked.is_some() && contradiction.said.is_some());
+    assert!(contradiction.conflict.is_some() && contradiction.said.is_some());
     for (key, item, class) in [
         ("x", "nobody", 0),
         ("y", "3", 9),
@@ -376,7 +376,7 @@ fn two_classes_in_hand_and_over_the_wire() {
             class: ClassId(0),
             name: "above".into(),
         },
-        Decision::Look {
+        Decision::StyleClass {
             class: ClassId(0),
             colour: "#aabbcc".into(),
             key: "q".into(),
@@ -385,8 +385,8 @@ fn two_classes_in_hand_and_over_the_wire() {
             annotator: "ann".into(),
             weight: 2.0,
         },
-        Decision::Settle {
-            parked: contradiction.parked.unwrap(),
+        Decision::Resolve {
+            conflict: contradiction.conflict.unwrap(),
         },
     ];
     all.submit(&decide("many", many)).unwrap();

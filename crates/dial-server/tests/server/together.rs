@@ -83,10 +83,10 @@ fn a_stale_tab_is_told_and_its_answer_is_kept_aside() {
     assert_eq!(other.problem(), (409, "C3".into()));
     let problem = other.json();
     assert_eq!(problem["said"], json!(["up", "down"]));
-    let parked = server.get("/api/v1/parked").ok();
+    let parked = server.get("/api/v1/conflicts").ok();
     assert_eq!(
         (parked["total"].as_u64(), &parked["rows"][0]["seq"]),
-        (Some(1), &problem["parked"])
+        (Some(1), &problem["conflict"])
     );
     // Sent again it is the same answer, and still one decision.
     assert_eq!(server.label("c", "ann", "7", 1).json(), problem);
@@ -94,7 +94,7 @@ fn a_stale_tab_is_told_and_its_answer_is_kept_aside() {
     replacing["replace"] = json!(true);
     server.post("/api/v1/decisions", &replacing).ok();
     assert_eq!(
-        server.get("/api/v1/parked").ok()["total"],
+        server.get("/api/v1/conflicts").ok()["total"],
         0,
         "whoever decides again settles it"
     );
@@ -104,9 +104,9 @@ fn a_stale_tab_is_told_and_its_answer_is_kept_aside() {
     );
     // Or somebody says that the first answer stands.
     let again = server.label("f", "ann", "7", 0).json();
-    let settle = json!({"key": "e", "annotator": "ann", "decisions": [{"kind": "settle", "parked": again["parked"]}]});
+    let settle = json!({"key": "e", "annotator": "ann", "decisions": [{"kind": "resolve", "conflict": again["conflict"]}]});
     server.post("/api/v1/decisions", &settle).ok();
-    assert_eq!(server.get("/api/v1/parked").ok()["total"], 0);
+    assert_eq!(server.get("/api/v1/conflicts").ok()["total"], 0);
     assert_eq!(
         server.get("/api/v1/item?id=7").ok()["labels"][0]["classes"][0]["class"],
         1
@@ -208,7 +208,7 @@ fn an_answer_for_a_class_that_is_gone_is_kept_aside() {
         server.label("x", "ann", "4", 2).problem(),
         (409, "C6".into())
     );
-    assert_eq!(server.get("/api/v1/project").ok()["parked"], 1);
+    assert_eq!(server.get("/api/v1/project").ok()["conflicts"], 1);
     assert_eq!(
         server.label("y", "ann", "4", 9).problem(),
         (404, "I12".into()),

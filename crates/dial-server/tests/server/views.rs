@@ -193,7 +193,7 @@ fn near_items_are_shown_and_lists_can_be_of_labelled_items_only() {
     let classes = json!([{"class": 0, "weight": 0.5}, {"class": 1, "weight": 0.5}]);
     let unsure = json!({"key": "u", "annotator": "ann", "decisions": [{"kind": "label", "item": "10", "classes": classes}]});
     assert_eq!(server.post("/api/v1/decisions", &unsure).problem().1, "C3");
-    let parked = server.get("/api/v1/parked").ok();
+    let parked = server.get("/api/v1/conflicts").ok();
     assert_eq!(
         (&parked["rows"][0]["item"], &parked["rows"][0]["classes"]),
         (&json!("10"), &classes)

@@ -168,7 +168,7 @@ fn entry(log: &Log, annotator: &str, decision: &Decision) -> Result<Entry> {
         Decision::Redo { group: None } => Entry::Change(Change::Redo {
             group: last_undone(log, annotator)?,
         }),
-        Decision::Look { class, colour, key } => Entry::Look(checked_look(
+        Decision::StyleClass { class, colour, key } => Entry::Look(checked_look(
             log,
             Look {
                 class: *class,
@@ -176,12 +176,12 @@ fn entry(log: &Log, annotator: &str, decision: &Decision) -> Result<Entry> {
                 key: key.clone(),
             },
         )?),
-        Decision::Settle { parked } if log.parked().all(|record| record.seq != *parked) => {
+        Decision::Resolve { conflict } if log.parked().all(|record| record.seq != *conflict) => {
             return Err(Error::Submission(format!(
-                "decision {parked} does not wait for anything. Reload the list."
+                "decision {conflict} does not wait for anything. Reload the list."
             )));
         }
-        Decision::Settle { parked } => Entry::Settled { parked: *parked },
+        Decision::Resolve { conflict } => Entry::Settled { parked: *conflict },
         Decision::Recipe(recipe) => Entry::Recipe(recipe.clone()),
         plain => Entry::Change(plain.change().expect("all others are changes as they are")),
     })
@@ -341,10 +341,10 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
         }
         (Entry::Change(Change::Undo { .. }), Decision::Undo { group: None }) => true,
         (Entry::Change(Change::Redo { .. }), Decision::Redo { group: None }) => true,
-        (Entry::Look(look), Decision::Look { class, colour, key }) => {
+        (Entry::Look(look), Decision::StyleClass { class, colour, key }) => {
             (look.class, &look.colour, &look.key) == (*class, colour, key)
         }
-        (Entry::Settled { parked }, Decision::Settle { parked: again }) => parked == again,
+        (Entry::Settled { parked }, Decision::Resolve { conflict: again }) => parked == again,
         (Entry::Recipe(recipe), Decision::Recipe(again)) => recipe == again,
         (
             Entry::Change(change) | Entry::Known { change, .. } | Entry::Parked { change, .. },
@@ -356,7 +356,7 @@ fn repeat(log: &Log, before: &[Record], submission: &Submission) -> Result<Recei
     let settles = submission
         .decisions
         .iter()
-        .any(|decision| matches!(decision, Decision::Settle { .. }));
+        .any(|decision| matches!(decision, Decision::Resolve { .. }));
     let earlier = &log.records()[..first.seq as usize - 1 + before.len()];
     let known = |decision: &Decision| {
         let change = decision

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use dial::engine::SEARCH_SEED;
-use dial::graph::packed::CompactGraph;
+use dial::graph::packed::PackedGraph;
 use dial::{Control, Engine, Items, Metric};
 use dial_data::{Buffer, Fault, Fingerprint, GraphFile, Matrix, Pool, SavedGraph, write_graph};
 
@@ -58,7 +58,7 @@ impl Material {
     pub fn of(
         pool: Pool,
         recipe: &Recipe,
-        graph: Option<CompactGraph>,
+        graph: Option<PackedGraph>,
         control: &Control,
     ) -> Result<Material> {
         let fingerprint = Fingerprint::of(&pool.matrix).to_string();
@@ -138,7 +138,7 @@ pub fn keep_graph(
     };
     let of_file = dial_data::Recipe {
         k: recipe.config.k,
-        kernel: recipe.config.weights,
+        weights: recipe.config.weights,
         metric: recipe.config.metric,
         search,
         seed: SEARCH_SEED,
@@ -151,7 +151,7 @@ pub fn keep_graph(
 fn fits(file: &dial_data::Recipe, recipe: &Recipe, features: Fingerprint) -> bool {
     let config = &recipe.config;
     file.features == features
-        && (file.k, file.kernel, file.metric) == (config.k, config.weights, config.metric)
+        && (file.k, file.weights, file.metric) == (config.k, config.weights, config.metric)
         && (file.search == GIVEN) == recipe.graph.is_some()
 }
 
@@ -162,7 +162,7 @@ fn kept_graph(
     features: Fingerprint,
     folder: &Folder,
     control: &Control,
-) -> Option<CompactGraph> {
+) -> Option<PackedGraph> {
     let file = GraphFile::open(folder.graph()).ok()?;
     if file.n() != pool.matrix.n || !fits(file.recipe(), recipe, features) {
         return None;
@@ -184,7 +184,7 @@ fn given_graph(
     folder: &Folder,
     n: usize,
     control: &Control,
-) -> Result<Option<CompactGraph>> {
+) -> Result<Option<PackedGraph>> {
     let Some(given) = &recipe.graph else {
         return Ok(None);
     };

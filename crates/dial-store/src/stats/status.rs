@@ -43,7 +43,7 @@ pub struct Status {
     /// The annotators.
     pub annotators: Vec<AnnotatorCount>,
     /// Answers that wait for somebody to decide.
-    pub parked: Vec<Parked>,
+    pub conflicts: Vec<Conflict>,
     /// Items whose labels differ.
     pub disagreements: Vec<Contradiction>,
     /// Events of the log.
@@ -79,7 +79,7 @@ pub struct AnnotatorCount {
 
 /// An answer that waits for somebody to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Parked {
+pub struct Conflict {
     /// Its place in the log.
     pub seq: u64,
     /// Who gave it.
@@ -153,7 +153,7 @@ impl Status {
                 .into_iter()
                 .map(|(name, labels)| AnnotatorCount { name, labels })
                 .collect(),
-            parked: parked(project),
+            conflicts: conflicts(project),
             disagreements: project.contradictions(&labelled),
             version: log.version(),
             last: log.records().last().map(|record| record.time),
@@ -162,13 +162,13 @@ impl Status {
     }
 }
 
-fn parked(project: &Project) -> Vec<Parked> {
+fn conflicts(project: &Project) -> Vec<Conflict> {
     let one = |record: &crate::log::record::Record| match &record.entry {
         Entry::Parked {
             change: dial::Change::Label { item, .. },
             code,
             said,
-        } => Some(Parked {
+        } => Some(Conflict {
             seq: record.seq,
             annotator: record.annotator.clone(),
             item: item.clone(),

@@ -33,7 +33,7 @@ use crate::propagation::Propagation;
 
 /// Doubt times the root of coverage, on the kernel that spreads the labels.
 #[derive(Clone)]
-pub struct Doubt<'a> {
+pub struct Auto<'a> {
     kernel: Arc<dyn Propagation + 'a>,
     /// What spread values are divided by.
     peaks: Arc<Vec<f64>>,
@@ -45,14 +45,14 @@ const HEARD: f64 = 0.02;
 /// Up to so many classes nothing is allocated per node.
 const MOST: usize = 64;
 
-impl<'a> Doubt<'a> {
+impl<'a> Auto<'a> {
     /// Questions for labels that this kernel spreads.
     ///
     /// # Errors
     /// A kernel that has no [`Propagation::spread`]; what a solve may fail with.
-    pub fn new(kernel: Arc<dyn Propagation + 'a>, control: &Control) -> Result<Doubt<'a>> {
+    pub fn new(kernel: Arc<dyn Propagation + 'a>, control: &Control) -> Result<Auto<'a>> {
         let peaks = kernel.peaks(control)?.ok_or_else(refusal)?;
-        Ok(Doubt {
+        Ok(Auto {
             kernel,
             peaks: Arc::new(peaks),
         })
@@ -92,7 +92,7 @@ pub const PRIOR: f64 = 1e-4;
 /// τ over the mean degree.
 pub const TAU_PER_DEGREE: f64 = 0.03;
 
-impl Acquisition for Doubt<'_> {
+impl Acquisition for Auto<'_> {
     fn prior(&self) -> Option<f64> {
         Some(PRIOR)
     }

@@ -41,26 +41,28 @@ use crate::words::words;
 /// How classes and probabilities are read from the field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reading {
+pub enum Calibration {
     /// As the paper does: the largest α, and the mean.
     #[default]
-    Plain,
-    /// Classes evened out, probabilities calibrated on the labels.
-    Even,
+    #[serde(alias = "plain")] // as projects before this name wrote it
+    Off,
+    /// Class-balanced, probabilities calibrated on the labels.
+    #[serde(alias = "even")]
+    On,
 }
 
-words!(Reading, "reading", { Plain => "plain", Even => "even" });
+words!(Calibration, "calibration", { Off => "off", On => "on" });
 
 /// Reads a field. Made for the labels of the moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reader {
     weights: Vec<f64>,
-    calibration: Option<Calibration>,
+    calibration: Option<Fit>,
 }
 
 /// What the labels say about probabilities.
 #[derive(Clone, Debug, PartialEq)]
-struct Calibration {
+struct Fit {
     /// How many labels were foretold.
     tests: usize,
     power: f64,
@@ -131,10 +133,10 @@ impl Reader {
     }
 
     /// The most probable class at every node ([`Reader::class`]) as a field would be read, without learning probabilities.
-    pub fn classes(field: &DirichletField, reading: Reading) -> Vec<u16> {
-        let weights = match reading {
-            Reading::Plain => vec![1.0; field.n_classes()],
-            Reading::Even => class_balance::weights(field, class_balance::HALF),
+    pub fn classes(field: &DirichletField, calibration: Calibration) -> Vec<u16> {
+        let weights = match calibration {
+            Calibration::Off => vec![1.0; field.n_classes()],
+            Calibration::On => class_balance::weights(field, class_balance::HALF),
         };
         let reader = Reader {
             weights,
@@ -312,7 +314,7 @@ struct Point {
 }
 
 /// The posterior over the grid.
-fn calibrate(tests: &[Test], n_classes: usize) -> Calibration {
+fn calibrate(tests: &[Test], n_classes: usize) -> Fit {
     let away = |value: f64, (centre, width): (f64, f64)| {
         let distance = libm::log(value / centre) / width;
         0.5 * distance * distance
@@ -370,7 +372,7 @@ fn calibrate(tests: &[Test], n_classes: usize) -> Calibration {
             weights.iter().fold(0.0, |sum, weight| sum + weight) / total,
         )
     });
-    Calibration {
+    Fit {
         tests: tests.len(),
         power: libm::exp(mean(|point| libm::log(point.power))),
         floor: libm::exp(mean(|point| libm::log(point.floor))),

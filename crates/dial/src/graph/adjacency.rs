@@ -4,7 +4,7 @@
 //! row i: the neighbours j in ascending order with w_ij = w_ji > 0;    d_i = Σ_j w_ij in that order
 //! ```
 //!
-//! Two storages hold the same W: [`crate::Graph`], by node and in f64, and [`crate::graph::packed::CompactGraph`], by place and in f32, which is also
+//! Two storages hold the same W: [`crate::Graph`], by node and in f64, and [`crate::graph::packed::PackedGraph`], by place and in f32, which is also
 //! what a file is mapped as. A weight is widened to f64 before anything is computed with it, so that the bits of a result depend
 //! on the order of the rows and not on how a weight was kept.
 

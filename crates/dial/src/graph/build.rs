@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::features::Values;
 use crate::graph::adjacency::Adjacency;
 use crate::graph::ordering::{ranks, reverse_cuthill_mckee};
-use crate::graph::packed::{CompactGraph, is_edge};
-use crate::graph::{Graph, Kernel, Weighing};
+use crate::graph::packed::{PackedGraph, is_edge};
+use crate::graph::{EdgeWeights, Graph, Weighing};
 use crate::ids::NodeId;
 use crate::knn::Neighbours;
 
@@ -133,7 +133,7 @@ impl<'a> From<&'a Neighbours> for Lists<'a> {
     }
 }
 
-impl CompactGraph {
+impl PackedGraph {
     /// The compact graph of lists of neighbours, its nodes in the given order (`order[place] = node`). Without an order
     /// one is found, which takes a second copy of the graph for a moment.
     ///
@@ -141,10 +141,10 @@ impl CompactGraph {
     /// An order that does not name every node once; cancelled.
     pub fn assemble(
         lists: &Lists<'_>,
-        kernel: Kernel,
+        kernel: EdgeWeights,
         order: Option<Vec<NodeId>>,
         control: &Control,
-    ) -> Result<CompactGraph> {
+    ) -> Result<PackedGraph> {
         let given = order.is_some();
         let order: Vec<u32> = match order {
             Some(order) => order.into_iter().map(|node| node.0).collect(),
@@ -161,12 +161,12 @@ impl CompactGraph {
         };
         let (starts, neighbours, weights) = assembly.rows()?;
         drop(rank);
-        let graph = CompactGraph::seal(order, starts, neighbours, weights);
+        let graph = PackedGraph::seal(order, starts, neighbours, weights);
         Ok(if given { graph } else { graph.in_good_order() })
     }
 
     /// The same graph in an order that is good to multiply in.
-    pub fn in_good_order(&self) -> CompactGraph {
+    pub fn in_good_order(&self) -> PackedGraph {
         let rows = self.rows();
         let order = reverse_cuthill_mckee(&rows);
         let order: Vec<u32> = order.iter().map(|place| place.0).collect();
@@ -175,7 +175,7 @@ impl CompactGraph {
     }
 
     /// The same graph with every node in the place of its number.
-    pub fn by_node(&self) -> CompactGraph {
+    pub fn by_node(&self) -> PackedGraph {
         self.moved(&self.parts().rank, &self.parts().order)
     }
 
@@ -185,7 +185,7 @@ impl CompactGraph {
     }
 
     /// The same graph with what is at place `order[new]` at `new`, `rank` being the inverse.
-    fn moved(&self, order: &[u32], rank: &[u32]) -> CompactGraph {
+    fn moved(&self, order: &[u32], rank: &[u32]) -> PackedGraph {
         let rows = self.rows();
         let mut starts = vec![0u64];
         for &old in order {
@@ -200,7 +200,7 @@ impl CompactGraph {
             }
         });
         let nodes = order.iter().map(|&old| self.node(old as usize).0).collect();
-        CompactGraph::seal(nodes, starts, to, by)
+        PackedGraph::seal(nodes, starts, to, by)
     }
 }
 

@@ -23,7 +23,7 @@ use crate::blocks::CHUNK;
 use crate::control::Control;
 use crate::error::Result;
 use crate::graph::adjacency::{Adjacency, GraphRows};
-use crate::graph::packed::CompactGraph;
+use crate::graph::packed::PackedGraph;
 use crate::ids::NodeId;
 use crate::seed::hash;
 
@@ -55,7 +55,7 @@ const SHOWN: usize = 20;
 /// # Panics
 /// If the start has not a position for every node.
 pub fn layout(
-    graph: &CompactGraph,
+    graph: &PackedGraph,
     start: &[[f32; 2]],
     seed: u64,
     control: &Control,
@@ -124,7 +124,7 @@ fn after(
 }
 
 /// The start by place: centred, scaled, bounded, shaken.
-fn begin(graph: &CompactGraph, start: &[[f32; 2]], seed: u64) -> Vec<[f32; 2]> {
+fn begin(graph: &PackedGraph, start: &[[f32; 2]], seed: u64) -> Vec<[f32; 2]> {
     let count = start.len().max(1) as f64;
     let mean = |i: usize| start.iter().fold(0.0, |sum, at| sum + f64::from(at[i])) / count;
     let centre = [mean(0), mean(1)];
@@ -146,7 +146,7 @@ fn begin(graph: &CompactGraph, start: &[[f32; 2]], seed: u64) -> Vec<[f32; 2]> {
     (0..start.len()).map(shaken).collect()
 }
 
-fn by_node(graph: &CompactGraph, places: &[[f32; 2]]) -> Vec<[f32; 2]> {
+fn by_node(graph: &PackedGraph, places: &[[f32; 2]]) -> Vec<[f32; 2]> {
     (0..places.len() as u32)
         .map(|node| places[graph.place(NodeId(node))])
         .collect()
@@ -161,7 +161,7 @@ mod tests {
     fn one_step_by_hand() {
         // Two joined nodes, 1 apart, whatever is drawn: the pull is 2 · 1/(1 + 1) = 1. A node that draws itself is not
         // pushed; each of the k draws of the other pushes by 3/8 · 2/((0.1 + 1) · 2) = 0.375/1.1.
-        let graph = CompactGraph::new(&Graph::from_edges(2, &[(0, 1, 0.3)]).unwrap());
+        let graph = PackedGraph::new(&Graph::from_edges(2, &[(0, 1, 0.3)]).unwrap());
         let now = [[0.0, 0.0], [1.0, 0.0]];
         for draws in 0..16 {
             let others = (0..PAIRS).flat_map(|pair| {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_start_on_one_spot_and_a_node_alone_give_finite_positions() {
-        let graph = CompactGraph::new(
+        let graph = PackedGraph::new(
             &Graph::from_edges(5, &[(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]).unwrap(),
         );
         let mut shown = 0;

@@ -38,7 +38,7 @@ use crate::words::words;
 /// How a distance becomes a similarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kernel {
+pub enum EdgeWeights {
     /// Width from each node's own k-th neighbour.
     #[default]
     SelfTuning,
@@ -50,7 +50,7 @@ pub enum Kernel {
     Uniform,
 }
 
-words!(Kernel, "kernel", {
+words!(EdgeWeights, "kernel", {
     SelfTuning => "self-tuning",
     Symmetric => "symmetric",
     Gaussian => "gaussian",
@@ -73,7 +73,7 @@ impl Graph {
     ///
     /// # Errors
     /// Cancelled.
-    pub fn new(found: &Neighbours, kernel: Kernel, control: &Control) -> Result<Graph> {
+    pub fn new(found: &Neighbours, kernel: EdgeWeights, control: &Control) -> Result<Graph> {
         let weighing = Weighing::new(kernel, found.n(), |node| {
             found.of(node).last().map(|(_, squared)| squared)
         });
@@ -332,17 +332,21 @@ fn rounded(weight: f64) -> f64 {
 /// How the distances of a search become entries of A/2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighing {
-    kernel: Kernel,
+    kernel: EdgeWeights,
     /// s² of the Gaussian kernel.
     squared_width: f64,
 }
 
 impl Weighing {
     /// For n nodes, given the squared distance of each to the last of its neighbours, if it has any.
-    pub(crate) fn new(kernel: Kernel, n: usize, reach: impl Fn(NodeId) -> Option<f64>) -> Weighing {
+    pub(crate) fn new(
+        kernel: EdgeWeights,
+        n: usize,
+        reach: impl Fn(NodeId) -> Option<f64>,
+    ) -> Weighing {
         let width = match kernel {
-            Kernel::Gaussian => mean_reach(n, reach),
-            Kernel::SelfTuning | Kernel::Symmetric | Kernel::Uniform => 0.0,
+            EdgeWeights::Gaussian => mean_reach(n, reach),
+            EdgeWeights::SelfTuning | EdgeWeights::Symmetric | EdgeWeights::Uniform => 0.0,
         };
         Weighing {
             kernel,
@@ -353,10 +357,10 @@ impl Weighing {
     /// A_ij/2 from |x_i - x_j|², d_k(x_i)² and d_k(x_j)².
     pub(crate) fn half(&self, squared: f64, squared_reach: f64, other_reach: f64) -> f64 {
         0.5 * match self.kernel {
-            Kernel::SelfTuning => gaussian(squared, squared_reach, 4.0),
-            Kernel::Symmetric => gaussian(squared, both(squared_reach, other_reach), 7.0),
-            Kernel::Gaussian => gaussian(squared, self.squared_width, 4.0),
-            Kernel::Uniform => 1.0,
+            EdgeWeights::SelfTuning => gaussian(squared, squared_reach, 4.0),
+            EdgeWeights::Symmetric => gaussian(squared, both(squared_reach, other_reach), 7.0),
+            EdgeWeights::Gaussian => gaussian(squared, self.squared_width, 4.0),
+            EdgeWeights::Uniform => 1.0,
         }
     }
 }
@@ -394,7 +398,7 @@ mod tests {
     use crate::knn::metric_space::ZeroVectors;
     use crate::{Features, Metric};
 
-    fn graph(x: &[f64], k: usize, kernel: Kernel) -> Graph {
+    fn graph(x: &[f64], k: usize, kernel: EdgeWeights) -> Graph {
         let features = Features::f64(x, x.len(), 1).unwrap();
         let found = Neighbours::exact(
             features,
@@ -415,30 +419,30 @@ mod tests {
     #[test]
     fn three_points_by_hand() {
         // Points 0, 1, 3 with k = 1: 0 -> 1 at distance 1, 1 -> 0 at 1, 3 -> 1 at 2. Each k-th neighbour gets e^-4.
-        let g = graph(&[0.0, 1.0, 3.0], 1, Kernel::SelfTuning);
+        let g = graph(&[0.0, 1.0, 3.0], 1, EdgeWeights::SelfTuning);
         let e4 = exp(-4.0);
         assert_eq!(g.row(NodeId(0)), (&[1][..], &[e4][..]));
         assert_eq!(g.row(NodeId(1)), (&[0, 2][..], &[e4, 0.5 * e4][..]));
         assert_eq!(g.degrees(), [e4, 1.5 * e4, 0.5 * e4]);
         // Uniform: the mutual edge counts 1, the one-sided edge 1/2.
         assert_eq!(
-            graph(&[0.0, 1.0, 3.0], 1, Kernel::Uniform).degrees(),
+            graph(&[0.0, 1.0, 3.0], 1, EdgeWeights::Uniform).degrees(),
             [1.0, 1.5, 0.5]
         );
         // Symmetric: d_k is 1, 1 and 2, so 3 -> 1 at squared distance 4 weighs e^(-7 · 4/2).
-        let symmetric = graph(&[0.0, 1.0, 3.0], 1, Kernel::Symmetric);
+        let symmetric = graph(&[0.0, 1.0, 3.0], 1, EdgeWeights::Symmetric);
         assert_eq!(
             symmetric.row(NodeId(1)),
             (&[0, 2][..], &[exp(-7.0), 0.5 * exp(-14.0)][..])
         );
         // Gaussian: s = (1 + 1 + 2)/3.
-        let gaussian = graph(&[0.0, 1.0, 3.0], 1, Kernel::Gaussian);
+        let gaussian = graph(&[0.0, 1.0, 3.0], 1, EdgeWeights::Gaussian);
         assert_eq!(gaussian.row(NodeId(0)).1, [exp(-4.0 * 9.0 / 16.0)]);
     }
 
     #[test]
     fn copies_weigh_one_and_everything_is_finite() {
-        let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, Kernel::SelfTuning);
+        let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, EdgeWeights::SelfTuning);
         assert_eq!(
             g.row(NodeId(3)).1[0],
             0.5 * 1.0,
@@ -446,7 +450,7 @@ mod tests {
         );
         assert!(g.csr().2.iter().all(|w| *w > 0.0 && *w <= 1.0));
         // 6 has its neighbours 5 (a crowd of copies, d_k = 0) and 7 at distance 1: its own d_k counts for both.
-        let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, Kernel::Symmetric);
+        let g = graph(&[5.0, 5.0, 5.0, 5.0, 6.0, 7.0], 2, EdgeWeights::Symmetric);
         assert!(g.csr().2.iter().all(|w| *w > 0.0 && *w <= 1.0));
         assert_eq!(g.row(NodeId(4)).1[0], 0.5 * exp(-7.0));
     }
@@ -477,7 +481,7 @@ mod tests {
     fn an_outlier_whose_weights_underflow_is_isolated() {
         let mut x: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-3).collect();
         x.push(1e6);
-        let g = graph(&x, 3, Kernel::Gaussian);
+        let g = graph(&x, 3, EdgeWeights::Gaussian);
         assert_eq!(g.row(NodeId(50)), (&[][..], &[][..]));
         assert_eq!(g.component_sizes(), [50, 1]);
     }

@@ -84,13 +84,13 @@ pub struct Parts {
 
 /// A symmetric weighted graph without loops, small and in a good order.
 #[derive(Clone, Debug)]
-pub struct CompactGraph {
+pub struct PackedGraph {
     parts: Parts,
 }
 
-impl CompactGraph {
+impl PackedGraph {
     /// The compact form of a graph.
-    pub fn new(graph: &Graph) -> CompactGraph {
+    pub fn new(graph: &Graph) -> PackedGraph {
         let Ordered { graph, order, .. } = Ordered::new(graph);
         let order = order.iter().map(|node| node.0).collect();
         let (mut starts, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
@@ -107,7 +107,7 @@ impl CompactGraph {
             });
             starts.push(weights.len() as u64);
         }
-        CompactGraph::seal(order, starts, neighbours, weights)
+        PackedGraph::seal(order, starts, neighbours, weights)
     }
 
     /// Takes stock of degrees and components of rows that are in order and symmetric.
@@ -116,7 +116,7 @@ impl CompactGraph {
         starts: Vec<u64>,
         neighbours: Vec<u32>,
         weights: Vec<f32>,
-    ) -> CompactGraph {
+    ) -> PackedGraph {
         let rank = ranks(order.iter().copied());
         let degrees: Vec<f64> = starts
             .par_windows(2)
@@ -135,15 +135,15 @@ impl CompactGraph {
             component: component.into(),
             component_sizes: sizes.into(),
         };
-        CompactGraph { parts }
+        PackedGraph { parts }
     }
 
     /// A graph from its arrays, wherever they come from. That they fit together and that none leads outside another is
-    /// checked, so that no bytes can make a later look-up fail; [`CompactGraph::verify`] checks what they mean.
+    /// checked, so that no bytes can make a later look-up fail; [`PackedGraph::verify`] checks what they mean.
     ///
     /// # Errors
     /// Arrays that do not (I13).
-    pub fn from_parts(parts: Parts) -> Result<CompactGraph> {
+    pub fn from_parts(parts: Parts) -> Result<PackedGraph> {
         let (n, entries) = (parts.order.len(), parts.neighbours.len());
         let by_place = [parts.degrees.len(), parts.rank.len(), parts.component.len()];
         let fits = parts.starts.len() == n + 1
@@ -167,7 +167,7 @@ impl CompactGraph {
                 .iter()
                 .all(|(indices, bound)| all_below(indices, *bound))
         {
-            true => Ok(CompactGraph { parts }),
+            true => Ok(PackedGraph { parts }),
             false => Err(Error::BadGraph("its arrays do not fit together".into())),
         }
     }
@@ -223,7 +223,7 @@ impl CompactGraph {
     }
 }
 
-impl Adjacency for CompactGraph {
+impl Adjacency for PackedGraph {
     type Count = u64;
     type Weight = f32;
 
@@ -267,7 +267,7 @@ mod tests {
     fn a_small_graph_by_hand_and_back() {
         // The path 2 - 0 - 1 and the single node 3; 0.1 is no f32.
         let graph = Graph::from_edges(4, &[(2, 0, 0.5), (0, 1, 0.1)]).unwrap();
-        let compact = CompactGraph::new(&graph);
+        let compact = PackedGraph::new(&graph);
         assert_eq!(
             (
                 compact.n(),
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn weights_beyond_f32_are_no_edges() {
         let graph = Graph::from_edges(3, &[(0, 1, 1.0), (1, 2, 1e-39)]).unwrap();
-        let compact = CompactGraph::new(&graph);
+        let compact = PackedGraph::new(&graph);
         assert_eq!(
             (
                 compact.entries(),

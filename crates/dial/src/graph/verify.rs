@@ -5,7 +5,7 @@
 //! order and rank are inverse to each other;  components are what a walk finds
 //! ```
 //!
-//! That no array leads outside another is checked when a graph is made of them ([`CompactGraph::from_parts`]); this is
+//! That no array leads outside another is checked when a graph is made of them ([`PackedGraph::from_parts`]); this is
 //! the rest, and takes a look-up for every entry.
 
 use rayon::prelude::*;
@@ -14,9 +14,9 @@ use crate::blocks::CHUNK;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::adjacency::{Adjacency, components};
-use crate::graph::packed::{CompactGraph, is_edge, row_sum};
+use crate::graph::packed::{PackedGraph, is_edge, row_sum};
 
-impl CompactGraph {
+impl PackedGraph {
     /// Checks everything that the constructors from graphs and lists promise.
     ///
     /// # Errors
@@ -82,8 +82,8 @@ mod tests {
     use crate::graph::Graph;
     use crate::graph::packed::{Parts, Slab};
 
-    fn path() -> CompactGraph {
-        CompactGraph::new(
+    fn path() -> PackedGraph {
+        PackedGraph::new(
             &Graph::from_edges(5, &[(0, 1, 0.5), (1, 2, 0.25), (2, 3, 0.125)]).unwrap(),
         )
     }
@@ -92,7 +92,7 @@ mod tests {
     fn broken(change: impl Fn(&mut Parts)) -> Result<()> {
         let mut parts = path().parts().clone();
         change(&mut parts);
-        CompactGraph::from_parts(parts)?.verify(&Control::new())
+        PackedGraph::from_parts(parts)?.verify(&Control::new())
     }
 
     fn edit<T: Copy + Send + Sync + 'static>(slab: &mut Slab<T>, change: impl Fn(&mut [T])) {

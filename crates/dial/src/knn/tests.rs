@@ -77,7 +77,7 @@ fn bytes_have_the_neighbours_that_products_in_f32_find() {
     let bytes = Bytes::new(n, dim, |row, column| features.get(row, column)).unwrap();
     let by_products = search(&space, k, &Control::new()).unwrap();
     assert_eq!(
-        byte_search::search(bytes, k, &Control::new()).unwrap(),
+        crate::knn::exact_u8::search(bytes, k, &Control::new()).unwrap(),
         by_products
     );
 }

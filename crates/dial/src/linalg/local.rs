@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::graph::laplacian::LinearOperator;
-use crate::graph::packed::CompactGraph;
+use crate::graph::packed::PackedGraph;
 use crate::ids::NodeId;
 use crate::linalg::cg::{Exact, Spare};
 use crate::linalg::inverse::Inverse;
@@ -78,7 +78,7 @@ impl Bound {
 /// Local solves on a compact graph.
 #[derive(Debug)]
 pub struct LocalSolver {
-    global: Inverse<CompactGraph, Exact>,
+    global: Inverse<PackedGraph, Exact>,
     source_value: f64,
     tolerance: Option<f64>,
     largest_degree: f64,
@@ -119,7 +119,7 @@ impl LocalSolver {
     ///
     /// # Errors
     /// A tau that is not a finite number above 0: with 0 there is no bound.
-    pub(crate) fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<LocalSolver> {
+    pub(crate) fn new(graph: Arc<PackedGraph>, tau: f64) -> Result<LocalSolver> {
         if !(tau.is_finite() && tau > 0.0) {
             let want = "a finite number above 0 in certified precision";
             return Err(Error::setting("tau", want, tau));
@@ -157,7 +157,7 @@ impl LocalSolver {
     }
 
     /// The graph.
-    pub fn graph(&self) -> &CompactGraph {
+    pub fn graph(&self) -> &PackedGraph {
         &self.global.graph
     }
 
@@ -166,7 +166,7 @@ impl LocalSolver {
     }
 
     /// The solver for what a local solve cannot do.
-    pub(crate) fn global(&self) -> &Inverse<CompactGraph, Exact> {
+    pub(crate) fn global(&self) -> &Inverse<PackedGraph, Exact> {
         &self.global
     }
 

@@ -136,13 +136,13 @@ impl Pusher {
 mod tests {
     use super::*;
     use crate::graph::Graph;
-    use crate::graph::packed::CompactGraph;
+    use crate::graph::packed::PackedGraph;
     use crate::ids::NodeId;
 
     #[test]
     fn a_path_by_hand_and_a_clean_work_space() {
         // Path 0-1-2, weights 1, tau 1: (L + I) g = e_0 gives g = (5, 2, 1)/8.
-        let graph = CompactGraph::new(&Graph::from_edges(3, &[(0, 1, 1.0), (1, 2, 1.0)]).unwrap());
+        let graph = PackedGraph::new(&Graph::from_edges(3, &[(0, 1, 1.0), (1, 2, 1.0)]).unwrap());
         let (mut pusher, mut r) = (Pusher::new(3), vec![0.0; 3]);
         for _ in 0..2 {
             pusher.add(&mut r, graph.place(NodeId(0)) as u32, (0.0, 1.0), 1e-12);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::graph::packed::CompactGraph;
+use crate::graph::packed::PackedGraph;
 use crate::ids::NodeId;
 use crate::linalg::local::LocalSolver;
 use crate::propagation::{Column, LOOSE, Propagation, check_source_value};
@@ -41,7 +41,7 @@ impl Certified {
     ///
     /// # Errors
     /// A tau that is not a finite number above 0: with 0 there is no bound.
-    pub fn new(graph: Arc<CompactGraph>, tau: f64) -> Result<Certified> {
+    pub fn new(graph: Arc<PackedGraph>, tau: f64) -> Result<Certified> {
         Ok(Certified {
             local: LocalSolver::new(graph, tau)?,
             source_value: 1.0,

@@ -25,12 +25,12 @@ impl Session<'_> {
     /// As [`Session::tell`].
     pub fn foresee(&mut self, item: &str, control: &Control) -> Result<Vec<Foreseen>> {
         let own = self.engine.items.node(item)?.index();
-        let before = Reader::classes(self.field(), self.engine.config.readout);
+        let before = Reader::classes(self.field(), self.engine.config.calibration);
         let mut answers = Vec::new();
         for class in self.classes().to_vec() {
             self.tell(item, class, control)?;
             let asked = self.ask_under(1, control);
-            let after = Reader::classes(self.field(), self.engine.config.readout);
+            let after = Reader::classes(self.field(), self.engine.config.calibration);
             self.labels.cut(self.labels.events().len() - 1);
             // What the session was before it can be again.
             self.follow(&Control::new())?;

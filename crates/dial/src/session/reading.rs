@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Session;
-use crate::belief::calibration::{Accuracy, Reader, Reading};
+use crate::belief::calibration::{Accuracy, Calibration, Reader};
 use crate::belief::field::{DirichletField, variance};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -70,9 +70,9 @@ impl<'a> Session<'a> {
 
     /// Reads a belief about all nodes ([`Session::belief`]) as the configuration says.
     pub fn reader(&self, belief: &DirichletField) -> Reader {
-        match self.engine.config.readout {
-            Reading::Plain => Reader::plain(belief.n_classes()),
-            Reading::Even => {
+        match self.engine.config.calibration {
+            Calibration::Off => Reader::plain(belief.n_classes()),
+            Calibration::On => {
                 Reader::even(belief, self.terms(), self.engine.propagation.source_value())
             }
         }

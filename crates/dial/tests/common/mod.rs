@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dial::graph::Kernel;
+use dial::graph::EdgeWeights;
 use dial::knn::Neighbours;
 use dial::knn::metric_space::ZeroVectors;
 use dial::{Control, Features, Graph, Metric, NodeId};
@@ -100,7 +100,7 @@ pub fn graph_of(weights: &[Vec<f64>]) -> Arc<Graph> {
     Arc::new(Graph::from_edges(n, &edges).unwrap())
 }
 
-pub fn graph(features: Features<'_>, k: usize, metric: Metric, kernel: Kernel) -> Graph {
+pub fn graph(features: Features<'_>, k: usize, metric: Metric, kernel: EdgeWeights) -> Graph {
     let found =
         Neighbours::exact(features, k, metric, ZeroVectors::Error, &Control::new()).unwrap();
     Graph::new(&found, kernel, &Control::new()).unwrap()

@@ -208,13 +208,13 @@ impl Spread {
         };
         match self {
             Spread::Poisson(tau) => config.tau = Tau::Number(tau),
-            Spread::Heat(time) => config.propagation = dial::config::Spread::Heat { time },
+            Spread::Heat(time) => config.propagation = dial::config::PropagationKind::Heat { time },
             Spread::Rbf(sigma) => {
-                config.propagation = dial::config::Spread::Rbf { sigma: Some(sigma) }
+                config.propagation = dial::config::PropagationKind::Rbf { sigma: Some(sigma) }
             }
             Spread::Compact(radius) => {
                 let radius = Some(radius);
-                config.propagation = dial::config::Spread::Compact { radius };
+                config.propagation = dial::config::PropagationKind::Compact { radius };
             }
         }
         let engine = Engine::build(features, &config, control)?;

@@ -19,7 +19,7 @@ fn search(x: &[f64], dim: usize, k: usize) -> Neighbours {
     .unwrap()
 }
 
-fn assert_same(a: &CompactGraph, b: &CompactGraph) {
+fn assert_same(a: &PackedGraph, b: &PackedGraph) {
     let (a, b) = (a.parts(), b.parts());
     assert!(
         a.starts[..] == b.starts[..] && a.neighbours[..] == b.neighbours[..],
@@ -38,18 +38,18 @@ fn assert_same(a: &CompactGraph, b: &CompactGraph) {
 }
 
 /// The slow twin: the graph by edges, reordered. Both are the same graph, in compact form and by node ids.
-fn assert_equals_slow(found: &Neighbours, kernel: Kernel) {
+fn assert_equals_slow(found: &Neighbours, kernel: EdgeWeights) {
     let control = Control::new();
     let graph = Graph::new(found, kernel, &control).unwrap();
-    let slow = CompactGraph::new(&graph);
+    let slow = PackedGraph::new(&graph);
     let own = slow.parts().order.iter().map(|&node| NodeId(node));
     for order in [None, Some(own.collect())] {
-        let made = CompactGraph::assemble(&found.into(), kernel, order, &control).unwrap();
+        let made = PackedGraph::assemble(&found.into(), kernel, order, &control).unwrap();
         assert_same(&made, &slow);
         assert_same_bits(&made.to_graph(), &graph);
     }
     let backwards = (0..found.n() as u32).rev().map(NodeId).collect();
-    let made = CompactGraph::assemble(&found.into(), kernel, Some(backwards), &control).unwrap();
+    let made = PackedGraph::assemble(&found.into(), kernel, Some(backwards), &control).unwrap();
     assert_same_bits(&made.to_graph(), &graph);
 }
 
@@ -66,8 +66,13 @@ fn three_points_by_hand() {
     // 1, 2, 0.
     let found = search(&[0.0, 1.0, 3.0], 1, 1);
     let order = Some([2, 0, 1].map(NodeId).to_vec());
-    let graph =
-        CompactGraph::assemble(&(&found).into(), Kernel::Uniform, order, &Control::new()).unwrap();
+    let graph = PackedGraph::assemble(
+        &(&found).into(),
+        EdgeWeights::Uniform,
+        order,
+        &Control::new(),
+    )
+    .unwrap();
     assert_eq!(graph.row(0), (&[2][..], &[0.5][..]));
     assert_eq!(graph.row(1), (&[2][..], &[1.0][..]));
     assert_eq!(graph.row(2), (&[0, 1][..], &[0.5, 1.0][..]));
@@ -78,13 +83,13 @@ fn three_points_by_hand() {
 fn equals_the_graph_by_edges() {
     let mut random = Random::new(5, Purpose::User, 0);
     let mut x: Vec<f64> = (0..3000 * 3).map(|_| random.normal()).collect();
-    for &kernel in Kernel::ALL {
+    for &kernel in EdgeWeights::ALL {
         assert_equals_slow(&search(&x, 3, 8), kernel);
     }
     // Crowds of copies: some with d_k = 0, some smaller than k.
     x[..20 * 3].fill(0.5);
     x[20 * 3..25 * 3].fill(-0.5);
-    for &kernel in Kernel::ALL {
+    for &kernel in EdgeWeights::ALL {
         assert_equals_slow(&search(&x, 3, 8), kernel);
     }
 }
@@ -93,7 +98,7 @@ fn equals_the_graph_by_edges() {
 fn outliers_and_lists_that_are_short() {
     let mut x: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-3).collect();
     x.extend([1e6, 0.3]);
-    for &kernel in Kernel::ALL {
+    for &kernel in EdgeWeights::ALL {
         assert_equals_slow(&search(&x, 1, 3), kernel);
     }
     // One far point beside m others: the mean distance is 1/(m + 1) of its own, so its Gaussian weights are about
@@ -101,8 +106,8 @@ fn outliers_and_lists_that_are_short() {
     for m in 2..16 {
         let x: Vec<f64> = (0..m).map(|i| f64::from(i) * 1e-6).chain([1.0]).collect();
         let found = search(&x, 1, 2);
-        assert_equals_slow(&found, Kernel::Gaussian);
-        let graph = Graph::new(&found, Kernel::Gaussian, &Control::new()).unwrap();
+        assert_equals_slow(&found, EdgeWeights::Gaussian);
+        let graph = Graph::new(&found, EdgeWeights::Gaussian, &Control::new()).unwrap();
         assert_eq!(graph.component_sizes().len(), 1 + usize::from(m > 3));
     }
     let features = Features::f64(&[1., 0., 0., 0., 0., 1., 1., 1.], 4, 2).unwrap();
@@ -114,7 +119,7 @@ fn outliers_and_lists_that_are_short() {
         &Control::new(),
     )
     .unwrap();
-    for &kernel in Kernel::ALL {
+    for &kernel in EdgeWeights::ALL {
         assert_equals_slow(&found, kernel);
     }
 }
@@ -129,8 +134,14 @@ fn the_number_of_threads_does_not_matter() {
             .num_threads(threads)
             .build()
             .unwrap();
-        let make =
-            || CompactGraph::assemble(&(&found).into(), Kernel::SelfTuning, None, &Control::new());
+        let make = || {
+            PackedGraph::assemble(
+                &(&found).into(),
+                EdgeWeights::SelfTuning,
+                None,
+                &Control::new(),
+            )
+        };
         pool.install(make).unwrap()
     };
     assert_same(&with(1), &with(7));
@@ -162,8 +173,12 @@ fn impossible_lists_and_orders_are_refused() {
     let found = search(&[0.0, 1.0, 3.0], 1, 1);
     for order in [vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 0]] {
         let order = Some(order.into_iter().map(NodeId).collect());
-        let made =
-            CompactGraph::assemble(&(&found).into(), Kernel::Uniform, order, &Control::new());
+        let made = PackedGraph::assemble(
+            &(&found).into(),
+            EdgeWeights::Uniform,
+            order,
+            &Control::new(),
+        );
         assert!(matches!(made, Err(Error::Shape(_))));
     }
 }
@@ -178,7 +193,7 @@ fn narrow_distances_give_the_weights_of_what_they_are() {
         .collect();
     let lists = Lists::new(5, found.as_slices().0, Values::F32(&narrow)).unwrap();
     let make = |lists: &Lists<'_>| {
-        CompactGraph::assemble(lists, Kernel::SelfTuning, None, &Control::new()).unwrap()
+        PackedGraph::assemble(lists, EdgeWeights::SelfTuning, None, &Control::new()).unwrap()
     };
     assert_same(&make(&lists), &make(&(&found).into()));
 }
@@ -188,7 +203,7 @@ fn cancelling_stops_it() {
     let control = Control::new();
     control.cancel();
     let found = search(&[0.0, 1.0, 3.0], 1, 1);
-    let stopped = CompactGraph::assemble(&(&found).into(), Kernel::Uniform, None, &control);
+    let stopped = PackedGraph::assemble(&(&found).into(), EdgeWeights::Uniform, None, &control);
     assert_eq!(stopped.unwrap_err(), Error::Cancelled);
 }
 
@@ -197,7 +212,7 @@ proptest! {
     fn equals_the_graph_by_edges_on_grids(cells in prop::collection::vec((0i32..6, 0i32..6), 12..60), k in 1usize..8) {
         let x: Vec<f64> = cells.iter().flat_map(|&(a, b)| [f64::from(a), f64::from(b)]).collect();
         prop_assume!(cells.iter().any(|cell| cell != &cells[0]));
-        for &kernel in Kernel::ALL {
+        for &kernel in EdgeWeights::ALL {
             assert_equals_slow(&search(&x, 2, k), kernel);
         }
     }

@@ -1,4 +1,4 @@
-//! `dial settle`: answers that were kept aside (C3, C6) need no attention any more; what stands stays.
+//! `dial resolve`: answers that were kept aside (C3, C6) need no attention any more; what stands stays.
 
 use clap::Args;
 use dial_store::Decision;
@@ -8,14 +8,14 @@ use crate::plan::project::{ProjectArgs, Sender};
 use crate::ui::failure::Failure;
 use crate::ui::output::{Output, count};
 
-/// `dial settle`.
+/// `dial resolve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
   dial status photos.dial                 lists answers that were kept aside, with their numbers
-  dial settle photos.dial 17              the label that stands is right
+  dial resolve photos.dial 17              the label that stands is right
   dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and settles it too")]
-pub struct Settle {
+pub struct Resolve {
     #[command(flatten)]
     pub project: ProjectArgs,
     /// The decisions, by the numbers that status shows
@@ -29,22 +29,27 @@ pub struct Settle {
 }
 
 /// Runs the command.
-pub fn run(args: &Settle, output: &Output) -> Result<(), Failure> {
+pub fn run(args: &Resolve, output: &Output) -> Result<(), Failure> {
     let mut project = args.project.handle_to_change(output)?;
     let wanted = match args.all {
-        true => project.status()?.parked.iter().map(|one| one.seq).collect(),
+        true => project
+            .status()?
+            .conflicts
+            .iter()
+            .map(|one| one.seq)
+            .collect(),
         false => args.decisions.clone(),
     };
     if wanted.is_empty() {
         output.result(
-            "No answer was kept aside: nothing to settle.\n",
+            "No answer was kept aside: nothing to resolve.\n",
             &json!({ "settled": [] }),
         );
         return Ok(());
     }
     let decisions = wanted
         .iter()
-        .map(|&parked| Decision::Settle { parked })
+        .map(|&conflict| Decision::Resolve { conflict })
         .collect();
     let receipt = project
         .submit(args.sender.submission(decisions, false)?)?
