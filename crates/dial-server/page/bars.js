@@ -24,7 +24,7 @@ export function bars(belief) {
   })), make("p", { class: "soft small" }, T.evidence(belief.evidence)));
 }
 
-/** The nearest labelled items as they look, with what they were called. @param {import("./types.js").Card} card */
+/** The nearest labelled items as they look, with what they were called. @param {import("./types.js").ItemView} card */
 export function nearest(card) {
   return make("ul", { class: `near ${card.show.kind}` }, card.nearest.map((near) => {
     const known = classOf(near.class);

@@ -23,7 +23,7 @@ export class Panel {
     this.picker = new Picker((known, soft) => { this.label(known.id, soft); });
     /** @type {number[]} */
     this.rows = [];
-    /** @type {import("./types.js").Card|null} */
+    /** @type {import("./types.js").ItemView|null} */
     this.card = null;
     this.turn = 0;
   }

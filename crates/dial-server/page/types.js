@@ -6,7 +6,7 @@
 
 /** A class has a shape on the page, so that two of one colour can be told apart. @typedef {Schemas["ClassInfo"] & {shape: number}} ClassInfo */
 /** @typedef {Omit<Schemas["ProjectInfo"], "classes"> & {classes: ClassInfo[]}} Project */
-/** @typedef {Schemas["Card"]} Card */
+/** @typedef {Schemas["ItemView"]} ItemView */
 /** @typedef {Schemas["Believed"]} Believed */
 /** @typedef {Schemas["Belief"]} Belief */
 /** @typedef {Schemas["Shown"]} Shown */

@@ -1,4 +1,4 @@
-//! What all requests share: the desk, the model, the material, and who may talk.
+//! What all requests share: the writer, the model, the material, and who may talk.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,18 +10,18 @@ use tokio::sync::watch;
 
 use crate::assignment::Audits;
 use crate::auth::tokens::Sessions;
-use crate::map_worker::Cartographer;
-use crate::model_worker::Thinker;
-use crate::writer::Desk;
+use crate::map_worker::MapWorker;
+use crate::model_worker::ModelWorker;
+use crate::writer::Writer;
 
 /// The state of a running server.
 pub struct App {
     /// Takes submissions.
-    pub desk: Desk,
+    pub writer: Writer,
     /// Follows the log.
-    pub thinker: Arc<Thinker>,
+    pub model: Arc<ModelWorker>,
     /// Makes the map.
-    pub cartographer: Cartographer,
+    pub map_worker: MapWorker,
     /// The pool and how it is asked.
     pub material: Arc<Material>,
     /// The time.

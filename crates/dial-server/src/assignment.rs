@@ -1,6 +1,6 @@
 //! Which item goes to whom next: chosen from what the model thought last, leased in the transaction that picks it.
 //!
-//! The order of preference: what this person has on their desk already; an item drawn at random, if it is time for one; items
+//! The order of preference: what this person has on their writer already; an item drawn at random, if it is time for one; items
 //! that want another opinion; the question foreseen for the last answer; the questions of the model; and, where the
 //! model is behind or has failed, items in an order that is random but the same for everybody.
 
@@ -14,7 +14,7 @@ use dial_store::{Lease, Log, Material, Project, Wanted};
 use crate::app::App;
 use crate::http::problem::Problem;
 use crate::http::wire::Next;
-use crate::model_worker::Thought;
+use crate::model_worker::ModelSnapshot;
 
 /// How long an item is leased: ten minutes.
 pub const LEASE: u64 = 600_000;
@@ -40,8 +40,8 @@ pub fn give(
     count: usize,
     except: &[String],
 ) -> Result<Vec<Given>, Problem> {
-    let thought = app.thinker.thought();
-    let mut project = app.desk.project_mut();
+    let snapshot = app.model.snapshot();
+    let mut project = app.writer.project_mut();
     let now = app.clock.now();
     let leases = project.leases()?;
     let live = || leases.iter().filter(|lease| lease.is_live(now, LEASE));
@@ -49,7 +49,7 @@ pub fn give(
     for lease in live().filter(|lease| lease.annotator == annotator) {
         wishes.wish(project.log(), &lease.item);
     }
-    wishes.by_the_model(project.log(), &thought);
+    wishes.by_the_model(project.log(), &snapshot);
     let mut given: Vec<Given> = Vec::new();
     while given.len() < count {
         let found = project.lease(&Wanted {
@@ -75,7 +75,7 @@ pub fn give(
     }
     let mut people: HashSet<&str> = live().map(|lease| lease.annotator.as_str()).collect();
     people.insert(annotator);
-    app.thinker.expect(people.len() + count.saturating_sub(1));
+    app.model.expect(people.len() + count.saturating_sub(1));
     Ok(given)
 }
 
@@ -83,11 +83,11 @@ pub fn give(
 pub fn choose(
     material: &Material,
     log: &Log,
-    thought: &Thought,
+    snapshot: &ModelSnapshot,
     wish: &Next,
 ) -> Vec<(String, bool)> {
     let mut wishes = Wishes::new(material, &wish.annotator, &wish.except);
-    wishes.by_the_model(log, thought);
+    wishes.by_the_model(log, snapshot);
     if wishes.items.len() < wish.count {
         wishes.at_random(log, &OnceLock::new());
     }
@@ -163,7 +163,7 @@ impl<'a> Wishes<'a> {
         }
     }
 
-    fn by_the_model(&mut self, log: &Log, thought: &Thought) {
+    fn by_the_model(&mut self, log: &Log, snapshot: &ModelSnapshot) {
         self.audit = audit_item(self.material, log);
         if let Some(item) = self.audit.clone() {
             self.wish(log, &item);
@@ -181,10 +181,10 @@ impl<'a> Wishes<'a> {
                 }
             }
         }
-        foreseen(log, thought)
+        foreseen(log, snapshot)
             .iter()
             .for_each(|item| self.wish(log, item));
-        thought
+        snapshot
             .questions
             .iter()
             .for_each(|question| self.wish(log, &question.item));
@@ -221,11 +221,11 @@ fn random_order(material: &Material) -> Vec<u32> {
 }
 
 /// The question that was foreseen for the answers the model does not know yet.
-fn foreseen(log: &Log, thought: &Thought) -> Option<String> {
-    let mut new = log.records()[thought.version.min(log.version()) as usize..].iter();
+fn foreseen(log: &Log, snapshot: &ModelSnapshot) -> Option<String> {
+    let mut new = log.records()[snapshot.version.min(log.version()) as usize..].iter();
     match (new.next().and_then(|record| record.change()), new.next()) {
         (Some(dial::Change::Label { item, classes }), None) => match classes.as_slice() {
-            [(class, _)] => thought.foreseen.get(&(item.clone(), *class)).cloned(),
+            [(class, _)] => snapshot.foreseen.get(&(item.clone(), *class)).cloned(),
             _ => None,
         },
         _ => None,

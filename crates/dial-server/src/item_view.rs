@@ -4,8 +4,8 @@ use dial::{ClassId, NodeId, Prediction, Session};
 use dial_data::Show;
 use dial_store::{Log, Material};
 
-use crate::http::wire::{Belief, Card, Effect, LabelOf, Near, Probability, Share, Shown};
-use crate::model_worker::Thought;
+use crate::http::wire::{Belief, Effect, ItemView, LabelOf, Near, Probability, Share, Shown};
+use crate::model_worker::ModelSnapshot;
 
 /// Labelled items that are shown beside an item.
 const NEAREST: usize = 5;
@@ -32,39 +32,43 @@ pub struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     /// By what the model thought last.
-    pub fn by(thought: &'a Thought, node: NodeId) -> Seen<'a> {
-        let view = thought.view.as_deref();
+    pub fn by(snapshot: &'a ModelSnapshot, node: NodeId) -> Seen<'a> {
+        let view = snapshot.view.as_deref();
         Seen {
             prediction: view.map(|view| view.prediction(node)),
             classes: view.map_or(&[], |view| view.classes()),
             labelled: view.map_or(&[], |view| view.labelled()),
-            version: thought.version,
-            score: score(thought, node),
+            version: snapshot.version,
+            score: score(snapshot, node),
         }
     }
 
     /// The same by the session itself: without what is believed about all the other items.
-    pub fn of_session(session: &'a Session<'_>, thought: &Thought, node: NodeId) -> Seen<'a> {
+    pub fn of_session(
+        session: &'a Session<'_>,
+        snapshot: &ModelSnapshot,
+        node: NodeId,
+    ) -> Seen<'a> {
         Seen {
             prediction: session.is_ready().then(|| session.prediction(node)),
             classes: session.classes(),
             labelled: session.labelled(),
-            version: thought.version,
-            score: score(thought, node),
+            version: snapshot.version,
+            score: score(snapshot, node),
         }
     }
 }
 
 /// How telling a label of an item would be, if it is one of the questions.
-fn score(thought: &Thought, node: NodeId) -> Option<f64> {
-    let mut questions = thought.questions.iter();
+fn score(snapshot: &ModelSnapshot, node: NodeId) -> Option<f64> {
+    let mut questions = snapshot.questions.iter();
     let asked = questions.find(|question| question.node == node);
     asked.map(|asked| asked.score)
 }
 
 /// The card of an item that was drawn at random.
-pub fn at_random(card: Card) -> Card {
-    Card {
+pub fn at_random(card: ItemView) -> ItemView {
+    ItemView {
         audit: true,
         why: Some("Drawn at random, to measure the accuracy.".into()),
         ..card
@@ -72,7 +76,7 @@ pub fn at_random(card: Card) -> Card {
 }
 
 /// The card of an item.
-pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> Card {
+pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> ItemView {
     let pool = &material.pool;
     let id = material.engine.items.id(node);
     let beside = pool.beside.as_ref().map_or(Vec::new(), |table| {
@@ -92,7 +96,7 @@ pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> Car
         version,
         score,
     } = seen;
-    Card {
+    ItemView {
         row: node.0,
         show: shown(material, node, &id, LONGEST),
         beside,
@@ -113,8 +117,8 @@ pub fn card(material: &Material, log: &Log, seen: Seen<'_>, node: NodeId) -> Car
 }
 
 /// What each answer for an item would change, by class.
-pub fn changes(thought: &Thought, id: &str) -> Vec<Effect> {
-    let of = thought.changed.iter().filter(|((item, _), _)| item == id);
+pub fn changes(snapshot: &ModelSnapshot, id: &str) -> Vec<Effect> {
+    let of = snapshot.changed.iter().filter(|((item, _), _)| item == id);
     let mut changes: Vec<Effect> = of
         .map(|((_, class), &items)| Effect {
             class: class.0,

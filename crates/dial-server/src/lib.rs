@@ -1,9 +1,9 @@
 //! The HTTP interface of a labelling project, on this machine only.
 //!
 //! ```text
-//! browser, scripts -> guard -> routes -> desk (append, sync, acknowledge)      the label path: never waits for the model
-//!                                  '--> thinker (last good state, its version)  the model follows on threads of its own
-//!                                  '--> cartographer (the map of the moment)    one thread
+//! browser, scripts -> guard -> routes -> writer (append, sync, acknowledge)      the label path: never waits for the model
+//!                                  '--> model (last good state, its version)  the model follows on threads of its own
+//!                                  '--> map_worker (the map of the moment)    one thread
 //! ```
 //!
 //! No mathematics lives here: the project is `dial-store`, the method is `dial`.

@@ -54,16 +54,16 @@ pub struct Map {
 }
 
 /// Makes the map.
-pub struct Cartographer {
+pub struct MapWorker {
     map: Arc<RwLock<Option<Map>>>,
     published: watch::Receiver<u64>,
     control: Control,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Cartographer {
+impl MapWorker {
     /// Starts to work on the map of a project.
-    pub fn start(material: Arc<Material>, project: Arc<RwLock<Project>>) -> Cartographer {
+    pub fn start(material: Arc<Material>, project: Arc<RwLock<Project>>) -> MapWorker {
         let (tell, published) = watch::channel(0);
         let (map, control) = (Arc::default(), Control::new());
         let work = Work {
@@ -78,9 +78,9 @@ impl Cartographer {
             }
         };
         let thread = std::thread::Builder::new()
-            .name("cartographer".into())
+            .name("map_worker".into())
             .spawn(run);
-        Cartographer {
+        MapWorker {
             map,
             published,
             control,

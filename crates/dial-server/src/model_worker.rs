@@ -34,7 +34,7 @@ const RECENT: usize = 10;
 
 /// What was thought last.
 #[derive(Clone, Default)]
-pub struct Thought {
+pub struct ModelSnapshot {
     /// The place in the log it was made from.
     pub version: u64,
     /// The belief; none before there are two classes.
@@ -54,12 +54,12 @@ pub struct Thought {
     overview: Arc<OnceLock<Overview>>,
 }
 
-impl Thought {
+impl ModelSnapshot {
     /// Nothing yet, of a place in the log.
-    pub fn at(version: u64) -> Thought {
-        Thought {
+    pub fn at(version: u64) -> ModelSnapshot {
+        ModelSnapshot {
             version,
-            ..Thought::default()
+            ..ModelSnapshot::default()
         }
     }
 
@@ -67,7 +67,7 @@ impl Thought {
     ///
     /// # Errors
     /// What a solve may fail with; cancelled.
-    pub fn of(follower: &Follower, count: usize, control: &Control) -> dial::Result<Thought> {
+    pub fn of(follower: &Follower, count: usize, control: &Control) -> dial::Result<ModelSnapshot> {
         let session = follower.session();
         let questions = match session.ask_under(count, control) {
             Ok(ask) => ask.questions,
@@ -79,12 +79,12 @@ impl Thought {
             .then(|| session.view(control))
             .transpose()?;
         let (version, view) = (follower.version(), view.map(Arc::new));
-        Ok(Thought {
+        Ok(ModelSnapshot {
             version,
             view,
             questions,
             asked: count,
-            ..Thought::default()
+            ..ModelSnapshot::default()
         })
     }
 
@@ -96,20 +96,20 @@ impl Thought {
 }
 
 /// Follows a log.
-pub struct Thinker {
+pub struct ModelWorker {
     shared: Arc<Shared>,
     published: watch::Receiver<u64>,
 }
 
 struct Shared {
-    thought: RwLock<Arc<Thought>>,
+    snapshot: RwLock<Arc<ModelSnapshot>>,
     progress: Progress,
-    mail: Mutex<Mail>,
+    signals: Mutex<Signals>,
     wake: Condvar,
 }
 
 #[derive(Default)]
-struct Mail {
+struct Signals {
     news: bool,
     stop: bool,
     /// How many people are labelling.
@@ -125,29 +125,29 @@ struct Mail {
 #[doc(hidden)]
 pub type Obstacle = Arc<dyn Fn(u64) + Send + Sync>;
 
-impl Thinker {
+impl ModelWorker {
     /// Starts to think about a project, once it is given its material; the progress so far is known.
-    pub fn new(progress: Progress) -> (Thinker, Beginning) {
-        let (thought, mail, wake) = (RwLock::default(), Mutex::default(), Condvar::new());
+    pub fn new(progress: Progress) -> (ModelWorker, Start) {
+        let (snapshot, signals, wake) = (RwLock::default(), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared {
-            thought,
+            snapshot,
             progress,
-            mail,
+            signals,
             wake,
         });
         let (tell, published) = watch::channel(0);
         (
-            Thinker {
+            ModelWorker {
                 shared: Arc::clone(&shared),
                 published,
             },
-            Beginning { shared, tell },
+            Start { shared, tell },
         )
     }
 
     /// What was thought last.
-    pub fn thought(&self) -> Arc<Thought> {
-        Arc::clone(&self.shared.thought.read())
+    pub fn snapshot(&self) -> Arc<ModelSnapshot> {
+        Arc::clone(&self.shared.snapshot.read())
     }
 
     /// A counter of thoughts.
@@ -162,56 +162,56 @@ impl Thinker {
 
     /// There is something new in the log.
     pub fn wake(&self) {
-        self.mail(|mail| mail.news = true);
+        self.signals(|signals| signals.news = true);
     }
 
     /// So many people are labelling.
     pub fn expect(&self, people: usize) {
-        self.mail(|mail| {
+        self.signals(|signals| {
             // One question is thought of in any case; thinking again forgets what was foreseen.
-            if people > mail.people.max(1) {
-                mail.news = true;
+            if people > signals.people.max(1) {
+                signals.news = true;
             }
-            mail.people = people;
+            signals.people = people;
         });
     }
 
     /// Somebody waits for so many questions, once.
     pub fn want(&self, questions: usize) {
-        self.mail(|mail| {
-            mail.wanted = mail.wanted.max(questions);
-            mail.news = true;
+        self.signals(|signals| {
+            signals.wanted = signals.wanted.max(questions);
+            signals.news = true;
         });
     }
 
     /// Stops thinking, also in the middle of a solve.
     pub fn stop(&self) {
-        self.mail(|mail| {
-            mail.stop = true;
-            mail.now.cancel();
+        self.signals(|signals| {
+            signals.stop = true;
+            signals.now.cancel();
         });
     }
 
-    fn mail(&self, change: impl FnOnce(&mut Mail)) {
-        let mut mail = self.shared.mail.lock();
-        change(&mut mail);
-        if mail.news || mail.stop {
-            mail.ahead.cancel();
+    fn signals(&self, change: impl FnOnce(&mut Signals)) {
+        let mut signals = self.shared.signals.lock();
+        change(&mut signals);
+        if signals.news || signals.stop {
+            signals.ahead.cancel();
         }
         self.shared.wake.notify_all();
     }
 }
 
 /// A change of what was thought last.
-type Amendment<'a> = dyn Fn(&mut Thought) + 'a;
+type Amendment<'a> = dyn Fn(&mut ModelSnapshot) + 'a;
 
-/// The other end of a [`Thinker`]: what its thread runs.
-pub struct Beginning {
+/// The other end of a [`ModelWorker`]: what its thread runs.
+pub struct Start {
     shared: Arc<Shared>,
     tell: watch::Sender<u64>,
 }
 
-impl Beginning {
+impl Start {
     /// Thinks until it is stopped. Runs on the thread of the caller.
     pub fn think(
         self,
@@ -219,23 +219,23 @@ impl Beginning {
         project: &RwLock<Project>,
         obstacle: Option<&Obstacle>,
     ) {
-        let mut mind = Mind::default();
+        let mut mind = ModelThread::default();
         let mut pause = Duration::from_millis(200);
         while let Some((now, ahead, questions)) = self.wait() {
             let work = || mind.follow(material, project, questions, &now, obstacle);
             let trouble = match catch_unwind(AssertUnwindSafe(work)) {
-                Ok(Ok(thought)) => {
-                    self.publish(thought);
+                Ok(Ok(snapshot)) => {
+                    self.publish(snapshot);
                     pause = Duration::from_millis(200);
                     self.note_progress(project);
-                    let look = || mind.look_ahead(&ahead, &|thought| self.amend(thought));
+                    let look = || mind.look_ahead(&ahead, &|snapshot| self.amend(snapshot));
                     // Nobody waits for this. A failure in the middle of a supposed answer may leave it in the session,
                     // which is then made again from the log.
                     if !matches!(
                         catch_unwind(AssertUnwindSafe(look)),
                         Ok(Ok(()) | Err(Error::Cancelled))
                     ) {
-                        mind = Mind::default();
+                        mind = ModelThread::default();
                     }
                     continue;
                 }
@@ -243,8 +243,8 @@ impl Beginning {
                 Ok(Err(error)) => error.to_string(),
                 Err(_) => "the model broke a promise of its own. Please report it.".to_string(),
             };
-            mind = Mind::default();
-            self.amend(&|thought| thought.trouble = Some(trouble.clone()));
+            mind = ModelThread::default();
+            self.amend(&|snapshot| snapshot.trouble = Some(trouble.clone()));
             self.pause(pause);
             pause = (2 * pause).min(Duration::from_secs(30));
         }
@@ -253,55 +253,58 @@ impl Beginning {
 
     /// Adds a point to the progress. Nobody waits for it.
     fn note_progress(&self, project: &RwLock<Project>) {
-        let thought = Arc::clone(&self.shared.thought.read());
-        if let Some(view) = &thought.view {
-            self.shared.progress.add(view, thought.version, project);
+        let snapshot = Arc::clone(&self.shared.snapshot.read());
+        if let Some(view) = &snapshot.view {
+            self.shared.progress.add(view, snapshot.version, project);
         }
     }
 
     /// Waits for news: controls for what must be done and for what may be done ahead, and how many questions to think of;
     /// `None` at the end.
     fn wait(&self) -> Option<(Control, Control, usize)> {
-        let mut mail = self.shared.mail.lock();
-        while !mail.news && !mail.stop {
-            self.shared.wake.wait(&mut mail);
+        let mut signals = self.shared.signals.lock();
+        while !signals.news && !signals.stop {
+            self.shared.wake.wait(&mut signals);
         }
-        if mail.stop {
+        if signals.stop {
             return None;
         }
-        mail.news = false;
-        mail.ahead = Control::new();
-        mail.now = Control::new();
-        let questions = mail.people.clamp(1, AHEAD).max(mem::take(&mut mail.wanted));
-        Some((mail.now.clone(), mail.ahead.clone(), questions))
+        signals.news = false;
+        signals.ahead = Control::new();
+        signals.now = Control::new();
+        let questions = signals
+            .people
+            .clamp(1, AHEAD)
+            .max(mem::take(&mut signals.wanted));
+        Some((signals.now.clone(), signals.ahead.clone(), questions))
     }
 
     /// After a failure: tries again after a while, unless it is stopped.
     fn pause(&self, length: Duration) {
-        let mut mail = self.shared.mail.lock();
-        let going = |mail: &mut Mail| !mail.stop;
-        self.shared.wake.wait_while_for(&mut mail, going, length);
-        mail.news = true;
+        let mut signals = self.shared.signals.lock();
+        let going = |signals: &mut Signals| !signals.stop;
+        self.shared.wake.wait_while_for(&mut signals, going, length);
+        signals.news = true;
     }
 
-    fn publish(&self, thought: Thought) {
-        *self.shared.thought.write() = Arc::new(thought);
+    fn publish(&self, snapshot: ModelSnapshot) {
+        *self.shared.snapshot.write() = Arc::new(snapshot);
         self.tell.send_modify(|count| *count += 1);
     }
 
     fn amend(&self, change: &Amendment<'_>) {
-        let mut slot = self.shared.thought.write();
-        let mut thought = Thought::clone(&slot);
-        change(&mut thought);
-        *slot = Arc::new(thought);
+        let mut slot = self.shared.snapshot.write();
+        let mut snapshot = ModelSnapshot::clone(&slot);
+        change(&mut snapshot);
+        *slot = Arc::new(snapshot);
         drop(slot);
         self.tell.send_modify(|count| *count += 1);
     }
 }
 
-/// The session, and what is remembered from one thought to the next.
+/// The session, and what is remembered from one snapshot to the next.
 #[derive(Default)]
-struct Mind {
+struct ModelThread {
     follower: Option<Follower>,
     /// What was asked last, to look ahead from.
     first: Option<Question>,
@@ -309,7 +312,7 @@ struct Mind {
     recent: VecDeque<(usize, Vec<u16>)>,
 }
 
-impl Mind {
+impl ModelThread {
     /// Brings the session up to the log and says what it thinks.
     fn follow(
         &mut self,
@@ -318,7 +321,7 @@ impl Mind {
         questions: usize,
         control: &Control,
         obstacle: Option<&Obstacle>,
-    ) -> dial_store::Result<Thought> {
+    ) -> dial_store::Result<ModelSnapshot> {
         let news = {
             let project = project.read();
             let log = project.log();
@@ -334,13 +337,13 @@ impl Mind {
             None => self.follower = Some(Follower::new(&material.engine, news, control)?),
         }
         let follower = self.follower.as_ref().expect("made just now");
-        let mut thought = Thought::of(follower, questions, control)?;
-        self.first = thought.questions.first().cloned();
-        thought.flips = thought
+        let mut snapshot = ModelSnapshot::of(follower, questions, control)?;
+        self.first = snapshot.questions.first().cloned();
+        snapshot.flips = snapshot
             .view
             .clone()
             .and_then(|view| self.count_flips(&view));
-        Ok(thought)
+        Ok(snapshot)
     }
 
     /// The share of items whose class is another one than some labels ago.
@@ -402,9 +405,9 @@ impl Mind {
                 changed.insert((question.item.clone(), class), others);
                 foreseen.extend(next.map(|next| ((question.item.clone(), class), next.item)));
             }
-            amend(&|thought| {
-                thought.foreseen.clone_from(&foreseen);
-                thought.changed.clone_from(&changed);
+            amend(&|snapshot| {
+                snapshot.foreseen.clone_from(&foreseen);
+                snapshot.changed.clone_from(&changed);
             });
         }
         Ok(())

@@ -23,10 +23,10 @@ use crate::app::App;
 use crate::assignment::remembered;
 use crate::auth::tokens::{Sessions, secret};
 use crate::http::router::router;
-use crate::map_worker::Cartographer;
-use crate::model_worker::{Obstacle, Thinker};
+use crate::map_worker::MapWorker;
+use crate::model_worker::{ModelWorker, Obstacle};
 use crate::progress::Progress;
-use crate::writer::Desk;
+use crate::writer::Writer;
 
 /// Connections at once.
 const CONNECTIONS: usize = 200;
@@ -85,7 +85,7 @@ pub struct Server {
     listener: std::net::TcpListener,
     folder: Option<Folder>,
     stop: watch::Sender<bool>,
-    model: std::thread::JoinHandle<()>,
+    model_thread: std::thread::JoinHandle<()>,
     signals: bool,
     /// Where it is.
     pub address: Address,
@@ -107,7 +107,7 @@ pub fn check_host(host: &str) -> std::result::Result<IpAddr, String> {
 }
 
 impl Server {
-    /// Starts the desk and the model of a project, and takes the port. Nothing is answered before [`Server::run`].
+    /// Starts the writer and the model of a project, and takes the port. Nothing is answered before [`Server::run`].
     ///
     /// # Errors
     /// A port that is taken, a file that cannot be written.
@@ -152,12 +152,12 @@ impl Server {
         let sessions = Sessions::new(&token, project.kept("sessions")?);
         let audits = remembered(&mut project);
         let (stop, stopping) = watch::channel(false);
-        let (thinker, beginning) = Thinker::new(Progress::of(&mut project));
-        let thinker = Arc::new(thinker);
-        let told = Arc::clone(&thinker);
-        let desk = Desk::open(project, clock, move || told.wake());
+        let (model, beginning) = ModelWorker::new(Progress::of(&mut project));
+        let model = Arc::new(model);
+        let told = Arc::clone(&model);
+        let writer = Writer::open(project, clock, move || told.wake());
         let (material, shared, obstacle): (Arc<Material>, _, _) =
-            (material.into(), desk.shared(), settings.obstacle.clone());
+            (material.into(), writer.shared(), settings.obstacle.clone());
         let mine = Arc::clone(&material);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads.unwrap_or(0))
@@ -168,18 +168,22 @@ impl Server {
             next: "Use a smaller --threads.".into(),
         })?;
         let think = move || pool.install(|| beginning.think(&mine, &shared, obstacle.as_ref()));
-        let model = std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("model".into())
-            .spawn(think)
-            .expect("a thread can be started");
-        thinker.wake();
-        let cartographer = Cartographer::start(Arc::clone(&material), desk.shared());
+            .spawn(think);
+        let model_thread = thread.map_err(|error| Error::Place {
+            place: "threads".into(),
+            why: format!("cannot be started: {error}"),
+            next: "Close other programs.".into(),
+        })?;
+        model.wake();
+        let map_worker = MapWorker::start(Arc::clone(&material), writer.shared());
         let port = place.port();
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}"));
         let app = Arc::new(App {
-            desk,
-            thinker,
-            cartographer,
+            writer,
+            model,
+            map_worker,
             material,
             clock,
             sessions,
@@ -196,7 +200,7 @@ impl Server {
             listener,
             folder,
             stop,
-            model,
+            model_thread,
             signals: settings.signals,
             address,
         })
@@ -247,12 +251,12 @@ impl Server {
                 end,
             ))
             .map_err(failed)?;
-        self.app.thinker.stop();
-        self.app.cartographer.stop();
+        self.app.model.stop();
+        self.app.map_worker.stop();
         runtime.shutdown_timeout(DRAIN);
         // The model gives up at the next step of its solve; whether it broke does not matter any more.
-        let _ = self.model.join();
-        self.app.desk.close();
+        let _ = self.model_thread.join();
+        self.app.writer.close();
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_file(folder.server());
         }
@@ -266,19 +270,19 @@ pub(crate) struct Served(Arc<App>);
 impl Served {
     /// Reads the project of the moment.
     pub fn read<T>(&self, look: impl FnOnce(&Project) -> T) -> T {
-        look(&self.0.desk.project())
+        look(&self.0.writer.project())
     }
 
     /// Changes the project; browsers and the model are told.
     pub fn change<T>(&self, change: impl FnOnce(&mut Project) -> T) -> T {
-        let changed = change(&mut self.0.desk.project_mut());
-        self.0.desk.told();
+        let changed = change(&mut self.0.writer.project_mut());
+        self.0.writer.told();
         changed
     }
 
     /// Works beside the log: nobody is told.
     pub fn beside<T>(&self, work: impl FnOnce(&mut Project) -> T) -> T {
-        work(&mut self.0.desk.project_mut())
+        work(&mut self.0.writer.project_mut())
     }
 
     /// A link that signs in a browser, once.

@@ -1,4 +1,4 @@
-//! The desk: one thread that takes submissions, stores them, and only then acknowledges.
+//! The writer: one thread that takes submissions, stores them, and only then acknowledges.
 //!
 //! ```text
 //! requests -> bounded queue -> all that wait (at most 64) in one transaction -> synced -> receipts
@@ -32,7 +32,7 @@ type Answer = dial_store::Result<Receipt>;
 type Job = (Submission, oneshot::Sender<Answer>);
 
 /// Takes submissions for a project.
-pub struct Desk {
+pub struct Writer {
     project: Arc<RwLock<Project>>,
     queue: Mutex<Option<SyncSender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -41,9 +41,9 @@ pub struct Desk {
     told: Arc<dyn Fn() + Send + Sync>,
 }
 
-impl Desk {
+impl Writer {
     /// Opens for a project; `told` is called after each transaction.
-    pub fn open(project: Project, clock: Clock, told: impl Fn() + Send + Sync + 'static) -> Desk {
+    pub fn open(project: Project, clock: Clock, told: impl Fn() + Send + Sync + 'static) -> Writer {
         let (queue, jobs) = sync_channel(WAITING);
         let (tell, version) = watch::channel(project.log().version());
         let project = Arc::new(RwLock::new(project));
@@ -57,10 +57,10 @@ impl Desk {
             });
         };
         let thread = std::thread::Builder::new()
-            .name("desk".into())
+            .name("writer".into())
             .spawn(work)
             .expect("a thread can be started");
-        Desk {
+        Writer {
             project,
             queue: Mutex::new(Some(queue)),
             thread: Mutex::new(Some(thread)),
@@ -74,7 +74,7 @@ impl Desk {
     pub fn close(&self) {
         drop(self.queue.lock().take());
         if let Some(thread) = self.thread.lock().take() {
-            // A desk that broke has nothing left to store.
+            // A writer that broke has nothing left to store.
             let _ = thread.join();
         }
         self.project_mut().close();

@@ -1,6 +1,6 @@
 //! What a project says, in the words of the command: classes by their names.
 
-use dial_server::http::wire::{Belief, Card, Estimates, Share, Status, Suspect};
+use dial_server::http::wire::{Belief, Estimates, ItemView, Share, Status, Suspect};
 use dial_store::Verdict;
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,7 @@ impl Names {
     }
 
     /// A card as `dial ask` shows a question.
-    pub fn question(&self, card: &Card) -> Value {
+    pub fn question(&self, card: &ItemView) -> Value {
         json!({
             "id": card.id,
             "node": card.row,
@@ -59,7 +59,7 @@ impl Names {
     }
 
     /// A card as `dial predict` shows an item.
-    pub fn item(&self, card: &Card) -> Value {
+    pub fn item(&self, card: &ItemView) -> Value {
         let labels = card.labels.iter();
         let labels: Vec<Value> = labels
             .map(|label| json!({ "annotator": label.annotator, "label": self.label(&label.classes) }))

@@ -12,7 +12,7 @@ import { large, small } from "../show.js";
 import { addClass, annotator, classOf, refresh, shared, submit } from "../state.js";
 import { T } from "../strings.js";
 
-/** @typedef {import("../types.js").Card} Card */
+/** @typedef {import("../types.js").ItemView} ItemView */
 /** @typedef {import("../types.js").ClassInfo} ClassInfo */
 
 /** Items that are kept ready for when the server cannot be reached. */
@@ -29,19 +29,19 @@ export function labelView() {
   const tools = make("div", { class: "deeds row" });
   const element = make("div", { class: "view label-view" }, make("div", { class: "asked" }, item, picker.element, tools, trail), side);
 
-  /** @type {Card|null} */
+  /** @type {ItemView|null} */
   let card = null;
   /** The key of the answer to this card: made when it is shown. */
   let key = "";
-  /** @type {Card[]} */
+  /** @type {ItemView[]} */
   let spare = [];
-  /** @type {{card: Card, said: string, colour: string}[]} */
+  /** @type {{card: ItemView, said: string, colour: string}[]} */
   const given = [];
   /** @type {Set<number>|null} Classes chosen so far, while somebody is unsure. */
   let unsure = null;
   let asking = false;
   let wait = 0;
-  /** @param {Card|null} next */
+  /** @param {ItemView|null} next */
   const put = (next) => {
     if (card && card.id !== next?.id) release(card.id);
     card = next;
@@ -53,7 +53,7 @@ export function labelView() {
     if (card) announce(`${T.item(shared.project.item_word)}: ${card.show.kind === "text" ? card.show.text.slice(0, 200) : card.id}`);
   };
 
-  /** Asks for items that no tab has, answered or on screen, and says that this one has them. @param {number} count @returns {Promise<Card[]>} */
+  /** Asks for items that no tab has, answered or on screen, and says that this one has them. @param {number} count @returns {Promise<ItemView[]>} */
   const ask = (count) => new Promise((resolve, reject) => {
     inTurn(async () => {
       const except = [...outbox.items(), ...await onScreens()];

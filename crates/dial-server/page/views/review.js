@@ -123,7 +123,7 @@ export function reviewView() {
     fill(body, make("p", { class: "soft" }, T.conflictsHow), make("ul", { class: "conflicts" }, rows.map((row, i) => conflict(row, cards[i]))), make("p", {}, choose, file));
   };
 
-  /** An answer that was kept aside, with the item it is for. @param {import("../types.js").HistoryRow} row @param {import("../types.js").Card|null} card */
+  /** An answer that was kept aside, with the item it is for. @param {import("../types.js").HistoryRow} row @param {import("../types.js").ItemView|null} card */
   const conflict = (row, card) => {
     const after = () => refresh().then(read);
     const answer = (/** @type {import("../types.js").Share[]} */ classes) => attempt(async () => {

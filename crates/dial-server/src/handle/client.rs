@@ -19,7 +19,7 @@ use super::http::{Answer, Request};
 use super::{Note, ProjectHandle};
 use crate::http::problem::{Problem, exit};
 use crate::http::wire::{
-    Believed, Card, Estimates, HistoryRow, Imported, Labels, Manifest, Next, Page, Part,
+    Believed, Estimates, HistoryRow, Imported, ItemView, Labels, Manifest, Next, Page, Part,
     ProjectInfo, Questions, Status, Stored, Submission, Suspect, Wanted, Which,
 };
 
@@ -259,7 +259,7 @@ impl ProjectHandle for Client {
         }
     }
 
-    fn item(&mut self, id: &str) -> Result<Card, Problem> {
+    fn item(&mut self, id: &str) -> Result<ItemView, Problem> {
         self.believing()?;
         self.get("item", &[("id", id)])
     }

@@ -15,11 +15,11 @@ use crate::http::lists;
 use crate::http::problem::Problem;
 use crate::http::routes::{labelled_item, latest, page, stored};
 use crate::http::wire::{
-    Believed, Card, Estimates, HistoryRow, Imported, Labels, Manifest, Next, Page, Part, Questions,
-    Status, Stored, Submission, Suspect, Wanted, Which,
+    Believed, Estimates, HistoryRow, Imported, ItemView, Labels, Manifest, Next, Page, Part,
+    Questions, Status, Stored, Submission, Suspect, Wanted, Which,
 };
 use crate::item_view::{self, Seen};
-use crate::model_worker::Thought;
+use crate::model_worker::ModelSnapshot;
 
 /// Where the last estimates are kept.
 const ESTIMATES: &str = "estimates";
@@ -37,7 +37,7 @@ pub struct Local {
 struct Opened {
     material: Arc<Material>,
     follower: Follower,
-    thought: Thought,
+    snapshot: ModelSnapshot,
     estimates: Option<Estimates>,
 }
 
@@ -47,7 +47,7 @@ impl Opened {
         Ok(Opened {
             material: Arc::new(material),
             follower,
-            thought: Thought::default(),
+            snapshot: ModelSnapshot::default(),
             estimates: None,
         })
     }
@@ -157,14 +157,14 @@ impl Local {
     pub fn belief(&mut self) -> Result<&Arc<View<'static>>, Problem> {
         let control = (self.watch)();
         let (_, opened) = self.followed()?;
-        let view = match opened.thought.view.take() {
+        let view = match opened.snapshot.view.take() {
             Some(view) => view,
             None => {
                 let view = opened.follower.session().view(&control);
                 Arc::new(view.map_err(dial_store::Error::from)?)
             }
         };
-        Ok(opened.thought.view.insert(view))
+        Ok(opened.snapshot.view.insert(view))
     }
 
     fn opened(&mut self) -> Result<&mut Opened, Problem> {
@@ -190,8 +190,8 @@ impl Local {
         let news = (self.holding).read(|project| opened.follower.news(project.log()))?;
         opened.follower.follow(news, &control)?;
         let version = opened.follower.version();
-        if opened.thought.version != version {
-            opened.thought = Thought::at(version);
+        if opened.snapshot.version != version {
+            opened.snapshot = ModelSnapshot::at(version);
             opened.estimates = None;
         }
         Ok((&mut self.holding, opened))
@@ -202,7 +202,7 @@ impl Local {
         let view = Arc::clone(self.belief()?);
         let (holding, opened) = self.followed()?;
         if opened.estimates.is_none() {
-            let version = opened.thought.version;
+            let version = opened.snapshot.version;
             let of = |project: &Project| Estimates::new(project.log(), &view, version, None);
             let estimates = holding.read(of)?;
             let bytes = serde_json::to_vec(&Some(&estimates)).unwrap_or_default();
@@ -218,8 +218,8 @@ impl Local {
         let control = (self.watch)();
         self.followed()?;
         let opened = self.opened.as_mut().expect("opened just now");
-        if opened.thought.asked < count {
-            opened.thought.questions = match opened.follower.session().ask_under(count, &control) {
+        if opened.snapshot.asked < count {
+            opened.snapshot.questions = match opened.follower.session().ask_under(count, &control) {
                 Err(dial::Error::NothingToAsk) => Vec::new(),
                 asked => {
                     let asked = asked.map_err(dial_store::Error::from)?;
@@ -232,7 +232,7 @@ impl Local {
                     asked.questions
                 }
             };
-            opened.thought.asked = count;
+            opened.snapshot.asked = count;
         }
         Ok((&mut self.holding, opened))
     }
@@ -261,7 +261,7 @@ impl Local {
         Ok(Remark {
             audit: true,
             predicted,
-            version: predicted.and(self.opened.as_ref().map(|opened| opened.thought.version)),
+            version: predicted.and(self.opened.as_ref().map(|opened| opened.snapshot.version)),
             ..Remark::default()
         })
     }
@@ -302,7 +302,7 @@ impl ProjectHandle for Local {
         let (holding, opened) = self.asking(wish.count + wish.except.len())?;
         let session = opened.follower.session();
         let questions = holding.beside(|project| {
-            let chosen = choose(&opened.material, project.log(), &opened.thought, wish);
+            let chosen = choose(&opened.material, project.log(), &opened.snapshot, wish);
             for (item, _) in chosen.iter().filter(|(_, audit)| *audit) {
                 let pair = (item.clone(), wish.annotator.clone());
                 remember(&mut remembered(project), project, pair);
@@ -310,7 +310,7 @@ impl ProjectHandle for Local {
             let log = project.log();
             let card = |(item, audit): &(String, bool)| {
                 let node = opened.material.engine.items.node(item)?;
-                let seen = Seen::of_session(session, &opened.thought, node);
+                let seen = Seen::of_session(session, &opened.snapshot, node);
                 let card = item_view::card(&opened.material, log, seen, node);
                 Ok(if *audit {
                     item_view::at_random(card)
@@ -320,11 +320,11 @@ impl ProjectHandle for Local {
             };
             Ok(Questions {
                 version: log.version(),
-                model_version: opened.thought.version,
+                model_version: opened.snapshot.version,
                 items: chosen
                     .iter()
                     .map(card)
-                    .collect::<dial::Result<Vec<Card>>>()?,
+                    .collect::<dial::Result<Vec<ItemView>>>()?,
             })
         })?;
         match questions {
@@ -334,18 +334,18 @@ impl ProjectHandle for Local {
         .map_err(|error| dial_store::Error::from(error).into())
     }
 
-    fn item(&mut self, id: &str) -> Result<Card, Problem> {
+    fn item(&mut self, id: &str) -> Result<ItemView, Problem> {
         self.believed()?;
         let (holding, opened) = self.asking(1)?;
         let node = opened.material.engine.items.node(id);
         let node = node.map_err(dial_store::Error::from)?;
-        let seen = Seen::by(&opened.thought, node);
+        let seen = Seen::by(&opened.snapshot, node);
         holding.read(|project| item_view::card(&opened.material, project.log(), seen, node))
     }
 
     fn items(&mut self, which: &Which) -> Result<Page<Believed>, Problem> {
         let (holding, opened) = self.believed()?;
-        let (total, mut rows) = lists::believed(&opened.material, &opened.thought, which);
+        let (total, mut rows) = lists::believed(&opened.material, &opened.snapshot, which);
         holding.read(|project| {
             rows.iter_mut()
                 .for_each(|row| row.labels = item_view::labels(project.log(), &row.id));
@@ -359,11 +359,11 @@ impl ProjectHandle for Local {
 
     fn suspects(&mut self, part: &Part) -> Result<Page<Suspect>, Problem> {
         let Opened {
-            material, thought, ..
+            material, snapshot, ..
         } = self.believed()?.1;
         Ok(page(
-            thought.version,
-            lists::at_odds(material, thought),
+            snapshot.version,
+            lists::at_odds(material, snapshot),
             part,
         ))
     }
@@ -380,7 +380,7 @@ impl ProjectHandle for Local {
         let format: Format = wanted.format()?;
         let view = match wanted.labels_only {
             true => None,
-            false => self.believed()?.1.thought.view.clone(),
+            false => self.believed()?.1.snapshot.view.clone(),
         };
         let ids = self.holding.beside(Project::item_ids)??;
         let export = |project: &Project| Export::new(project.log(), &ids, view.as_deref());

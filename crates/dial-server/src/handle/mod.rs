@@ -7,8 +7,8 @@ use dial::ClassId;
 
 use crate::http::problem::Problem;
 use crate::http::wire::{
-    Believed, Card, Estimates, HistoryRow, Imported, Labels, Manifest, Next, Page, Part, Questions,
-    Status, Stored, Submission, Suspect, Wanted, Which,
+    Believed, Estimates, HistoryRow, Imported, ItemView, Labels, Manifest, Next, Page, Part,
+    Questions, Status, Stored, Submission, Suspect, Wanted, Which,
 };
 
 mod client;
@@ -37,7 +37,7 @@ pub trait ProjectHandle {
     fn next(&mut self, wish: &Next) -> Result<Questions, Problem>;
 
     /// An item with all that is known about it.
-    fn item(&mut self, id: &str) -> Result<Card, Problem>;
+    fn item(&mut self, id: &str) -> Result<ItemView, Problem>;
 
     /// Items with what is believed about them.
     fn items(&mut self, which: &Which) -> Result<Page<Believed>, Problem>;

@@ -17,13 +17,13 @@ pub async fn changes(
     State(app): State<Arc<App>>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let (mut log, mut model, stopping) = (
-        app.desk.version(),
-        app.thinker.published(),
+        app.writer.version(),
+        app.model.published(),
         app.stopping.clone(),
     );
     log.mark_changed();
     model.mark_changed();
-    let mut map = app.cartographer.published();
+    let mut map = app.map_worker.published();
     map.mark_changed();
     let events = stream::unfold(
         (app, log, model, map),
@@ -39,10 +39,10 @@ pub async fn changes(
                     }
                     changed = model.changed() => {
                         changed.ok()?;
-                        version("model", app.thinker.thought().version)
+                        version("model", app.model.snapshot().version)
                     }
                     // Once it is done there is nobody left to send.
-                    Ok(()) = map.changed() => match app.cartographer.map() {
+                    Ok(()) = map.changed() => match app.map_worker.map() {
                         Some(map) => Event::default().event("map").data(format!("{{\"layout\":\"{}\"}}", map.layout.word())),
                         None => Event::default().comment("no map yet"),
                     },

@@ -20,7 +20,7 @@ type Shared = State<Arc<App>>;
 #[utoipa::path(get, path = "/status", responses((status = 200, description = "the project in numbers", body = Status)))]
 pub async fn status(State(app): Shared) -> Result<Json<Status>, Problem> {
     answer(&app, |app| {
-        let status = Status::of(&app.desk.project());
+        let status = Status::of(&app.writer.project());
         Ok(Status {
             estimates: estimates_now(app),
             ..status
@@ -31,10 +31,10 @@ pub async fn status(State(app): Shared) -> Result<Json<Status>, Problem> {
 
 /// How the project stands by what the model thought last. Nobody waits meanwhile: the log is read first, and briefly.
 pub fn estimates_now(app: &App) -> Option<Estimates> {
-    let thought = app.thinker.thought();
-    let view = thought.view.as_ref()?;
-    let facts = Facts::of(app.desk.project().log());
-    Some(Estimates::of(facts, view, thought.version, thought.flips))
+    let snapshot = app.model.snapshot();
+    let view = snapshot.view.as_ref()?;
+    let facts = Facts::of(app.writer.project().log());
+    Some(Estimates::of(facts, view, snapshot.version, snapshot.flips))
 }
 
 /// All items with their labels and what is believed about them, as a file.
@@ -42,14 +42,14 @@ pub fn estimates_now(app: &App) -> Option<Estimates> {
 pub async fn export(State(app): Shared, Asked(wanted): Asked<Wanted>) -> Result<Response, Problem> {
     aside(&app, move |app| {
         let format = wanted.format()?;
-        let (thought, items) = (app.thinker.thought(), &app.material.engine.items);
+        let (snapshot, items) = (app.model.snapshot(), &app.material.engine.items);
         let ids: Vec<String> = (0..items.len() as u32)
             .map(|node| items.id(dial::NodeId(node)))
             .collect();
-        let view = thought.view.as_deref().filter(|_| !wanted.labels_only);
+        let view = snapshot.view.as_deref().filter(|_| !wanted.labels_only);
         // The log is held for the labels only; what is believed takes longer and needs it no more.
         let (mut export, places) = {
-            let project = app.desk.project();
+            let project = app.writer.project();
             (
                 Export::labels(project.log(), &ids),
                 view.map(|view| dial_store::places(project.log(), view)),
@@ -87,7 +87,7 @@ pub async fn import(
         // The plan and its first part, with the group and the new classes, belong together; between later parts whoever
         // labels meanwhile gets a turn.
         let (mut importing, mut stored) = {
-            let mut project = app.desk.project_mut();
+            let mut project = app.writer.project_mut();
             let mut importing = project.plan_import(&source, given, &how, &key)?;
             let stored = project.import_some(&mut importing, app.clock.now());
             (importing, stored)
@@ -95,13 +95,13 @@ pub async fn import(
         while let Ok(true) = stored {
             std::thread::yield_now();
             stored = app
-                .desk
+                .writer
                 .project_mut()
                 .import_some(&mut importing, app.clock.now());
         }
-        app.desk.told();
+        app.writer.told();
         stored?;
-        Ok(app.desk.project().imported(importing))
+        Ok(app.writer.project().imported(importing))
     })
     .await
 }
@@ -111,7 +111,12 @@ pub async fn import(
 pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
     answer(&app, |app| {
         let now = app.clock.now();
-        let Some(folder) = app.desk.project().folder().map(dial_store::Folder::backups) else {
+        let Some(folder) = app
+            .writer
+            .project()
+            .folder()
+            .map(dial_store::Folder::backups)
+        else {
             return Err(Problem::not_found("a project in memory has no backups"));
         };
         let made = std::fs::create_dir_all(&folder);
@@ -138,7 +143,7 @@ pub async fn backup(State(app): Shared) -> Result<Json<Manifest>, Problem> {
             .find(|file| !file.exists())
             .unwrap_or_default();
         let free = std::path::absolute(&free).unwrap_or(free);
-        let copied = app.desk.project_mut().copy(&free)?;
+        let copied = app.writer.project_mut().copy(&free)?;
         Ok(copied.finish(now)?)
     })
     .await

@@ -15,7 +15,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::{answer, page};
 use crate::http::wire::{Believed, Disagreement, LabelOf, Order, Page, Part, Suspect, Which};
 use crate::item_view;
-use crate::model_worker::Thought;
+use crate::model_worker::ModelSnapshot;
 
 type Shared = State<Arc<App>>;
 
@@ -26,9 +26,9 @@ pub async fn items(
     Asked(which): Asked<Which>,
 ) -> Result<Json<Page<Believed>>, Problem> {
     answer(&app, move |app| {
-        let (total, mut rows) = believed(&app.material, &app.thinker.thought(), &which);
+        let (total, mut rows) = believed(&app.material, &app.model.snapshot(), &which);
         // Only now, so that nobody waits for the search.
-        let project = app.desk.project();
+        let project = app.writer.project();
         rows.iter_mut()
             .for_each(|row| row.labels = item_view::labels(project.log(), &row.id));
         Ok(Page {
@@ -42,8 +42,12 @@ pub async fn items(
 
 /// How many items are wanted, and some of them with what is believed about them; their labels are
 /// for others to fill in.
-pub fn believed(material: &Material, thought: &Thought, which: &Which) -> (usize, Vec<Believed>) {
-    let Some(view) = &thought.view else {
+pub fn believed(
+    material: &Material,
+    snapshot: &ModelSnapshot,
+    which: &Which,
+) -> (usize, Vec<Believed>) {
+    let Some(view) = &snapshot.view else {
         return (0, Vec::new());
     };
     let found = found(material, view, which);
@@ -52,7 +56,7 @@ pub fn believed(material: &Material, thought: &Thought, which: &Which) -> (usize
         Believed {
             row: node.0,
             show: item_view::shown(material, node, &id, item_view::SHORT),
-            belief: item_view::belief(&view.prediction(node), view.classes(), thought.version),
+            belief: item_view::belief(&view.prediction(node), view.classes(), snapshot.version),
             labels: Vec::new(),
             id,
         }
@@ -108,10 +112,10 @@ pub async fn suspects(
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<Suspect>>, Problem> {
     answer(&app, move |app| {
-        let thought = app.thinker.thought();
+        let snapshot = app.model.snapshot();
         Ok(page(
-            thought.version,
-            at_odds(&app.material, &thought),
+            snapshot.version,
+            at_odds(&app.material, &snapshot),
             &part,
         ))
     })
@@ -119,14 +123,14 @@ pub async fn suspects(
 }
 
 /// All labels that the others contradict.
-pub fn at_odds(material: &Material, thought: &Thought) -> Vec<Suspect> {
+pub fn at_odds(material: &Material, snapshot: &ModelSnapshot) -> Vec<Suspect> {
     let suspect = |odds: dial::session::view::Odds| Suspect {
         id: material.engine.items.id(odds.node),
         label: odds.told.0,
         expected: odds.foretold.0,
         probability: odds.probability,
     };
-    let view = thought.view.as_ref();
+    let view = snapshot.view.as_ref();
     let suspects = view.map_or(Vec::new(), |view| view.suspects());
     suspects.into_iter().map(suspect).collect()
 }
@@ -138,7 +142,7 @@ pub async fn disagreements(
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<Disagreement>>, Problem> {
     answer(&app, move |app| {
-        let project = app.desk.project();
+        let project = app.writer.project();
         let log = project.log();
         let differ = |labels: &Vec<LabelOf>| {
             labels

@@ -136,7 +136,7 @@ async fn launch(
         };
     };
     // Without it a restart signs this browser out, which is no reason to refuse it now.
-    let keep = move |app: &App| Ok(app.desk.project_mut().keep("sessions", &kept).is_ok());
+    let keep = move |app: &App| Ok(app.writer.project_mut().keep("sessions", &kept).is_ok());
     paths::aside(&app, keep).await?;
     let mut response = Redirect::to("/").into_response();
     let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", app.cookie);

@@ -19,10 +19,10 @@ use crate::http::problem::Problem;
 use crate::http::thumbnails;
 use crate::http::views;
 use crate::http::wire::{
-    ById, Card, ClassInfo, HistoryRow, Next, Page, Part, ProjectInfo, Questions, Stored,
+    ById, ClassInfo, HistoryRow, ItemView, Next, Page, Part, ProjectInfo, Questions, Stored,
 };
 use crate::item_view::{self, Seen};
-use crate::model_worker::Thought;
+use crate::model_worker::ModelSnapshot;
 
 type Shared = State<Arc<App>>;
 
@@ -56,7 +56,7 @@ pub async fn answer<T: Send + 'static>(
 #[utoipa::path(get, path = "/project", responses((status = 200, body = ProjectInfo)))]
 pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
     answer(&app, |app| {
-        let (project, thought) = (app.desk.project(), app.thinker.thought());
+        let (project, snapshot) = (app.writer.project(), app.model.snapshot());
         let (log, recipe) = (project.log(), &app.material.recipe);
         let (counts, annotators) = counts(log);
         let looks = log.looks();
@@ -85,10 +85,10 @@ pub async fn project(State(app): Shared) -> Result<Json<ProjectInfo>, Problem> {
             acquisition: recipe.config.acquisition.to_string(),
             overlap: recipe.overlap,
             version: log.version(),
-            model_version: thought.version,
-            model_ready: thought.view.is_some(),
-            foreseen: !thought.foreseen.is_empty(),
-            banner: banner(project.trouble(), thought.trouble.as_deref()),
+            model_version: snapshot.version,
+            model_ready: snapshot.view.is_some(),
+            foreseen: !snapshot.foreseen.is_empty(),
+            banner: banner(project.trouble(), snapshot.trouble.as_deref()),
             conflicts: log.parked().count(),
         })
     })
@@ -132,14 +132,14 @@ pub async fn next(
     enough_questions(&app, &wish).await;
     answer(&app, move |app| {
         let given = assignment::give(app, &wish.annotator, wish.count, &wish.except)?;
-        let thought = app.thinker.thought();
-        let project = app.desk.project();
+        let snapshot = app.model.snapshot();
+        let project = app.writer.project();
         let mut items = Vec::with_capacity(given.len());
         for given in given {
             let Ok(node) = app.material.engine.items.node(&given.lease.item) else {
                 continue;
             };
-            let mut card = seen(app, project.log(), &thought, node);
+            let mut card = seen(app, project.log(), &snapshot, node);
             card.leased_until = Some(given.lease.until);
             items.push(if given.audit {
                 item_view::at_random(card)
@@ -149,7 +149,7 @@ pub async fn next(
         }
         Ok(Questions {
             version: project.log().version(),
-            model_version: thought.version,
+            model_version: snapshot.version,
             items,
         })
     })
@@ -159,9 +159,9 @@ pub async fn next(
 /// Waits until the model has thought once, so that the first question is its own and not one drawn at random. Not for long:
 /// a model that cannot start must not keep people from labelling.
 async fn first_thought(app: &App) {
-    let mut published = app.thinker.published();
+    let mut published = app.model.published();
     let begun = async {
-        while app.thinker.thought().version == 0 && app.thinker.thought().trouble.is_none() {
+        while app.model.snapshot().version == 0 && app.model.snapshot().trouble.is_none() {
             if published.changed().await.is_err() {
                 break;
             }
@@ -174,17 +174,18 @@ async fn first_thought(app: &App) {
 /// decided and has only thought of fewer. A model that is behind, or has failed, is not waited for.
 async fn enough_questions(app: &App, wish: &Next) {
     let wanted = wish.count + wish.except.len();
-    let mut published = app.thinker.published();
+    let mut published = app.model.published();
     let enough = async {
         loop {
-            let thought = app.thinker.thought();
-            let idle = thought.trouble.is_none() && thought.version == *app.desk.version().borrow();
-            let questions = thought.questions.iter();
+            let snapshot = app.model.snapshot();
+            let idle =
+                snapshot.trouble.is_none() && snapshot.version == *app.writer.version().borrow();
+            let questions = snapshot.questions.iter();
             let others = questions.filter(|question| !wish.except.contains(&question.item));
-            if others.count() >= wish.count || thought.asked >= wanted || !idle {
+            if others.count() >= wish.count || snapshot.asked >= wanted || !idle {
                 break;
             }
-            app.thinker.want(wanted);
+            app.model.want(wanted);
             if published.changed().await.is_err() {
                 break;
             }
@@ -203,10 +204,10 @@ pub async fn decide(
     let single = item.clone().filter(|_| sent.decisions.len() == 1);
     sent.remark = aside(&app, move |app| remark(app, single.as_deref(), &who)).await?;
     let annotator = sent.annotator.clone();
-    let receipt = app.desk.submit(sent).await?;
+    let receipt = app.writer.submit(sent).await?;
     answer(&app, move |app| {
         Ok(stored(
-            &app.desk.project(),
+            &app.writer.project(),
             receipt,
             item.as_deref(),
             &annotator,
@@ -272,7 +273,7 @@ fn turned(log: &Log, seq: u64) -> Vec<String> {
 fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Problem> {
     let now = app.clock.now();
     let leases = match item {
-        Some(_) => app.desk.project_mut().leases()?,
+        Some(_) => app.writer.project_mut().leases()?,
         None => Vec::new(),
     };
     let live = leases
@@ -280,10 +281,10 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
         .filter(|lease| item == Some(&*lease.item) && lease.is_live(now, assignment::LEASE));
     let (mine, others): (Vec<_>, Vec<_>) = live.partition(|lease| lease.annotator == annotator);
     let late = mine.is_empty() && others.len() >= app.material.recipe.overlap.max(1);
-    let thought = app.thinker.thought();
+    let snapshot = app.model.snapshot();
     let node = item.and_then(|item| app.material.engine.items.node(item).ok());
     let predicted = node
-        .zip(thought.view.as_ref())
+        .zip(snapshot.view.as_ref())
         .map(|(node, view)| view.class(node));
     let pair = (item.unwrap_or_default().to_string(), annotator.to_string());
     let audit = app.audits.lock().contains(&pair);
@@ -291,14 +292,14 @@ fn remark(app: &App, item: Option<&str>, annotator: &str) -> Result<Remark, Prob
         late,
         audit,
         predicted,
-        version: predicted.map(|_| thought.version),
+        version: predicted.map(|_| snapshot.version),
         ..Remark::default()
     })
 }
 
 /// An item with all that is known about it.
-#[utoipa::path(get, path = "/item", params(ById), responses((status = 200, body = Card)))]
-pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Card>, Problem> {
+#[utoipa::path(get, path = "/item", params(ById), responses((status = 200, body = ItemView)))]
+pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<ItemView>, Problem> {
     answer(&app, move |app| {
         let node = match (&by.id, by.row) {
             (Some(id), None) => node(app, id)?,
@@ -310,8 +311,8 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Car
         };
         Ok(seen(
             app,
-            app.desk.project().log(),
-            &app.thinker.thought(),
+            app.writer.project().log(),
+            &app.model.snapshot(),
             node,
         ))
     })
@@ -319,10 +320,10 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Car
 }
 
 /// The card of an item by what the model thought last.
-fn seen(app: &App, log: &Log, thought: &Thought, node: NodeId) -> Card {
-    let card = item_view::card(&app.material, log, Seen::by(thought, node), node);
-    Card {
-        changes: item_view::changes(thought, &card.id),
+fn seen(app: &App, log: &Log, snapshot: &ModelSnapshot, node: NodeId) -> ItemView {
+    let card = item_view::card(&app.material, log, Seen::by(snapshot, node), node);
+    ItemView {
+        changes: item_view::changes(snapshot, &card.id),
         ..card
     }
 }
@@ -384,7 +385,10 @@ pub async fn history(
     State(app): Shared,
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<HistoryRow>>, Problem> {
-    answer(&app, move |app| Ok(latest(app.desk.project().log(), &part))).await
+    answer(&app, move |app| {
+        Ok(latest(app.writer.project().log(), &part))
+    })
+    .await
 }
 
 /// A part of the log, the latest first.
@@ -420,7 +424,7 @@ pub async fn conflicts(
     Asked(part): Asked<Part>,
 ) -> Result<Json<Page<HistoryRow>>, Problem> {
     answer(&app, move |app| {
-        let project = app.desk.project();
+        let project = app.writer.project();
         let log = project.log();
         let rows = log
             .parked()

@@ -76,7 +76,7 @@ pub fn node_of(app: &App, row: u32) -> Result<NodeId, Problem> {
 /// moving, on the way; neighbours, at the end. Whenever there is another one, `map` is sent with the changes.
 #[utoipa::path(get, path = "/map", responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
 pub async fn map(State(app): Shared) -> Result<Response, Problem> {
-    let Some(map) = app.cartographer.map() else {
+    let Some(map) = app.map_worker.map() else {
         let text = "there is no map yet. Ask again in a moment.";
         return Err(Problem::new(StatusCode::NOT_FOUND, "I12", text));
     };
@@ -95,13 +95,13 @@ pub async fn map(State(app): Shared) -> Result<Response, Problem> {
 #[utoipa::path(get, path = "/beliefs", responses((status = 200, content_type = "application/octet-stream", body = [u8])))]
 pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
     aside(&app, |app| {
-        let (thought, n) = (app.thinker.thought(), app.material.engine.items.len());
-        let told = told(app, app.desk.project().log());
+        let (snapshot, n) = (app.model.snapshot(), app.material.engine.items.len());
+        let told = told(app, app.writer.project().log());
         let mut marks = vec![0u8; n];
         told.iter()
             .for_each(|(node, mark, _)| marks[node.index()] = *mark);
         let mut bytes = Vec::with_capacity(6 * n);
-        match thought.overview() {
+        match snapshot.overview() {
             Some(Overview {
                 classes,
                 probability,
@@ -124,7 +124,7 @@ pub async fn beliefs(State(app): Shared) -> Result<Response, Problem> {
         bytes.extend_from_slice(&marks);
         Ok(octets(
             bytes,
-            Some(("x-dial-version", thought.version.to_string())),
+            Some(("x-dial-version", snapshot.version.to_string())),
         ))
     })
     .await
@@ -179,10 +179,10 @@ pub struct History {
 #[utoipa::path(get, path = "/progress", responses((status = 200, body = History)))]
 pub async fn progress(State(app): Shared) -> Result<Json<History>, Problem> {
     answer(&app, |app| {
-        let version = app.desk.project().log().version();
+        let version = app.writer.project().log().version();
         Ok(History {
             version,
-            points: app.thinker.progress().points(),
+            points: app.model.progress().points(),
         })
     })
     .await
@@ -202,8 +202,8 @@ pub struct Calibration {
 pub async fn calibration(State(app): Shared) -> Result<Json<Calibration>, Problem> {
     answer(&app, |app| {
         let odds = app
-            .thinker
-            .thought()
+            .model
+            .snapshot()
             .view
             .as_ref()
             .map_or(Vec::new(), |view| view.odds());

@@ -57,12 +57,12 @@ pub struct Questions {
     /// The version that the model has followed to.
     pub model_version: u64,
     /// The items; fewer than asked for where there are no more.
-    pub items: Vec<Card>,
+    pub items: Vec<ItemView>,
 }
 
 /// An item with all that is known about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Card {
+pub struct ItemView {
     /// Its id.
     pub id: String,
     /// Its row in the pool.

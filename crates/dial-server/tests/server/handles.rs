@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use dial::{ClassId, Control};
 use dial_server::http::wire::{
-    Card, HistoryRow, Labels, Next, Order, Page, Part, Problem, Questions, Stored, Wanted, Which,
+    HistoryRow, ItemView, Labels, Next, Order, Page, Part, Problem, Questions, Stored, Wanted,
+    Which,
 };
 use dial_server::{Client, Local, Note, ProjectHandle};
 use dial_store::{
@@ -258,7 +259,7 @@ fn place(folder: &tempfile::TempDir, copy: &str) -> PathBuf {
 }
 
 /// Takes away what only a server says.
-fn own(card: &mut Card) {
+fn own(card: &mut ItemView) {
     (card.leased_until, card.changes) = (None, Vec::new());
 }
 
