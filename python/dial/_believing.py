@@ -169,11 +169,11 @@ class Believing:
     def settings(self) -> dict[str, Any]:
         """The settings in force, with those that were found for this pool."""
         found = json.loads(self._engine.settings())
-        names = ("k", "metric", "weights", "search", "tau", "precision", "acquisition", "policy", "sharpness", "prior")
+        names = ("k", "metric", "search", "tau", "precision", "acquisition", "policy", "sharpness", "prior")
         chosen = {name: found["recipe"][name] for name in names}
         recipe = found["recipe"]
         chosen.update(propagation=recipe.get("propagation", "poisson"), source_value=recipe.get("source_value", 1.0))
-        chosen.update(calibration=recipe["calibration"], seed=recipe["seed"])
+        chosen.update(weights=found["weights"], calibration=found["calibration"], seed=recipe["seed"])
         chosen.update(prior_strength=found["prior_strength"], expected_clusters=found["expected_clusters"])
         if self._own is not None:
             chosen["acquisition"] = getattr(self._own, "__name__", "own")

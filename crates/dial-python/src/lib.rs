@@ -14,7 +14,7 @@ mod holding;
 mod pickling;
 mod pieces;
 mod pools;
-mod reading;
+mod beliefs;
 mod settings;
 mod simulate;
 mod work;

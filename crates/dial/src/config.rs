@@ -179,8 +179,9 @@ impl FromStr for PropagationKind {
     }
 }
 
-/// Every choice that decides a question. Its JSON is part of the log of a project: a field that is
-/// added must have a default, and be left out while it has it.
+/// Every choice that decides a question. Its JSON is part of the log of a project, whose records are
+/// chained by their bytes: names stay as they were first written, and a field that is added must have
+/// a default, and be left out while it has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// What becomes of rows without length, under cosine.
@@ -193,7 +194,7 @@ pub struct Config {
     /// How distances are measured.
     pub metric: Metric,
     /// How distances become edge weights.
-    #[serde(alias = "kernel")]
+    #[serde(rename = "kernel")]
     pub weights: EdgeWeights,
     /// How neighbours are found.
     pub search: Search,
@@ -227,7 +228,7 @@ pub struct Config {
     #[serde(with = "word")]
     pub prior: Prior,
     /// How classes and probabilities are read from the field.
-    #[serde(alias = "belief")]
+    #[serde(rename = "belief")]
     pub calibration: Calibration,
     /// K̂; by default max(20, 2K).
     #[serde(default, skip_serializing_if = "Option::is_none")]

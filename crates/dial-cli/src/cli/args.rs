@@ -166,7 +166,7 @@ pub struct GraphArgs {
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<Metric>,
     /// self-tuning (the paper's), symmetric, gaussian or uniform [default: symmetric when asking by auto, else self-tuning]
-    #[arg(long, value_name = "KERNEL")]
+    #[arg(long, value_name = "NAME")]
     pub weights: Option<EdgeWeights>,
     /// How neighbours are found: exact, approximate (large pools; recall is measured and printed) or auto
     #[arg(long, value_name = "HOW", default_value = "auto")]

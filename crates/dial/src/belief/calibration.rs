@@ -44,10 +44,10 @@ use crate::words::words;
 pub enum Calibration {
     /// As the paper does: the largest α, and the mean.
     #[default]
-    #[serde(alias = "plain")] // as projects before this name wrote it
+    #[serde(rename = "plain")] // the word of the log, whose records are chained by their bytes
     Off,
     /// Class-balanced, probabilities calibrated on the labels.
-    #[serde(alias = "even")]
+    #[serde(rename = "even")]
     On,
 }
 

@@ -105,12 +105,15 @@ impl Engine {
         })
     }
 
-    /// The settings in force, as JSON: the recipe, prior strength and expected clusters.
+    /// The settings in force, as JSON: the recipe as the log has it, prior strength and expected clusters.
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |project| {
             let settings = project.log().labels().settings();
+            let config = project.log().recipe().map(|recipe| &recipe.config);
             serde_json::json!({
                 "recipe": project.log().recipe(),
+                "weights": config.map(|config| config.weights.word()),
+                "calibration": config.map(|config| config.calibration.word()),
                 "prior_strength": settings.map(|(prior, _)| prior),
                 "expected_clusters": settings.map(|(_, expected)| expected),
             })
