@@ -6,7 +6,7 @@
 //! S(x) = Σ_z G(x, z) D(z) / G(x, x)            coverage: the doubt that a label at x would speak to
 //! ```
 //!
-//! with the classes evened out (`balance`), as in the belief that `auto` ends with.
+//! with the classes evened out (`class_balance`), as in the belief that `auto` ends with.
 //!
 //! Why: a label at x with K(x, z) = k takes, in expectation over the belief at z, the share (k/(β + k))² off the Gini risk
 //! 1 - Σ p² of z (`field` has the closed form for the variance). So a question is worth the risk it reaches, weighed by how
@@ -18,7 +18,7 @@
 //! schedule. The root tempers S where the graph has hubs, whose sums are large whatever lies around them. What else was
 //! tried is in `docs/research.md`.
 //!
-//! The value of a column at its source, by which S is scaled, is found once for all x from walks that stay near (`peaks`).
+//! The value of a column at its source, by which S is scaled, is found once for all x from walks that stay near (`inverse_diagonal`).
 //! Cost: those, some 50 to 200 pushes a node; then one solve and O(K) per node and question.
 
 use std::sync::Arc;

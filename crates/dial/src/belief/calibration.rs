@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plain   class = argmax e_c,         p_c = α_c / β                       the paper (eq:inference, eq:pki)
-//! even    class = argmax ω_c e_c,     p_c ∝ (ω_c e_c + ε)^γ               ω from `balance`, ε and γ from the labels
+//! even    class = argmax ω_c e_c,     p_c ∝ (ω_c e_c + ε)^γ               ω from `class_balance`, ε and γ from the labels
 //! ```
 //!
 //! The mean of the field is no probability to bet on: with the prior that asks best it is far too sure where nothing was

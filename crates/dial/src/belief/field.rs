@@ -117,7 +117,7 @@ impl DirichletField {
         self.evidence[class].copy_from_slice(plane);
     }
 
-    /// Counts the evidence for every class this many times (`balance`).
+    /// Counts the evidence for every class this many times (`class_balance`).
     pub fn weigh(&mut self, weights: &[f64]) {
         assert_eq!(weights.len(), self.n_classes(), "one weight per class");
         for (plane, weight) in self.evidence.iter_mut().zip(weights) {

@@ -1,9 +1,9 @@
 //! Exact k nearest neighbours of rows of bytes (raw pixels), every pair of rows met once.
 //!
-//! Blocks of rows meet in pairs (`screen_bytes`), and a distance is offered to both of its rows, so half the products
+//! Blocks of rows meet in pairs (`distances_u8`), and a distance is offered to both of its rows, so half the products
 //! suffice. Distances are exact integers and neighbours are ordered by (distance, node id), all different; the k
 //! smallest of a set do not depend on the order in which it is gone through, so pairs of blocks may meet in any order
-//! on any number of threads, and the result has the bits of `neighbours`' own search, whose distances in f64 are these
+//! on any number of threads, and the result has the bits of `knn`' own search, whose distances in f64 are these
 //! integers.
 //!
 //! Memory: two copies of the features in bytes, 2k + 16 candidates of 8 bytes a row, and the result.

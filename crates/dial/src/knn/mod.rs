@@ -11,7 +11,7 @@
 //! largest h - E seen so far, so no true neighbour is ever lost. What stays is ranked by the distance recomputed in f64
 //! in a fixed order of the columns, ties by node id: the same bits for every CPU, block size and number of threads.
 //!
-//! Features that are bytes (raw pixels) are searched in integers by `byte_search` where the CPU is fast at that: the same
+//! Features that are bytes (raw pixels) are searched in integers by `exact_u8` where the CPU is fast at that: the same
 //! distances, the same bits.
 //!
 //! Memory: one f32 copy of the features, a tile of 512 KiB per thread, and the result; nothing grows with n².

@@ -2,9 +2,9 @@
 //! compared with thresholds at once and never stored.
 //!
 //! Rows are centred on the mean, scaled by a power of two to at most 1, converted to f32 and extended by -|y|²/2, so that
-//! the product of a query (x, 1) with a candidate (y, -|y|²/2) is H(x, y) = x·y - |y|²/2 (see `neighbours`).
+//! the product of a query (x, 1) with a candidate (y, -|y|²/2) is H(x, y) = x·y - |y|²/2 (see `knn`).
 //!
-//! One of two places of the crate with unsafe code (the other is `screen_bytes`): the `gemm` crate takes raw pointers,
+//! One of two places of the crate with unsafe code (the other is `distances_u8`): the `gemm` crate takes raw pointers,
 //! and a function compiled for a wider CPU may only be called after asking the CPU. Measured on one core with AVX-512,
 //! the 10,000 x 784 test images of MNIST, whole search, CPU time: 3.1 s with `gemm`, 10.7 s with a plain loop of eight
 //! running sums that the compiler vectorises for the baseline CPU.

@@ -1,7 +1,7 @@
 //! Conjugate gradients with Jacobi preconditioning, for several right-hand sides at once.
 //!
 //! The solvers of the house: conjugate gradients, here, solve any [`LinearOperator`] over all of a graph. Sweeps by colours
-//! (`sweeps`) solve L + τ I in half the iterations and a third of the bytes, but first need the matrix coloured. Both are
+//! (`gauss_seidel`) solve L + τ I in half the iterations and a third of the bytes, but first need the matrix coloured. Both are
 //! a [`GlobalSolver`], and `inverse` asks no more of either. Pushes (`push`) solve L + τ I where the right-hand side is, leave a bounded
 //! residual elsewhere (`local` proves what that costs), and touch what matters only.
 //!

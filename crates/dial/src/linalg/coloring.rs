@@ -8,7 +8,7 @@
 //! forward sweep    (I - E) s = y:   s_i = y_i + Σ_j E_ij s_j     backward sweep   (I - F) t = y, colours in reverse
 //! ```
 //!
-//! in f32, which halves the bytes. The sweeps serve corrections only; residuals are computed in f64 by others (`sweeps`).
+//! in f32, which halves the bytes. The sweeps serve corrections only; residuals are computed in f64 by others (`gauss_seidel`).
 //!
 //! A row of a colour reads other colours only: the rows are done in parallel, in fixed chunks, with the same bits for any
 //! number of threads. Colours are given greedily in reverse Cuthill-McKee order, and chunks keep that order, so that what a

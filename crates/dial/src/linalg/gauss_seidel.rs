@@ -1,6 +1,6 @@
 //! Conjugate gradients with symmetric Gauss-Seidel preconditioning in f32, corrected in f64.
 //!
-//! With A = I - E - F (see `colours`) and M = (I - E)(I - F), Eisenstat's trick makes a preconditioned product as cheap as
+//! With A = I - E - F (see `coloring`) and M = (I - E)(I - F), Eisenstat's trick makes a preconditioned product as cheap as
 //! a plain one: A = (I - E) + (I - F) - I, so
 //!
 //! ```text
@@ -16,8 +16,8 @@
 //!
 //! The recurrence runs in f32 (sums in f64) and lowers the residual some 1e4-fold. Then x takes the correction, the true
 //! residual is computed anew in f64 with the unscaled operator, and the next round starts from it: two rounds to 1e-9. As
-//! in `solve`, only that residual counts, and the bits of a column do not depend on its block. A column that f32 cannot
-//! help (a graph of very wide condition) is solved by `solve` instead.
+//! in `cg`, only that residual counts, and the bits of a column do not depend on its block. A column that f32 cannot
+//! help (a graph of very wide condition) is solved by `cg` instead.
 
 use rayon::prelude::*;
 

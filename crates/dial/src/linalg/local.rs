@@ -7,7 +7,7 @@
 //!
 //! The parts of the error, each bounded:
 //!
-//! * **residual**: |G r| <= ρ/τ. What is left of all labels of a class is one residual, bounded once (`merged`).
+//! * **residual**: |G r| <= ρ/τ. What is left of all labels of a class is one residual, bounded once (`incremental`).
 //! * **normaliser**: g_l(l) = x_l + x·r + r·G r, and |r|²/(2 d_max + τ) <= r·G r <= |r|²/τ because the eigenvalues of L lie
 //!   in [0, 2 d_max]; so ĝ, the middle, is right to a relative error η, of second order in the residual.
 //! * **shift**: 0 <= m <= 1/(n τ), because g sums to 1/τ; and by symmetry m <= g_z(l) for any z: a few landmarks z, far

@@ -1,6 +1,6 @@
 //! Certified precision: Poisson propagation whose sessions solve locally, with a proven bound on every value.
 //!
-//! A session that finds a local solver behind its kernel keeps its classes by pushing (`local`, `merged`) where that pays;
+//! A session that finds a local solver behind its kernel keeps its classes by pushing (`local`, `incremental`) where that pays;
 //! whole columns, for whoever asks for them, are solved globally on the same graph and to the same residual as in faithful
 //! precision.
 

@@ -4,7 +4,7 @@
 //! prediction    class, probabilities, variance and evidence of a node, as the reader of the moment states them
 //! settled       share of the pool that is labelled, or whose class has at least a given probability
 //! overview      class, probability, evidence e as e/(1 + e), and variance of every node, in a byte or two each
-//! odds          for every labelled node: the probability of its label by all other labels, left out like in `reader`
+//! odds          for every labelled node: the probability of its label by all other labels, left out like in `calibration`
 //! ```
 
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 //! Brier score         1/n Σ_x Σ_c (p_c(x) - [c is the class of x])²      from 0 (certain and right) to 2
 //! ```
 //!
-//! p is what the reading of the field states (`reader`). Calibration is that of the predicted class (Guo, Pleiss, Sun,
+//! p is what the reading of the field states (`calibration`). Calibration is that of the predicted class (Guo, Pleiss, Sun,
 //! Weinberger 2017); a bin without items does not count.
 
 use crate::belief::calibration::Accuracy;

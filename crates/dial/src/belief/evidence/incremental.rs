@@ -7,11 +7,11 @@
 //!
 //! So the residual part of the error is ρ/τ = δ however many labels a class has, and a label costs what it touches.
 //!
-//! A class is a function of its terms in the order of their events, as in `summed`: incremental equals replay, bit for
+//! A class is a function of its terms in the order of their events, as in `dense`: incremental equals replay, bit for
 //! bit. What a label overwrote is kept for the newest ones, so that taking one back puts the old numbers back; older ones
 //! are taken back by doing the class anew. Columns are a cache here too, and sparse.
 //!
-//! Unlike the sums of `summed`, X_c says nothing where no push arrived. [`Merged::belief`] adds G R_c, solved globally for
+//! Unlike the sums of `dense`, X_c says nothing where no push arrived. [`Merged::belief`] adds G R_c, solved globally for
 //! all classes at once: the evidence everywhere, for predictions.
 
 use std::collections::VecDeque;

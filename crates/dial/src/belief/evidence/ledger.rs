@@ -1,4 +1,4 @@
-//! What both keepers of evidence hold (`summed`, `merged`): which terms every class is made of, the field that this gives, and
+//! What both keepers of evidence hold (`dense`, `incremental`): which terms every class is made of, the field that this gives, and
 //! the newest columns.
 
 use std::collections::{HashMap, VecDeque};

@@ -2,7 +2,7 @@
 //! of the field.
 //!
 //! A class is the sum of its terms (a column times a weight) in the order of their events. In faithful precision it is
-//! summed (`summed`); in certified precision, where local solves pay, it is pushed (`merged`). Both have the bits of a
+//! summed (`dense`); in certified precision, where local solves pay, it is pushed (`incremental`). Both have the bits of a
 //! fresh replay after any change.
 
 pub(crate) mod ledger;

@@ -1,7 +1,7 @@
 //! Approximate k nearest neighbours for large pools: cells, blocked products in the nearest cells, sweeps that repair.
 //!
 //! ```text
-//! cells     about √n/2 rows each around centres of dense regions; a row is in one cell               (`cells`)
+//! cells     about √n/2 rows each around centres of dense regions; a row is in one cell               (`partition`)
 //! probing   a row meets all rows of its own cell and of the nearest other ones, by blocked f32 products
 //! sweeping  neighbours of neighbours, where the rows are held in memory and cells do not suffice      (`descent`)
 //! ranking   the k that remain get their distances in f64 and are ordered by distance and node id

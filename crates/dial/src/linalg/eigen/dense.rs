@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Matrices are rows of numbers, one after the other. The loops run along rows, so that they vectorise; everything is
-//! done in one thread and in one order. Used for graphs of a few hundred nodes and, inside `spectral`, for the
+//! done in one thread and in one order. Used for graphs of a few hundred nodes and, inside `eigen`, for the
 //! Rayleigh-Ritz step.
 
 use crate::error::{Error, Result};
