@@ -1,6 +1,7 @@
 //! Methods side by side on the same trials, each judged by one classifier or several: what `dial simulate` and
 //! `dial.simulate` run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::methods::{Method, Workbench};
@@ -151,4 +152,10 @@ fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
         }
     }
     found
+}
+
+/// Number of clusters that can be met.
+pub fn n_clusters(truth: &Truth) -> usize {
+    let met: BTreeSet<&u32> = truth.clusters.iter().flatten().collect();
+    met.len()
 }

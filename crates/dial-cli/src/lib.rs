@@ -1,7 +1,7 @@
 //! The `dial` command as a library: arguments -> plan -> run -> print -> exit code.
 //!
-//! `args` is what was typed, `prepare` what it means (a pool, its graph, a kernel), and each verb has a module that runs
-//! it and says what came out. Mathematics lives in `dial`, formats in `dial-data`, pictures in `dial-research`.
+//! `args` is what was typed, `prepare` what it means (a pool, its graph, its propagation), and each verb has a module that runs
+//! it and says what came out. Mathematics lives in `dial`, formats in `dial-data`, charts in `dial-plot`.
 
 // A group of arguments is documented by its own struct, not by the field that flattens it.
 #![allow(missing_docs)]

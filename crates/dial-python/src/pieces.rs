@@ -91,7 +91,7 @@ pub fn weighted<'py>(
     py: Python<'py>,
     ids: PyReadonlyArray2<'py, u32>,
     distances: PyReadonlyArray2<'py, f64>,
-    kernel: &str,
+    weights: &str,
 ) -> PyResult<CsrArrays<'py>> {
     let k = ids.as_array().dim().1;
     let (ids, distances) = (ids.as_slice()?, distances.as_slice()?);
@@ -101,7 +101,7 @@ pub fn weighted<'py>(
             .map(|distance| distance * distance)
             .collect();
         let lists = Lists::new(k, ids, Values::F64(&squared))?;
-        Ok(PackedGraph::assemble(&lists, kernel.parse()?, None, control)?.to_graph())
+        Ok(PackedGraph::assemble(&lists, weights.parse()?, None, control)?.to_graph())
     })?;
     Ok(csr_arrays(py, &graph))
 }

@@ -85,7 +85,7 @@ export const T = {
   finished: "Everything is labelled",
   finishedHint: "There is nothing left to ask. Look at what is doubtful, or take the labels with you.",
   nothingNow: "Nothing to ask just now",
-  nothingNowHint: "What has no label is skipped, left out, or on somebody's desk. This looks again by itself.",
+  nothingNowHint: "What has no label is skipped, left out, or leased to somebody. This looks again by itself.",
   toReview: "Review labels",
   toExport: "Export",
   retry: "Try again",
@@ -166,7 +166,7 @@ export const T = {
   says: (/** @type {string} */ who, /** @type {string} */ what) => `${who || T.nobody}: ${what}`,
   kinds: /** @type {Record<string, string>} */ ({
     label: "label", skip: "skip", exclude: "leave out", undo: "undo", redo: "redo", "add-class": "new class",
-    "rename-class": "rename", "merge-class": "merge", look: "colour or key", weight: "weight of a person",
+    "rename-class": "rename", "merge-class": "merge", "style-class": "colour or key", known: "said again", weight: "weight of a person",
     settings: "settings", pool: "pool", conflict: "kept aside", resolved: "resolved",
   }),
 

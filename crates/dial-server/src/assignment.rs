@@ -1,6 +1,6 @@
 //! Which item goes to whom next: chosen from what the model thought last, leased in the transaction that picks it.
 //!
-//! The order of preference: what this person has on their writer already; an item drawn at random, if it is time for one; items
+//! The order of preference: what this person has leased already; an item drawn at random, if it is time for one; items
 //! that want another opinion; the question foreseen for the last answer; the questions of the model; and, where the
 //! model is behind or has failed, items in an order that is random but the same for everybody.
 

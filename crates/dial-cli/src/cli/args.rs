@@ -37,7 +37,13 @@ pub use crate::verbs::theory::Theory;
 
 /// Dirichlet Active Learning: label a pool of items with as few questions as possible.
 #[derive(Debug, Parser)]
-#[command(name = "dial", version, max_term_width = 110)]
+#[command(
+    name = "dial",
+    version,
+    max_term_width = 110,
+    propagate_version = true,
+    subcommand_value_name = "VERB"
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub verb: Verb,
@@ -71,7 +77,7 @@ pub enum Verb {
     Ask(Ask),
     /// Record labels
     Tell(Tell),
-    /// Undo the latest decision, or a group of decisions
+    /// Undo the latest decision about items or classes, or a group of decisions
     Undo(Undo),
     /// Redo what was undone
     Redo(Undo),

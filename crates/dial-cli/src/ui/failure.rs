@@ -160,13 +160,14 @@ fn typed(detail: String) -> String {
     let words = [
         ("with replace.", "with --replace."),
         ("Reload the list.", "Look with dial status."),
-        ("\"\" called item", "nobody called item"),
+        ("\"\" called item", "an earlier answer called item"),
     ];
     words
         .iter()
         .fold(detail, |text, (from, to)| text.replace(from, to))
 }
 
+#[cfg(feature = "research")]
 impl From<dial_research::Trouble> for Failure {
     fn from(trouble: dial_research::Trouble) -> Failure {
         Failure::new(trouble.code, trouble.kind, trouble.detail)

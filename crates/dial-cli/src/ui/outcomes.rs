@@ -1,4 +1,4 @@
-//! What `dial theory` and `dial reproduce` share: which parts to run, where data lie, and what a part showed.
+//! What `dial lab theory` and `dial lab reproduce` share: which parts to run, where data lie, and what a part showed.
 
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use dial::simulate::{Record, Truth};
 use dial_baselines::comparison::Run;
+pub use dial_baselines::comparison::n_clusters;
 use dial_data::write::write_whole;
 use dial_plot::chart::{Canvas, to_png, to_svg};
 use dial_plot::plot::{LineChart, Series, side_by_side};
 use dial_plot::stats::{Interval, band, interval, mean};
-pub use dial_research::reproduce::pools::n_clusters;
 use serde_json::{Value, json};
 
 use crate::ui::failure::Failure;

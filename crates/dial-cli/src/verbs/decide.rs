@@ -229,7 +229,7 @@ pub fn class(args: &Class, output: &Output) -> Result<(), Failure> {
                 colour,
                 key,
             };
-            (vec![look], format!("{class} has another look"))
+            (vec![look], format!("{class} has its new colour and key"))
         }
     };
     finish(
@@ -270,14 +270,19 @@ fn finish(
     text: String,
     output: &Output,
 ) -> Result<(), Failure> {
+    // Colours and keys are set again, not undone.
+    let undoable = decisions
+        .iter()
+        .any(|decision| !matches!(decision, Decision::StyleClass { .. }));
     let receipt = handle.submit(sender.submission(decisions, false)?)?.receipt;
+    let undo = match undoable {
+        true => undo_line(&receipt, &project.typed()),
+        false => String::new(),
+    };
     let text = match receipt.known {
         true => format!("{text}, as before: nothing new is stored"),
         false => text,
     };
-    output.result(
-        &format!("{text}{}.\n", undo_line(&receipt, &project.typed())),
-        &json!(receipt),
-    );
+    output.result(&format!("{text}{undo}.\n"), &json!(receipt));
     Ok(())
 }

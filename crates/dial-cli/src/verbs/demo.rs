@@ -79,7 +79,7 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     // One labelling session, as a person would have had it.
     let (_, session) = trial(&built.engine, &truth, &plan, &|| 0.0, &dial::Control::new())?;
     let files = write(&pool, &truth, &runs, &session, args)?;
-    say(&pool, &truth, &runs, &session, &files, started, output);
+    say(&args.pool, &truth, &runs, &session, &files, started, output);
     Ok(())
 }
 
@@ -129,7 +129,7 @@ fn storage(folder: &Path, error: &std::io::Error) -> Failure {
 }
 
 fn say(
-    pool: &Pool,
+    typed: &str,
     truth: &Truth,
     runs: &[Run],
     session: &Session<'_>,
@@ -161,14 +161,14 @@ fn say(
         count(labelled, "answer", "answers"),
         100.0 * accuracy,
         files[0].display(),
-        next_steps(&pool.name)
+        next_steps(typed)
             .iter()
             .map(|step| format!("  {}\n      {}\n", step.command, step.what))
             .collect::<String>(),
         started.elapsed().as_secs_f64(),
     );
     let json = json!({
-        "pool": pool.name,
+        "pool": typed,
         "labelled": labelled,
         "accuracy": accuracy,
         "expected": session.accuracy(&dial::Control::new()).ok().flatten(),
@@ -268,7 +268,7 @@ fn report(
         tables: vec![method_table(runs, truth)],
         confusion: Some(confusion(truth, session)),
         galleries: galleries(pool, truth, session),
-        next: next_steps(&pool.name),
+        next: next_steps(&args.pool),
     }
 }
 

@@ -91,7 +91,7 @@ pub fn undone(project: &mut dyn ProjectHandle, receipt: &Receipt) -> Option<(u64
     let row = page.rows.iter().find(|row| row.seq == receipt.seq)?;
     let group = row.text.strip_prefix("group ")?.parse().ok()?;
     let mine = |row: &&HistoryRow| {
-        row.group == group && !matches!(row.kind.as_str(), "undo" | "redo" | "settled" | "known")
+        row.group == group && !matches!(row.kind.as_str(), "undo" | "redo" | "resolved" | "known")
     };
     Some((
         group,

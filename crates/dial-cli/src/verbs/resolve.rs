@@ -11,10 +11,10 @@ use crate::ui::output::{Output, count};
 /// `dial resolve`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   dial status photos.dial                 lists answers that were kept aside, with their numbers
   dial resolve photos.dial 17              the label that stands is right
-  dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and settles it too")]
+  dial tell photos.dial 81.jpg dog --replace --annotator ann      the new one is right, and resolves it too")]
 pub struct Resolve {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -43,7 +43,7 @@ pub fn run(args: &Resolve, output: &Output) -> Result<(), Failure> {
     if wanted.is_empty() {
         output.result(
             "No answer was kept aside: nothing to resolve.\n",
-            &json!({ "settled": [] }),
+            &json!({ "resolved": [] }),
         );
         return Ok(());
     }
@@ -55,11 +55,11 @@ pub fn run(args: &Resolve, output: &Output) -> Result<(), Failure> {
         .submit(args.sender.submission(decisions, false)?)?
         .receipt;
     let mut json = json!(receipt);
-    json["settled"] = json!(wanted);
+    json["resolved"] = json!(wanted);
     output.result(
         &format!(
-            "{} settled: what stands stays.\n",
-            count(wanted.len(), "answer", "answers")
+            "{} resolved: the existing label stays.\n",
+            count(wanted.len(), "conflict", "conflicts")
         ),
         &json,
     );

@@ -179,37 +179,28 @@ fn decisions(classes: &[ClassCount], typed: &[Typed]) -> Result<Vec<Decision>, F
     typed.iter().map(label).collect()
 }
 
-/// The labels, and before them the classes that are not there yet. Where others may add classes meanwhile, ids are not known
-/// before: the new classes are then sent first, on their own.
+/// The labels. Classes that are not there yet are sent first, on their own: others may add classes meanwhile, so their
+/// ids are not known before.
 fn with_new_classes(
     project: &mut dyn ProjectHandle,
     typed: &[Typed],
     sender: &Sender,
 ) -> Result<Vec<Decision>, Failure> {
-    let mut classes = project.status()?.classes;
-    let known = classes.len();
-    let first = project.next_class();
+    let classes = project.status()?.classes;
+    let mut new: Vec<String> = Vec::new();
     for (_, words) in typed {
         for word in words {
-            let (name, _) = share(word, &classes[..known], words.len());
-            if classes.iter().all(|class| class.name != name) {
-                let id = first.map_or(0, |first| first.0) + (classes.len() - known) as u16;
-                classes.push(ClassCount {
-                    id,
-                    name,
-                    labels: 0,
-                });
+            let (name, _) = share(word, &classes, words.len());
+            if classes.iter().all(|class| class.name != name) && !new.contains(&name) {
+                new.push(name);
             }
         }
     }
-    let new = classes[known..].iter().map(|class| Decision::AddClass {
-        name: class.name.clone(),
-    });
-    let new: Vec<Decision> = new.collect();
-    if first.is_some() || new.is_empty() {
-        return Ok([new, decisions(&classes, typed)?].concat());
+    if new.is_empty() {
+        return decisions(&classes, typed);
     }
-    let mut sent = sender.submission(new, false)?;
+    let add = |name: String| Decision::AddClass { name };
+    let mut sent = sender.submission(new.into_iter().map(add).collect(), false)?;
     sent.key += "-classes";
     project.submit(sent)?;
     decisions(&project.status()?.classes, typed)

@@ -4,11 +4,11 @@
 //! says which one, where its owners publish the data behind it, and the SHA-256 of the file our results were made with.
 //! In a quick run generators stand in: drawn digits for the pictures, a drawn scene for the spectra.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dial::simulate::Truth;
 use dial::{Metric, NodeId};
+pub use dial_baselines::comparison::n_clusters;
 use dial_data::{ArrayData, Pool, ReadOptions};
 
 use crate::trouble::Trouble;
@@ -125,12 +125,6 @@ impl Dataset {
             published,
         }
     }
-}
-
-/// Number of clusters that can be met.
-pub fn n_clusters(truth: &Truth) -> usize {
-    let met: BTreeSet<&u32> = truth.clusters.iter().flatten().collect();
-    met.len()
 }
 
 /// Where pools come from.

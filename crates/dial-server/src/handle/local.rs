@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dial::{ClassId, Control, Session, View};
+use dial::{Control, Session, View};
 use dial_store::time::Clock;
 use dial_store::{Decision, Export, Follower, Format, Material, News, Project, Remark};
 
@@ -291,10 +291,6 @@ impl ProjectHandle for Local {
             let receipt = project.submit_one(submission, now())?;
             Ok(stored(project, receipt, item.as_deref(), &who))
         })?
-    }
-
-    fn next_class(&mut self) -> Option<ClassId> {
-        self.read(|project| project.log().labels().new_class()).ok()
     }
 
     fn next(&mut self, wish: &Next) -> Result<Questions, Problem> {

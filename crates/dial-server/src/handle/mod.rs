@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use dial::ClassId;
-
 use crate::http::problem::Problem;
 use crate::http::wire::{
     Believed, Estimates, HistoryRow, Imported, ItemView, Labels, Manifest, Next, Page, Part,
@@ -26,12 +24,6 @@ pub trait ProjectHandle {
 
     /// Stores decisions. The answer comes when they are on the disk.
     fn submit(&mut self, submission: Submission) -> Result<Stored, Problem>;
-
-    /// The id that the class added next will get, where nobody else can add one meanwhile: classes and labels of them can
-    /// then be sent together.
-    fn next_class(&mut self) -> Option<ClassId> {
-        None
-    }
 
     /// Items to label next; a server leases them.
     fn next(&mut self, wish: &Next) -> Result<Questions, Problem>;

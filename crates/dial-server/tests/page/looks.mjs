@@ -107,7 +107,7 @@ test("looks: digits, in every view and with every dialog", async () => {
     ["map-many", async (page) => { await page.focus("canvas.map"); await page.keyboard.press("Shift+Enter"); await until("many", async () => (await page.textContent(".panel h2")).includes("chosen")); }],
     ["bulk", to("bulk", ".tile")],
     ["review", to("review", ".doubt .class")],
-    ["review-parked", async (page) => { await page.click("role=tab[name=/Kept aside/]"); await page.waitForSelector(".parked li"); }],
+    ["review-parked", async (page) => { await page.click("role=tab[name=/Kept aside/]"); await page.waitForSelector(".conflicts li"); }],
     ["review-history", async (page) => { await page.click("role=tab[name=History]"); await page.waitForSelector(".history"); }],
     ["progress", to("progress", ".charts .chart")],
     ["export", to("export", ".export-view td")],

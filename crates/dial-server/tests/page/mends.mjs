@@ -224,8 +224,8 @@ test("an unsure answer that was kept aside is shown with its item and taken up",
   const page = await open(server);
   await page.goto(`${server.origin}/#review`);
   await page.click("role=tab[name=/Kept aside/]");
-  await page.waitForSelector(".parked img");
-  equal(await page.textContent(".parked strong"), "3 or 8, unsure", "in words");
+  await page.waitForSelector(".conflicts img");
+  equal(await page.textContent(".conflicts strong"), "3 or 8, unsure", "in words");
   await page.click("text=Take this answer");
   await until("nothing waits", async () => (await server.get("project")).conflicts === 0);
   equal((await server.get("item?id=5")).labels[0].classes, [{ class: 3, weight: 0.5 }, { class: 8, weight: 0.5 }], "the answer");

@@ -1,4 +1,4 @@
-//! Labels go on whatever the model does: faults C9 and C12, and what is snapshot ahead.
+//! Labels go on whatever the model does: faults C9 and C12, and what is computed ahead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

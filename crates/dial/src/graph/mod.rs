@@ -50,7 +50,7 @@ pub enum EdgeWeights {
     Uniform,
 }
 
-words!(EdgeWeights, "kernel", {
+words!(EdgeWeights, "weights", {
     SelfTuning => "self-tuning",
     Symmetric => "symmetric",
     Gaussian => "gaussian",
