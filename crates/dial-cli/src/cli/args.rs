@@ -306,7 +306,7 @@ Examples:
 pub struct Doctor {
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// POOL is a saved graph: check every checksum and that the graph is sound
+    /// POOL is a saved graph (.dialgraph or .npz): check every checksum and that the graph is sound
     #[arg(long)]
     pub verify: bool,
 }

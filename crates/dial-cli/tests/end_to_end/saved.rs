@@ -136,6 +136,21 @@ fn graphs_that_do_not_belong_are_refused() {
 }
 
 #[test]
+fn a_sparse_matrix_is_examined_too() {
+    let place = Place::new();
+    place.line("graph builtin:moons:60 --k 5 --out g.npz").ok();
+    place
+        .line("graph builtin:moons:60 --k 5 --out g.dialgraph")
+        .ok();
+    let ours = place.line("doctor g.dialgraph --verify --json").ok().json();
+    let matrix = place.line("doctor g.npz --verify --json").ok().json();
+    assert_eq!(
+        (&matrix["items"], &matrix["edges"]),
+        (&ours["items"], &ours["edges"])
+    );
+}
+
+#[test]
 fn damage_is_found_by_verify_and_never_a_crash() {
     let place = place();
     let whole = place.read("pool.dialgraph");
