@@ -78,6 +78,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Decisions that were kept aside and need attention. */
+        get: operations["conflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/decisions": {
         parameters: {
             query?: never;
@@ -303,23 +320,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/parked": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Decisions that were kept aside and need attention. */
-        get: operations["parked"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/progress": {
         parameters: {
             query?: never;
@@ -532,44 +532,6 @@ export interface components {
             /** @description How many labels were left out, each in turn. */
             labels: number;
         };
-        /** @description An item with all that is known about it. */
-        Card: {
-            /** @description Drawn at random, to measure accuracy. */
-            audit: boolean;
-            belief: components["schemas"]["Belief"] | null;
-            /** @description What else is known of it: names and values. */
-            beside: [
-                string,
-                string
-            ][];
-            /** @description What each answer would change; empty while that is not known. */
-            changes: components["schemas"]["Effect"][];
-            /** @description Its id. */
-            id: string;
-            /** @description The labels it has. */
-            labels: components["schemas"]["LabelOf"][];
-            /**
-             * Format: int64
-             * @description Until when it is leased: milliseconds since 1970.
-             */
-            leased_until: number | null;
-            /** @description The nearest labelled items. */
-            nearest: components["schemas"]["Near"][];
-            /**
-             * Format: int32
-             * @description Its row in the pool.
-             */
-            row: number;
-            /**
-             * Format: double
-             * @description How telling its label would be, where the model has asked for it.
-             */
-            score: number | null;
-            /** @description How to show it. */
-            show: components["schemas"]["Shown"];
-            /** @description Why it is asked, in words. */
-            why: string | null;
-        };
         /** @description A class and its labels. */
         ClassCount: {
             /**
@@ -597,6 +559,25 @@ export interface components {
             labels: number;
             /** @description Its name. */
             name: string;
+        };
+        /** @description An answer that waits for somebody to decide. */
+        Conflict: {
+            /** @description Who gave it. */
+            annotator: string;
+            /** @description The code of the error it was answered with. */
+            code: string;
+            /** @description The item. */
+            item: string;
+            /** @description The label that stood, the label that came. */
+            said: [
+                string,
+                string
+            ];
+            /**
+             * Format: int64
+             * @description Its place in the log.
+             */
+            seq: number;
         };
         /** @description An item with labels that differ. */
         Contradiction: {
@@ -681,7 +662,7 @@ export interface components {
             /** @description The key that labels with it; empty: none. */
             key: string;
             /** @enum {string} */
-            kind: "look";
+            kind: "style-class";
         } | {
             /** @description The annotator. */
             annotator: string;
@@ -693,13 +674,13 @@ export interface components {
              */
             weight: number;
         } | {
-            /** @enum {string} */
-            kind: "settle";
             /**
              * Format: int64
              * @description Its place in the log.
              */
-            parked: number;
+            conflict: number;
+            /** @enum {string} */
+            kind: "resolve";
         };
         /** @description An item that annotators call different things. */
         Disagreement: {
@@ -845,6 +826,44 @@ export interface components {
              * @description The estimate.
              */
             mean: number;
+        };
+        /** @description An item with all that is known about it. */
+        ItemView: {
+            /** @description Drawn at random, to measure accuracy. */
+            audit: boolean;
+            belief: components["schemas"]["Belief"] | null;
+            /** @description What else is known of it: names and values. */
+            beside: [
+                string,
+                string
+            ][];
+            /** @description What each answer would change; empty while that is not known. */
+            changes: components["schemas"]["Effect"][];
+            /** @description Its id. */
+            id: string;
+            /** @description The labels it has. */
+            labels: components["schemas"]["LabelOf"][];
+            /**
+             * Format: int64
+             * @description Until when it is leased: milliseconds since 1970.
+             */
+            leased_until: number | null;
+            /** @description The nearest labelled items. */
+            nearest: components["schemas"]["Near"][];
+            /**
+             * Format: int32
+             * @description Its row in the pool.
+             */
+            row: number;
+            /**
+             * Format: double
+             * @description How telling its label would be, where the model has asked for it.
+             */
+            score: number | null;
+            /** @description How to show it. */
+            show: components["schemas"]["Shown"];
+            /** @description Why it is asked, in words. */
+            why: string | null;
         };
         /** @description A label and who gave it. */
         LabelOf: {
@@ -1004,19 +1023,19 @@ export interface components {
                  * Format: int32
                  * @description The class that the other labels foretell.
                  */
-                foretold: number;
+                expected: number;
                 /** @description The item. */
                 id: string;
+                /**
+                 * Format: int32
+                 * @description The class it was given.
+                 */
+                label: number;
                 /**
                  * Format: double
                  * @description The probability of the class it was given, by the other labels.
                  */
                 probability: number;
-                /**
-                 * Format: int32
-                 * @description The class it was given.
-                 */
-                told: number;
             }[];
             /** @description How many there are in all. */
             total: number;
@@ -1025,25 +1044,6 @@ export interface components {
              * @description The version of the log.
              */
             version: number;
-        };
-        /** @description An answer that waits for somebody to decide. */
-        Parked: {
-            /** @description Who gave it. */
-            annotator: string;
-            /** @description The code of the error it was answered with. */
-            code: string;
-            /** @description The item. */
-            item: string;
-            /** @description The label that stood, the label that came. */
-            said: [
-                string,
-                string
-            ];
-            /**
-             * Format: int64
-             * @description Its place in the log.
-             */
-            seq: number;
         };
         /** @description How the project stood at a moment. */
         Point: {
@@ -1085,6 +1085,11 @@ export interface components {
         Problem: {
             /** @description The stable code. */
             code: string;
+            /**
+             * Format: int64
+             * @description The place in the log where an answer that could not be taken is kept aside.
+             */
+            conflict?: number;
             /** @description What, where, what was kept, what to do. */
             detail: string;
             /**
@@ -1092,11 +1097,6 @@ export interface components {
              * @description The exit code with which the command fails for the same reason.
              */
             exit: number;
-            /**
-             * Format: int64
-             * @description The place in the log where an answer that could not be taken is kept aside.
-             */
-            parked?: number;
             /** @description The label that stands and the label that came, where they contradict each other. */
             said?: [
                 string,
@@ -1124,6 +1124,8 @@ export interface components {
             banner: string | null;
             /** @description The live classes. */
             classes: components["schemas"]["ClassInfo"][];
+            /** @description Decisions that need attention. */
+            conflicts: number;
             /** @description Whether the next question is known for every answer to the present one. */
             foreseen: boolean;
             /** @description Its id. */
@@ -1145,8 +1147,6 @@ export interface components {
             name: string;
             /** @description People who are to answer for each item. */
             overlap: number;
-            /** @description Decisions that need attention. */
-            parked: number;
             /** @description The pool. */
             pool: string;
             /**
@@ -1158,7 +1158,7 @@ export interface components {
         /** @description Items to label, each leased to the annotator for a while. */
         Questions: {
             /** @description The items; fewer than asked for where there are no more. */
-            items: components["schemas"]["Card"][];
+            items: components["schemas"]["ItemView"][];
             /**
              * Format: int64
              * @description The version that the model has followed to.
@@ -1259,6 +1259,8 @@ export interface components {
             annotators: components["schemas"]["AnnotatorCount"][];
             /** @description The live classes. */
             classes: components["schemas"]["ClassCount"][];
+            /** @description Answers that wait for somebody to decide. */
+            conflicts: components["schemas"]["Conflict"][];
             /** @description Items whose labels differ. */
             disagreements: components["schemas"]["Contradiction"][];
             estimates: components["schemas"]["Estimates"] | null;
@@ -1283,8 +1285,6 @@ export interface components {
             last: number | null;
             /** @description Its name. */
             name: string;
-            /** @description Answers that wait for somebody to decide. */
-            parked: components["schemas"]["Parked"][];
             /** @description The pool. */
             pool: string;
             /** @description Items that are not asked again. */
@@ -1324,19 +1324,19 @@ export interface components {
              * Format: int32
              * @description The class that the other labels foretell.
              */
-            foretold: number;
+            expected: number;
             /** @description The item. */
             id: string;
+            /**
+             * Format: int32
+             * @description The class it was given.
+             */
+            label: number;
             /**
              * Format: double
              * @description The probability of the class it was given, by the other labels.
              */
             probability: number;
-            /**
-             * Format: int32
-             * @description The class it was given.
-             */
-            told: number;
         };
         /**
          * @description Whether to go on.
@@ -1449,6 +1449,40 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+        };
+    };
+    conflicts: {
+        parameters: {
+            query?: {
+                /** @description How many to leave out at the beginning. */
+                offset?: number;
+                /** @description How many at most; up to 1000. */
+                limit?: number;
+                /** @description Only what contains this text. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_HistoryRow"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1694,7 +1728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Card"];
+                    "application/json": components["schemas"]["ItemView"];
                 };
             };
             default: {
@@ -1854,40 +1888,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Questions"];
-                };
-            };
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    parked: {
-        parameters: {
-            query?: {
-                /** @description How many to leave out at the beginning. */
-                offset?: number;
-                /** @description How many at most; up to 1000. */
-                limit?: number;
-                /** @description Only what contains this text. */
-                search?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_HistoryRow"];
                 };
             };
             default: {
