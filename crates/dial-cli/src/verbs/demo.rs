@@ -79,7 +79,15 @@ pub fn run(args: &Demo, output: &Output) -> Result<(), Failure> {
     // One labelling session, as a person would have had it.
     let (_, session) = trial(&built.engine, &truth, &plan, &|| 0.0, &dial::Control::new())?;
     let files = write(&pool, &truth, &runs, &session, args)?;
-    say(&args.pool, &truth, &runs, &session, &files, started, output);
+    say(
+        (&pool, &args.pool),
+        &truth,
+        &runs,
+        &session,
+        &files,
+        started,
+        output,
+    );
     Ok(())
 }
 
@@ -129,7 +137,7 @@ fn storage(folder: &Path, error: &std::io::Error) -> Failure {
 }
 
 fn say(
-    typed: &str,
+    (pool, typed): (&Pool, &str),
     truth: &Truth,
     runs: &[Run],
     session: &Session<'_>,
@@ -168,7 +176,7 @@ fn say(
         started.elapsed().as_secs_f64(),
     );
     let json = json!({
-        "pool": typed,
+        "pool": pool.name,
         "labelled": labelled,
         "accuracy": accuracy,
         "expected": session.accuracy(&dial::Control::new()).ok().flatten(),

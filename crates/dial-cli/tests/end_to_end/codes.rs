@@ -48,6 +48,17 @@ fn code_functions(text: &str) -> String {
     bodies.collect()
 }
 
+/// All sources below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => sources(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
 /// The codes of the core, of the readers, of the command itself, and of notes and warnings.
 fn codes() -> BTreeSet<String> {
     let crates = workspace().join("crates");
@@ -62,13 +73,8 @@ fn codes() -> BTreeSet<String> {
         codes.extend(found);
     }
     let mut paths = vec![crates.join("dial-research/src/trouble.rs")];
-    for folder in ["dial-cli/src", "dial-server/src", "dial-server/src/handle"] {
-        let entries = fs::read_dir(crates.join(folder)).unwrap();
-        paths.extend(
-            entries
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| path.is_file()),
-        );
+    for folder in ["dial-cli/src", "dial-server/src"] {
+        sources(&crates.join(folder), &mut paths);
     }
     for path in paths {
         let text = source(&path);

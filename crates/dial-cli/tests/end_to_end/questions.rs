@@ -216,7 +216,7 @@ const TYPED: [(&str, &str); 11] = [
     ("add-class", "class p.dial add odd"),
     ("rename-class", "class p.dial rename odd even"),
     ("merge-class", "class p.dial merge even left"),
-    ("style-class", "class p.dial look left #112233 x"),
+    ("style-class", "class p.dial style left #112233 x"),
     ("weight", "weight p.dial ann 2"),
     ("resolve", "resolve p.dial --all"),
 ];

@@ -104,6 +104,20 @@ fn a_graph_comes_back_as_it_was() {
 }
 
 #[test]
+fn no_flipped_byte_makes_an_unverified_graph_panic() {
+    let case = Case::new();
+    let bytes = case.write();
+    for at in (0..bytes.len()).step_by(3) {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        fs::write(case.path(), &bytes).unwrap();
+        if let Ok(graph) = GraphFile::open(case.path()).and_then(|file| file.graph()) {
+            let _ = graph.to_graph();
+        }
+    }
+}
+
+#[test]
 fn other_features_are_refused() {
     let case = Case::new();
     case.write();
