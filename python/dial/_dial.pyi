@@ -153,7 +153,7 @@ class Engine:
         """
     def settings(self, /) -> str:
         """
-        The settings in force, as JSON: the recipe, prior strength and expected clusters.
+        The settings in force, as JSON: the recipe as the log has it, prior strength and expected clusters.
         """
     def state(self, /) -> tuple[str, bytes, bytes | None, list[bytes], list[bool] | None]:
         """
@@ -257,7 +257,7 @@ def simulate(x: Incomplete, wish: Incomplete, settings: dict[str, str], progress
     Plays every method; returns a table as a dict of arrays, a row for each question.
     """
 
-def weighted(ids: Incomplete, distances: Incomplete, kernel: str) -> tuple[Incomplete, Incomplete, Incomplete]:
+def weighted(ids: Incomplete, distances: Incomplete, weights: str) -> tuple[Incomplete, Incomplete, Incomplete]:
     """
     The graph of neighbours that are known, nearest first: their rows, and how far away they are.
     """

@@ -156,15 +156,15 @@ class Session(Believing):
         self._classes = Classes(closed=classes is not None)
         named = _named(() if classes is None else classes)
         names = [name for _, name in named]
-        weights = None if graph is None else csr(graph)
-        n = len(self._X) if weights is None and self._X is not None else 0 if weights is None else len(weights["indptr"]) - 1
-        if weights is not None and self._X is not None and len(self._X) != n:
+        matrix = None if graph is None else csr(graph)
+        n = len(self._X) if matrix is None and self._X is not None else 0 if matrix is None else len(matrix["indptr"]) - 1
+        if matrix is not None and self._X is not None and len(self._X) != n:
             raise InputError(f"a graph of {n} rows for an X of {len(self._X)}. Give both for the same rows.", "I3", "input")
         mask = None if askable is None else _mask(askable, n)
         self._classes.remember(named)
         with reporting(progress) as report:
-            if weights is not None:
-                self._engine = Engine.of_graph(weights, self._X, words, names, mask, report)
+            if matrix is not None:
+                self._engine = Engine.of_graph(matrix, self._X, words, names, mask, report)
             elif self._X is not None:
                 self._engine = Engine.of_rows(self._X, words, names, mask, report)
             else:
