@@ -5,7 +5,7 @@
 //! s(P, K_x) = Σ_y P_y(x) Π_z P_y(z)^k(x,z)          1 for classes that follow the clusters, 0 for classes that split them
 //! ```
 //!
-//! The points are ours (uniform in two discs); the paper draws circles only. Computed by [`dial::density`], which also
+//! The points are ours (uniform in two discs); the paper draws circles only. Computed by [`super::density`], which also
 //! has the prior π(P | α₀) with the centrality as the text means it and as it is printed. For the prior of probabilities
 //! that are not certain we take 0.9 and 0.1 instead of 1 and 0.
 

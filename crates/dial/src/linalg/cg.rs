@@ -2,7 +2,7 @@
 //!
 //! The solvers of the house: conjugate gradients, here, solve any [`LinearOperator`] over all of a graph. Sweeps by colours
 //! (`gauss_seidel`) solve L + τ I in half the iterations and a third of the bytes, but first need the matrix coloured. Both are
-//! a [`GlobalSolver`], and `inverse` asks no more of either. Pushes (`push`) solve L + τ I where the right-hand side is, leave a bounded
+//! a `GlobalSolver`, and `inverse` asks no more of either. Pushes (`push`) solve L + τ I where the right-hand side is, leave a bounded
 //! residual elsewhere (`local` proves what that costs), and touch what matters only.
 //!
 //! ```text
