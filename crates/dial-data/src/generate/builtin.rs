@@ -82,7 +82,7 @@ pub(crate) fn make(text: &str, seed: u64, control: &Control) -> Result<Pool, Fau
 /// such pool.
 ///
 /// ```
-/// assert_eq!(dial_data::builtin::size("builtin:moons:100"), Some((100, 2)));
+/// assert_eq!(dial_data::generate::builtin::size("builtin:moons:100"), Some((100, 2)));
 /// ```
 pub fn size(pool: &str) -> Option<(usize, usize)> {
     let (_, n, dim) = parse(pool.strip_prefix("builtin:")?).ok()?;

@@ -166,7 +166,8 @@ impl Acquisition for Score {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use dial::{Config, Control, Engine, Features, OfAlpha};
+/// use dial::acquisition::OfAlpha;
+/// use dial::{Config, Control, Engine, Features};
 ///
 /// let x: Vec<f64> = (0..40).map(f64::from).collect();
 /// let engine = Engine::build(Features::f64(&x, 40, 1)?, &Config::paper(), &Control::new())?;
