@@ -1,4 +1,4 @@
-//! Which item goes to whom next: chosen from what the model thought last, leased in the transaction that picks it.
+//! Which item goes to whom next: chosen from the last snapshot of the model, leased in the transaction that picks it.
 //!
 //! The order of preference: what this person has leased already; an item drawn at random, if it is time for one; items
 //! that want another opinion; the question foreseen for the last answer; the questions of the model; and, where the

@@ -31,7 +31,7 @@ pub struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// By what the model thought last.
+    /// By the last snapshot of the model.
     pub fn by(snapshot: &'a ModelSnapshot, node: NodeId) -> Seen<'a> {
         let view = snapshot.view.as_deref();
         Seen {

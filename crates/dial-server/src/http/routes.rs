@@ -319,7 +319,7 @@ pub async fn item(State(app): Shared, Asked(by): Asked<ById>) -> Result<Json<Ite
     .await
 }
 
-/// The card of an item by what the model thought last.
+/// The view of an item by the last snapshot of the model.
 fn seen(app: &App, log: &Log, snapshot: &ModelSnapshot, node: NodeId) -> ItemView {
     let card = item_view::card(&app.material, log, Seen::by(snapshot, node), node);
     ItemView {
